@@ -7,7 +7,7 @@ from autograder.finding_codes import FindingCode
 
 
 class Outcome(StrEnum):
-    """How a run ended."""
+    """The way a run ended."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class EvidenceLevel(StrEnum):
-    """How far a run can be trusted, worst first."""
+    """Levels of trust in a run, worst first."""
 
     CONTRADICTED = "contradicted"
     UNVERIFIED = "unverified"
@@ -31,7 +31,7 @@ class EvidenceLevel(StrEnum):
 
 
 class CheckStatus(StrEnum):
-    """The result of a check, or of a part of it."""
+    """The status of a check, or of one part of it."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -41,7 +41,7 @@ class CheckStatus(StrEnum):
 
 
 class GradeStatus(StrEnum):
-    """Whether and how a student's lesson was graded."""
+    """The status of a student's lesson: graded, or the reason why it has no grade."""
 
     GRADED = "graded"
     MISSING = "missing"
@@ -64,7 +64,7 @@ class ProblemCode(StrEnum):
 
 
 class ReasonCode(StrEnum):
-    """Why a part of a check got its credit, or why something was not measured."""
+    """The reason why part of a check got its credit, or why a value was not measured."""
 
     VALUE = "value"  # a measured value, compared with a threshold
     ANSWER = "answer"  # an answer, compared with the expected one

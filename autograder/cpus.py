@@ -5,14 +5,20 @@ from pathlib import Path
 
 
 def usable_cpus() -> list[int]:
-    """Return the CPUs of the job or container, if the system reports them, not all CPUs."""
+    """Return the CPUs that this process may use, such as those of its job or container.
+
+    All CPUs, if the system does not report them.
+    """
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def whole_cores() -> list[int]:
-    """Return one CPU number for each core that this process may use, not each hardware thread."""
+    """Return one CPU number for each core that this process may use.
+
+    Hardware threads of the same core count once.
+    """
     seen: dict[str, int] = {}
     for cpu in usable_cpus():
         siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")

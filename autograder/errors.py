@@ -1,4 +1,4 @@
-"""Mistakes of an instructor, reported in a sentence and without a traceback."""
+"""Errors that an instructor can cause, reported in one sentence without a traceback."""
 
 import click
 
@@ -6,9 +6,9 @@ from autograder.safe_text import printable
 
 
 class SettingsError(click.ClickException):
-    """A file or option of the instructor's that cannot be used: exit code 2, nothing was graded.
+    """An error in a file or option that the instructor gave: exit code 2, nothing is graded.
 
-    Quotes from a file are made printable here, and nowhere earlier.
+    Text quoted from a file is made printable here, and nowhere earlier.
     """
 
     exit_code = 2

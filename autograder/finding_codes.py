@@ -7,7 +7,7 @@ from enum import StrEnum, auto
 
 
 class Severity(StrEnum):
-    """How serious a finding is."""
+    """The severity of a finding."""
 
     CONTRADICTS = "contradicts"  # parts of the record cannot both be true
     DOUBT = "doubt"  # keeps a run below *confirmed*, even if the accounting agrees
@@ -19,7 +19,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
 
 
 class FindingCode(StrEnum):
-    """Findings that a person should know about a submission, its runs or its answers.
+    """Findings that a person should see about a submission, its runs or its answers.
 
     A finding without a heading here gets its severity and title where it is made.
     """
@@ -109,7 +109,7 @@ class FindingCode(StrEnum):
     HASHES_AND_SPREAD = auto(), CONTRADICTS, "The hashes of the parameters contradict their spread"
     HOSTS_NOT_IN_HEADER = auto(), CONTRADICTS, "Ranks ran on hosts that are not in the header"
     PROGRAMS_UNLIKE = auto(), LOOK, "The ranks of a run had different programs"
-    # What the same output says twice.
+    # Facts that the same output states twice.
     EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
     DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
     START_AND_CLOCK = (

@@ -30,7 +30,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in the output that a person should know: an error, a bad line, a broken chain."""
+    """A problem in the output that a person should see: an error, a bad line, a broken chain."""
 
     where: Where
     text: str
@@ -40,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The samples that an epoch's steps read, counted from the indices that they were given."""
+    """The samples that an epoch's steps read, counted from the indices that the steps received."""
 
     total: int
     distinct: int
@@ -101,7 +101,7 @@ class Program:
 
 
 class Facts:
-    """Facts that notebooks also read by name: `run.end["param_spread"]`."""
+    """Facts that notebooks also look up by name: `run.end["param_spread"]`."""
 
     __slots__ = ()
 

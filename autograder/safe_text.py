@@ -18,7 +18,7 @@ LONGEST = 20_000  # characters of a text in a grade, as a limit on floods
 
 
 def shortened(text: object, limit: int = 200) -> str:
-    """Return a long text cut in its middle."""
+    """Return a text, cut in its middle if it is long."""
     line = str(text)
     if len(line) <= limit:
         return line

@@ -39,7 +39,10 @@ def _choices(part: str) -> list[str]:
 
 
 def _span(text: str) -> Iterator[str]:
-    """Yield 9-11 as 9 10 11, with as many leading zeros as the first one has."""
+    """Yield the numbers of a range: 9-11 becomes 9, 10, 11.
+
+    They have as many leading zeros as the first number.
+    """
     first, _, last = text.partition("-")
     if not last:
         yield first

@@ -25,7 +25,7 @@ NO_LESSON = "–"  # the lesson of a student who submitted nothing
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something a person should know: what was expected, what was found, where, what to try."""
+    """Something a person should know: what was expected, what was found, where, and what to try."""
 
     kind: str  # collect, packed, read, run, size, evidence, answers, grader
     title: str

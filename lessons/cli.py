@@ -1,4 +1,4 @@
-"""The `lessons` command. Subcommands live beside what they do, imported when called."""
+"""The command `lessons`. Its subcommands are in other modules and are imported when called."""
 
 import sys
 
@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @click.group(cls=LazyGroup, lazy=COMMANDS)
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
-    """Build, run, check and hand in the lessons."""
+    """Build, run, check and submit the lessons."""
     # nbformat imports jsonschema, which compiles a grammar for one kind of address that no notebook
     # has: most of the second that every command would otherwise need to start. It is optional.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

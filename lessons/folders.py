@@ -1,4 +1,4 @@
-"""Where the course and its lessons lie, and which files in a lesson's folder its runs made."""
+"""Find the course, its lessons, and the files that a lesson's runs did not make."""
 
 import fnmatch
 import os
@@ -12,7 +12,7 @@ LESSON_NAME = re.compile(r"\d\d_[a-z0-9_]+")
 
 START_PAGE = "START.md"  # which `lessons start` writes
 
-# What running a lesson leaves in its folder: never copied, generated or called a stranger.
+# Files that running a lesson leaves in its folder: never copied, generated or reported as unknown.
 PRODUCTS = (
     "*.out",
     "*.err",
@@ -31,13 +31,13 @@ PRODUCTS = (
 
 
 def course_root() -> Path:
-    """The folder that holds solutions/, lessons/, cluster/ and autograder/."""
+    """Return the folder that contains solutions/, lessons/, cluster/ and autograder/."""
     root = os.environ.get("COURSE_ROOT") or Path(__file__).parent.parent
     return Path(root).resolve()
 
 
 def lesson_folders(edition: Path) -> dict[str, Path]:
-    """Number -> folder of every lesson in `edition` (solutions/ or lessons/), in order."""
+    """Return number -> folder of every lesson in `edition` (solutions/ or lessons/), in order."""
     if not edition.is_dir():
         return {}
     folders = [p for p in edition.iterdir() if p.is_dir() and LESSON_NAME.fullmatch(p.name)]
@@ -45,7 +45,10 @@ def lesson_folders(edition: Path) -> dict[str, Path]:
 
 
 def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
-    """The asked lessons (as 02, 2 or 02_serial), or all; an unknown one is a usage error."""
+    """Return the requested lessons (as 02, 2 or 02_serial), or all.
+
+    An unknown one is a usage error.
+    """
     folders = lesson_folders(edition)
     if not folders:
         raise click.UsageError(f"There are no lessons in {edition}.")
@@ -78,7 +81,7 @@ def is_product(relative: Path) -> bool:
 
 
 def made_by_hand(folder: Path) -> Iterator[Path]:
-    """Paths, relative to a lesson's folder, of the files that its runs did not make."""
+    """Yield the files that a lesson's runs did not make, relative to its folder."""
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
         if path.is_file() and not is_product(relative):

@@ -49,9 +49,11 @@ Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What those who share a mark have to agree in. An edited record must not put the honest ones
-    beside it into doubt: where most agree, only those who differ are reported, and records that
-    contradict themselves do not count."""
+    """A fact that must be equal in runs that share a mark.
+
+    An edited record must not cast doubt on the honest ones. So where most agree, only those who
+    differ are reported, and records that contradict themselves do not count.
+    """
 
     value: Callable[[Print], Any]  # of a run
     differ: Callable[[Any, Any], bool]

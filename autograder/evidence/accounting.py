@@ -25,9 +25,9 @@ PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files be
 def compare(
     run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
 ) -> Iterator[Finding]:
-    """Yield where the scheduler contradicts the run.
+    """Yield the facts of a run that the scheduler's accounting contradicts.
 
-    A job that is not in the accounting is odd, but no contradiction.
+    A job that is missing from the accounting is odd, but no contradiction.
     """
     if not run.job_id:
         yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
@@ -51,7 +51,7 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
 
 
 def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
-    """Return whether the accounting has the complete job, and of the right student.
+    """Return whether the accounting has the complete job and names the right student.
 
     The student is compared if the roster has logins. `compare` checks whether the facts agree.
     """
@@ -134,9 +134,10 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return, by run, a finding if its step took far longer than all runs in it.
+    """Return a finding for each run whose step took far longer than all runs in it.
 
-    Without steps, the job counts. Seconds that were reduced by hand leave such a gap.
+    If the accounting has no steps, the time of the job is used. Seconds that somebody reduced by
+    hand leave such a gap.
     """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
@@ -214,7 +215,10 @@ BAD_STATES = (
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    """Compare how the job ended. If it failed after a successful run, the run's step shows that."""
+    """Compare the end of the run with the end of its job.
+
+    If the job failed after a successful run, the run's step shows whether the run itself failed.
+    """
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
     if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):

@@ -20,7 +20,7 @@ LAPTOP = "laptop"  # the partition of its queue, whose resources nobody allocate
 
 @dataclass(frozen=True, slots=True)
 class AccountedStep:
-    """What one launcher started within a job."""
+    """A step of a job: one program started by a launcher."""
 
     name: str  # 0, 1, …, batch, extern
     start: float | None = None
@@ -116,7 +116,10 @@ def step_of(name: str, cells: Mapping[str, str]) -> AccountedStep:
 
 
 def seconds(text: str | None) -> float | None:
-    """Return sacct's time, in the zone that it states or else in that of the grading machine."""
+    """Return a time from sacct in seconds since 1970.
+
+    A time without a zone is in the zone of the grading machine.
+    """
     if not text or text in ("Unknown", "None"):
         return None
     if text.isascii() and text.isdigit():

@@ -32,9 +32,9 @@ LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in uni
 
 
 def clock_goes_on(run: Run) -> Iterator[Finding]:
-    """Check that the lines' wall clock never goes back and has room for the measured seconds.
+    """Check that the wall clock never goes back and leaves room for the measured seconds.
 
-    The first finding is enough: if the clock is wrong, all later comparisons are too.
+    The first finding is enough: if the clock is wrong, all later comparisons are wrong too.
     """
     checks = (_never_back, _room_for_epochs, _whole_run, _no_long_pauses, _as_long_as_said)
     yield from islice(chain.from_iterable(check(run) for check in checks), 1)
@@ -103,7 +103,8 @@ WITHIN_S = 0.02  # nothing else happens between an epoch's two lines, and writin
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
     """Compare seconds with the clock where no evaluation can be between an epoch's lines.
 
-    Most epochs have to differ, because one may have met a sleep or a slow write.
+    Most epochs have to differ before this is a finding: a single one may include a sleep or a slow
+    write.
     """
     pairs = list(_by_the_clock(run))
     paused = run.header.framework != "numpy"

@@ -70,9 +70,10 @@ STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach 
 
 
 def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
-    """Check the number of epochs.
+    """Check that the run has the requested number of epochs.
 
-    Ranks may divide the epochs, and a run that continues from a checkpoint keeps counting.
+    Ranks may divide the epochs among themselves, and a run that continues from a checkpoint keeps
+    counting.
     """
     requested, size = run.header.epochs_asked, run.header.world_size
     if not run.epochs or requested is None or run.header.source in STOP_EARLY:
@@ -92,12 +93,12 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
 
 def samples_add_up(run: Run) -> Iterator[Finding]:
-    """Compare the samples that were read with all their limits, and yield one finding."""
+    """Compare the number of samples read with every limit, and yield one finding."""
     yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
 
 
 def _epochs_hold_them(run: Run) -> Iterator[Finding]:
-    """Compare them with steps × batch and with the size of the training set."""
+    """Compare the samples with steps × batch and with the size of the training set."""
     batch, size = run.header.global_batch, measured_or_none(train_samples, run)
     for epoch in run.epochs:
         unique = epoch.unique_samples

@@ -1,9 +1,9 @@
 """Find one run that was submitted as several, by values that no two runs share.
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
-digit. No two runs share their seconds to the microsecond, and none with other seeds, frameworks,
-numbers of ranks or of samples share their losses. Strong scaling and a network in stages are
-exceptions: they compute what one process does, on any number of ranks.
+digit. But no two runs share their seconds to the microsecond. Runs with other seeds, frameworks,
+numbers of ranks or numbers of samples do not share their losses either. Strong scaling and a
+network in stages are exceptions: they compute the same as one process, on any number of ranks.
 """
 
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ def digest(facts: list) -> str:
     return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-# --- within one hand-in ---------------------------------------------------------------------
+# --- within one submission ---------------------------------------------------------------------
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:

@@ -75,7 +75,7 @@ class Sources:
     reruns: Mapping[str, Again] = field(default_factory=dict)  # by launch
 
     def confirm(self, run: Run) -> bool:
-        """Return whether the scheduler's accounting has the run's job, as far as it can show."""
+        """Return whether the scheduler's accounting confirms the run's job."""
         return self.jobs is not None and accounting.confirms(run, self.jobs, self.logins)
 
 
@@ -128,7 +128,7 @@ def examine(
 
 
 def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield how the rerun differs, and whether it contradicts itself."""
+    """Yield the differences between a run and its rerun, and contradictions within the rerun."""
     yield from reruns.compare(run, again)
     findings = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
     for wrong in (one for one in findings if one.contradicts):

@@ -22,5 +22,5 @@ def finding(
 
 
 def doubts(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that forbid *confirmed*."""
+    """Return the findings that keep a run from the level *confirmed*."""
     return [one for one in findings if one.code.severity in (CONTRADICTS, DOUBT)]

@@ -37,7 +37,7 @@ def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
 
 
 def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
-    """Return how many lines are equal from the beginning up to the first gap."""
+    """Return the number of equal lines before the first gap."""
     pairs = enumerate(zip(released, mine, strict=False))
     return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
 
@@ -68,7 +68,7 @@ def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) ->
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
-    """Return the lines without blank ones, comments and spaces at the end."""
+    """Yield the lines without comments and trailing spaces, except blank ones."""
     for number, line in enumerate(lines, start=1):
         text = line.expandtabs().rstrip()
         if "#" in text:

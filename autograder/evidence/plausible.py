@@ -1,4 +1,4 @@
-"""Check whether a run can be as fast and as good as it claims, and learnt from real data."""
+"""Check whether a run can be as fast and as accurate as it claims, and used real data."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

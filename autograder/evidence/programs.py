@@ -91,7 +91,7 @@ def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator
 def not_the_ones(
     ran: Sequence[Ran], programs: Sequence[HandedIn]
 ) -> Iterator[tuple[Ran, HandedIn]]:
-    """Yield submitted files with the name, but not the text, of a file in the runs that count."""
+    """Yield submitted files whose text differs from the file of the same name that ran."""
     there = {program.hash for program in programs}
     for file in ran:
         named = [program for program in programs if program.is_called(file.name)]
@@ -100,7 +100,7 @@ def not_the_ones(
 
 
 def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
-    """Yield files that were changed between two runs: honest, but good to know."""
+    """Yield files that changed between two runs. This is honest, but good to know."""
     there = {program.hash for program in programs}
     for file in ran:
         earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
@@ -193,7 +193,10 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
-    """Return the program's lines; if they are too many, those that ask for a look come first."""
+    """Return the lines of the program.
+
+    If there are too many, lines that a person should see come first.
+    """
     shown_lines = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(
         file=program.name,
@@ -208,7 +211,7 @@ def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> Progr
 
 
 def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """Return the released program that this one is a copy of, under another name."""
+    """Return the released program that this file copies under another name."""
     mine = {line.strip() for line in lines if len(line) > 8}
     shares = {}
     for name, pieces in released.items():
@@ -219,7 +222,7 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding for all programs. Only the instructor sees it, with the lines."""
+    """Yield one finding for all programs, with the lines. Only the instructor sees it."""
     looks = [text for text in texts if text.look]
     if not looks:
         return

@@ -1,4 +1,4 @@
-"""Check whether a record's ranks agree: who was requested, who reports, who ends, where."""
+"""Check whether a record's ranks agree on who was requested, who reports, who ends and where."""
 
 from collections.abc import Iterator
 
@@ -49,10 +49,10 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 
 
 def parameters_agree(run: Run) -> Iterator[Finding]:
-    """Compare parameter hashes with their spread.
+    """Compare the parameter hashes with the spread.
 
-    Equal hashes mean no spread. No spread means equal hashes only if both come from the same
-    parameters at the same time, as in record.trained(); otherwise a hash may cover more.
+    Equal hashes mean no spread. The reverse holds only if both come from the same parameters at the
+    same time, as in record.trained(); otherwise a hash may cover more parameters.
     """
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.param_spread

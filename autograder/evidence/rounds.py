@@ -43,7 +43,10 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Compare the whole interval, so that noise causes no finding."""
+    """Check that ranks are not faster than N ranks can be.
+
+    The whole interval has to be above the limit, so noise causes no finding.
+    """
     if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))

@@ -168,7 +168,7 @@ RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
 def epochs_as_printed(run: Run) -> Iterator[Finding]:
     """Compare the epochs with the lines of Keras and of the course's loops.
 
-    The first difference is reported, because whoever changed one value changed many.
+    Only the first difference is reported, because an edited output usually has many.
     """
     several = len(run.ranks) > 1
     recorded = {epoch.number: epoch for epoch in run.epochs}

@@ -14,7 +14,7 @@ from autograder.measuring.laws import Foretold
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The prediction for a size: ends of the value in the table's unit, speedup, efficiency."""
+    """The prediction for one size: both ends in the table's unit, as speedup and as efficiency."""
 
     size: int
     value: tuple[float, float]
@@ -67,6 +67,6 @@ def usual_sizes(table: Table) -> list[int]:
 
 
 def drawn_sizes(table: Table, asked: Sequence[int]) -> list[int]:
-    """Return sizes from the first to the farthest requested, evenly on a logarithmic axis."""
+    """Return sizes up to the largest requested one, evenly spaced on a logarithmic axis."""
     first, last = table.study.sizes[0], max(*asked, table.study.sizes[-1])
     return sorted({round(n) for n in np.geomspace(first, last, 40)} | set(asked))

@@ -105,7 +105,7 @@ def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
 
 
 def hardly_faster(table: Table) -> str:
-    """Return a remark if the largest size is hardly faster than the smallest."""
+    """Return a remark if the largest size is hardly faster than the smallest one."""
     remark = f"{table.study.sizes[-1]:,} workers are hardly faster than {table.study.sizes[0]:,}. "
     if table.column == "samples_per_second":
         return remark + "Check that samples_per_second is the sum over all workers."

@@ -1,4 +1,4 @@
-"""One lesson of one student, with everything it is judged by."""
+"""All the data that one lesson of one student is judged by."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in a choice's `where`
 
 
 class Unseen(NamedTuple):
-    """A submitted file that could not be opened. It may contain what is missing."""
+    """A submitted file that could not be opened. It may contain the missing run."""
 
     file: str  # or an archive
     found: str
@@ -63,7 +63,11 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
 
 
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs without a record in a format of this choice that do not contradict it."""
+    """Return the outputs without a record that may be this run.
+
+    An output may be this run if its format is one of the choice's and it contradicts none of its
+    facts.
+    """
     workers = choice.where.get("world_size")
     return [
         run
@@ -88,6 +92,6 @@ def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
 
 
 def says(run: Run, key: str, value: object) -> bool:
-    """Return whether a run has this fact. A run without a lesson may belong to any lesson."""
+    """Return whether a run states this fact. A run without a lesson may belong to any lesson."""
     stated = run.header.get(key)
     return stated == value or (key == "lesson" and stated is None)

@@ -42,7 +42,7 @@ def judge(hand_in: HandIn) -> Judged:
 
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
-    """Return whether the check is of this profile, and has a run if it is `if_present`."""
+    """Return whether the check counts in this profile. A check that is `if_present` needs a run."""
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}

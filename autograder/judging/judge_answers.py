@@ -87,7 +87,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
 
 
 def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
-    """Judge an interval: it has to contain the true value, and not be too wide."""
+    """Judge an interval: it has to contain the true value and must not be too wide."""
     interval = foretold.read(key, answer.text)
     assert interval is not None  # otherwise it is of another kind
     widest = question.widest or 1.0
@@ -160,7 +160,10 @@ def _of_own_run(
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
-    """Return the metric of the run that counts and of its repeats, any of which may be meant."""
+    """Return the metric of the run that counts and of its repeats.
+
+    The student may mean any of them.
+    """
     metric, name = question.metric or "", question.of or ""
     repeats = [run for run in finished(hand_in, name) if run is not last]
     if metric_named(metric).all_runs:

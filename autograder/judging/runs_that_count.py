@@ -22,7 +22,7 @@ WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 
 
 def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
-    """Return a function from a run to its names in the rubric; there may be several."""
+    """Return a function that returns the names of a run in the rubric."""
     names: dict[int, list[str]] = {}
     for name, runs in hand_in.runs_by_name.items():
         for run in runs:
@@ -38,7 +38,10 @@ def program_of(run: Run) -> str:
 
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
-    """Return the latest finished run of the required size. NotMeasured says why there is none."""
+    """Return the latest finished run of the required size.
+
+    Raises NotMeasured with the reason if there is none.
+    """
     candidates = hand_in.runs_by_name[name]
     if not candidates:
         raise no_run(hand_in, name)
@@ -133,7 +136,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 
 
 def last_problem(run: Run) -> Problem | None:
-    """Return the last problem, but an exception rather than its echoes on other ranks."""
+    """Return the last problem. An exception takes precedence over its echoes on other ranks."""
     raised = [
         p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == Outcome.FAILED
     ]
@@ -163,7 +166,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Return advice where to look: in the error file, if one was submitted."""
+    """Return advice on where to look: in the error file, if one was submitted."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 

@@ -46,7 +46,10 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
 def threshold_value(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Value:
-    """Return the threshold for the run with this name: for full credit, or where credit begins."""
+    """Return the threshold for the run with this name.
+
+    There are two: where full credit begins, and where credit begins.
+    """
     fixed = threshold.fixed(hand_in.profile)
     if isinstance(fixed, str):
         return fixed
@@ -64,7 +67,7 @@ def threshold_value(
 
 
 def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:
-    """Return what the solution reaches on this site with the same number of workers."""
+    """Return the value that the solution reaches on this site with the same number of workers."""
     run = interval.measured_or_none(run_that_counts, hand_in, name)
     workers = measure.workers(run) if run else None
     return calibration.reference(hand_in.references, title_of(condition, name), workers)
@@ -73,7 +76,7 @@ def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | 
 def _of_reference(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Measure:
-    """Return a fraction of what the solution reaches on this site, without an interval."""
+    """Return a fraction of the value that the solution reaches here, without an interval."""
     reference = reference_of(hand_in, condition, name)
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(

@@ -57,7 +57,10 @@ Measured = TypeVar("Measured")
 def measured_or_none(
     measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Measured | None:
-    """Return the value or None, for reports and pictures in which absence is no failure."""
+    """Return the value, or None if it is not measured.
+
+    For reports and pictures, where a missing value is not a failure.
+    """
     try:
         return measure(*args, **kwargs)
     except NotMeasured:
@@ -158,8 +161,7 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
 
 
 def left_out(count: int) -> int:
-    """Return how many of `count` sorted values the interval of the median can leave out at each
-    end.
+    """Return how many of `count` sorted values the interval of the median leaves out at each end.
 
     With 95 % confidence this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count,
     1/2), or 0.

@@ -96,7 +96,7 @@ HARDWARE = ("device", "threads")
 
 
 def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Return header facts that both runs state and in which they differ, as sentences."""
+    """Return sentences about header facts that both runs state and that differ."""
     differences = []
     for fact in facts:
         a, b = first.header.get(fact), other.header.get(fact)
@@ -106,7 +106,10 @@ def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
 
 
 def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
-    """Return why the seconds of two runs cannot be divided. Strong scaling also fixes the batch."""
+    """Return the reason why the seconds of two runs cannot be compared.
+
+    Strong scaling also fixes the batch.
+    """
     differences = unlike(first, other, WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (first, other))
     few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))
@@ -132,7 +135,7 @@ def different_hardware(first: Run, other: Run) -> list[str]:
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Return the base's epoch time over the run's, for the same work on the same hardware."""
+    """Return the base's epoch time divided by the run's, for the same work on the same hardware."""
     reasons = different_work(base, run, scaling) + different_hardware(base, run)
     if reasons:
         raise NotMeasured(
@@ -147,7 +150,10 @@ def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Return the speedup over the growth in workers; for weak scaling, the ratio of epoch times."""
+    """Return the speedup divided by the growth in workers.
+
+    For weak scaling, return the ratio of the epoch times.
+    """
     few, many = workers(base), workers(run)
     if few is None or many is None:
         raise NotMeasured("the output does not report how many ranks took part")
@@ -156,7 +162,7 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def time_to_accuracy(run: Run, target: float) -> Measure:
-    """Return the seconds until validation accuracy reaches the target and holds it once more."""
+    """Return the seconds until validation accuracy reaches the target and keeps it once more."""
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:

@@ -58,7 +58,7 @@ def _study(function: Callable[..., Value], what: str, unit: str = "", **at: Any)
 
 
 METRICS: dict[str, Metric] = {
-    # who took part
+    # participants
     "ranks": Metric(participants.ranks, "ranks that took part", "ranks"),
     "ranks_asked": Metric(in_header("ranks_asked"), "ranks that the launcher was asked for"),
     "replicas": Metric(participants.replicas,

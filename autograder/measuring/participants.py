@@ -1,4 +1,4 @@
-"""Measure who took part in a run: ranks, replicas, hosts, devices, and what each rank reports."""
+"""Measure the participants of a run: ranks, replicas, hosts, devices, each rank's report."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
-    """Return the number of presence lines if the format has them, otherwise the stated number."""
+    """Return the number of presence lines. If the format has none, return the stated number."""
     if run.ranks:
         return exact(
             len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
@@ -91,7 +91,7 @@ def checkpoint_kept(run: Run) -> str:
     return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
-# --- what each rank says, beside what the others say ------------------------------------------
+# --- each rank's report, compared with the others' ------------------------------------------
 
 
 def starts(run: Run) -> Measure:

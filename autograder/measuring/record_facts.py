@@ -10,7 +10,7 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return where the run begins, as the place of facts of its header."""
+    """Return the place where the run begins, which is also the place of its header's facts."""
     start = run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
@@ -57,7 +57,10 @@ OF_A_JOB = {
 
 
 def launched(run: Run) -> str:
-    """Return "yes" if a launcher started the ranks, or if this cannot be seen, as in containers."""
+    """Return "yes" if a launcher started the ranks.
+
+    Also return "yes" where this cannot be seen, as in a container.
+    """
     above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not report which processes started the ranks")
@@ -67,8 +70,8 @@ def launched(run: Run) -> str:
 def job_known(run: Run) -> str:
     """Return "yes" if the run is part of a job.
 
-    If the record says that the run was started by hand, a number in the output's name is not
-    enough, nor is a job's number in the environment without the job's own process.
+    If the record says that the run was started by hand, neither a number in the output's name nor a
+    job number in the environment without the job's own process is enough.
     """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")

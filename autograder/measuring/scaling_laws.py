@@ -26,7 +26,7 @@ def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure
 
 
 def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
-    """Return the slope of y = slope · x."""
+    """Return the slope of the line y = slope · x."""
     squares = sum(x * x for x in xs)
     return weighted_sum([x / squares for x in xs], ys)
 
@@ -79,7 +79,7 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(xs, ys, strict=True))
 
 
-# --- what a law says of another number of workers ----------------------------------------------
+# --- predictions of a law for another number of workers ---------------------------------------
 
 
 def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
@@ -123,7 +123,7 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """Return the laws' predictions, at least two, because the choice of a law often decides."""
+    """Return the predictions of at least two laws, because the choice of a law often decides."""
     estimates, reasons = [], []
     for law in LAWS:
         try:

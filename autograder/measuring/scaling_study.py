@@ -28,7 +28,10 @@ At = Mapping[str, Any]
 
 
 def scaling_of(run: Run) -> str | None:
-    """Return the kind of scaling. Runs on one worker fit all kinds, so *serial* is none."""
+    """Return the kind of scaling.
+
+    Runs on one worker fit every kind, so they have none.
+    """
     return run.header.scaling if run.header.scaling != "serial" else None
 
 
@@ -73,7 +76,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
-    """Return why runs were not compared, for people."""
+    """Return the reasons why runs were not compared, for people to read."""
     used_ids = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
@@ -88,7 +91,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """Return one line of each run, for people to look at."""
+    """Return one line for each run, for people to read."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
@@ -116,7 +119,7 @@ def speedups(runs: Sequence[Run]) -> Points:
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Return, by size, the base's time over that of the size, from the pairs of each round."""
+    """Return the base's time divided by each size's time, by size, from the pairs of each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
     for by_ranks in study_points.by_round(used):
@@ -130,7 +133,7 @@ def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
 
 
 def from_one(runs: Sequence[Run]) -> Points:
-    """Return speedups for a law, which are relative to one worker."""
+    """Return the speedups over one worker, which a law needs."""
     points = speedups(runs)
     if points[0][0] != 1:
         raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")

@@ -28,7 +28,7 @@ ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The compared quantity: seconds, of which fewer are better, or a rate."""
+    """The quantity that is compared: seconds, where less is better, or a rate."""
 
     of: Callable[[Run], Measure]
     head: str
@@ -51,7 +51,7 @@ RATES = Compared(throughput, "samples/s", rate=True)
 
 @dataclass(slots=True)
 class Sizes:
-    """The values of comparable runs by size, and reasons for the others."""
+    """The values of comparable runs by size, and the reasons why others were left out."""
 
     by_size: dict[int, list[Measure]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -60,9 +60,9 @@ class Sizes:
 
 
 def comparable(runs: Sequence[Run]) -> Sizes:
-    """Return values by size, smallest first, and why runs were left out.
+    """Return the values by size, smallest first, and the reasons why runs were left out.
 
-    A run without a size counts as one on one worker.
+    A run without a size counts as a run on one worker.
     """
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
@@ -88,7 +88,10 @@ def comparable(runs: Sequence[Run]) -> Sizes:
 
 
 def is_over(run: Run) -> bool:
-    """Return whether its times count: it finished, or nothing says that epochs are missing."""
+    """Return whether the run's times count.
+
+    They count if it finished, or if no line shows that epochs are missing.
+    """
     return run.outcome == Outcome.COMPLETED or (
         run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
     )

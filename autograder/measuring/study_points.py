@@ -1,7 +1,7 @@
-"""Points of a scaling study in one launch, whose rounds have a pass on every size.
+"""Points of a scaling study that one launch measured in rounds.
 
-A point becomes a run of its own, with the workers and the work of its line. So the same functions
-measure a study in one launch and a study of many jobs.
+In each round there is a pass on every size. A point becomes a run of its own, with the workers and
+the work of its line, so the same functions measure a study in one launch and a study of many jobs.
 """
 
 from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ SIGNIFICANT = 4  # digits of seconds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size: the number of runs, seconds (or a rate), and the ratio to the fewest ranks."""
+    """The row of one size: its runs, its seconds (or rate), and the ratio to the fewest ranks."""
 
     ranks: int
     runs: int

@@ -1,4 +1,4 @@
-"""Measure what the runs of a scaling study did on each size: samples, batches, parameters."""
+"""Measure the work of a scaling study's runs on each size: samples, batches, parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 """Measure a sweep over workers, rules and seeds: all finished runs with one name in a rubric.
 
-The program's header says what a worker is. One process can train like many workers.
+The program's header says what a worker is. One process can train as many workers would.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return how many times sooner `workers` reach the accuracy than one.
+    """Return how many times sooner `workers` workers reach the accuracy than one worker.
 
-    Communication counts as free: N times as fast, for as many times the epochs, as the mean over
-    the seeds that reach it.
+    Communication counts as free: N times the speed, divided by how many times more epochs they
+    need. The result is the mean over the seeds that reach the accuracy.
     """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):

@@ -87,13 +87,16 @@ def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: 
 
 
 def says_twice(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the epoch has these values already: then the line is another rank's."""
+    """Return whether the epoch already has these values, so the line comes from another rank."""
     earlier = lane.epochs[lane.current].loose
     return facts.step is None and not earlier.isdisjoint(facts.numbers)
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
-    """Return how many lines below a heading its values may be, between the lines of other ranks."""
+    """Return how far below a heading its values may be, counted in lines.
+
+    Lines of other ranks may be in between.
+    """
     if label is None:
         ranks = sum(lane.last >= lanes[-1].first for lane in lanes[-LOOK_BACK:])
         return CLOSE_BY * max(ranks, len(all_.open) - 1)

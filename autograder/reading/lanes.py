@@ -51,7 +51,7 @@ class EpochSoFar:
 
 @dataclass(slots=True)
 class Lane:
-    """One process's sequence of epochs, as far as it was read."""
+    """The epochs of one process in order, read so far."""
 
     format: str
     label: int | None  # the rank in the launcher's label
@@ -64,7 +64,7 @@ class Lane:
     progress: float | None = None  # finished epochs, with fractions, as the program counts them
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
-    part: EpochPart | None = None  # what the last heading says its lines are about
+    part: EpochPart | None = None  # the subject of the lines below the last heading
     heading: int = 0  # line of the last heading
     words: str = ""  # its first line without numbers
     run: RunFacts = field(default_factory=RunFacts)
@@ -129,7 +129,7 @@ def add_to_lane(
 
 
 def fits(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the lane's process may have printed this line after all its others."""
+    """Return whether the lane's process may have printed this line after all its other lines."""
     number = facts.number
     at = lane.current if number is None else number + 1 - lane.base
     if at > lane.current:

@@ -1,4 +1,4 @@
-"""Make runs from lanes: which lanes are ranks of one run, and which of several formats to trust."""
+"""Make runs from lanes: decide which lanes are ranks of one run, and which format to trust."""
 
 import math
 from bisect import bisect_right, insort
@@ -38,10 +38,10 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return one run where several are in the same lines: the more complete, in the order of
-    formats.
+    """Return one run where several formats read the same lines.
 
-    `begins` are the sorted lines at which a program begins.
+    The more complete run is chosen, in the order of the formats. `begins` are the sorted lines at
+    which a program begins.
     """
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
@@ -79,7 +79,7 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
     """Return whether a program began between these steps and the runs before and after them.
 
-    Otherwise they may be a part of such a run: its validation, or what it did first.
+    If not, the steps may be part of such a run: its validation, or an earlier part of it.
     """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]

@@ -1,6 +1,6 @@
 """Read the runs of one lesson from everything that a student submitted for it.
 
-An unpacked folder has names that nobody has seen. Messages about a run use the submitted names.
+The student never saw the names in an unpacked folder. Messages about a run use the submitted names.
 """
 
 import re
@@ -30,8 +30,7 @@ def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
 
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
-    """Return a finding for each output that could not be read, because it is missing from the
-    grade."""
+    """Return a finding for each output that could not be read and is missing from the grade."""
     problems = [
         problem for run in runs for problem in run.problems if problem.code == ProblemCode.UNREAD
     ]
@@ -68,6 +67,6 @@ def lesson_named(runs: Sequence[Run]) -> str | None:
 def with_error_files(
     files: tuple[str, ...], beside: Mapping[PurePath, Sequence[str]]
 ) -> tuple[str, ...]:
-    """Return also the error outputs: files with the same job name and another ending."""
+    """Return the outputs together with their error outputs, found by the job name."""
     same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
     return (*files, *sorted(same - set(files)))

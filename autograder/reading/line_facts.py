@@ -57,7 +57,7 @@ class RunFacts:
 
 
 def both(first: RunFacts, second: RunFacts) -> RunFacts:
-    """Return the facts of both. If both have a value, the first one counts."""
+    """Return the facts of both lines. If both have a value, the first one counts."""
     return RunFacts(
         second.numbers | first.numbers,
         workers=second.workers if first.workers is None else first.workers,

@@ -103,7 +103,7 @@ def gpus_named(files: list[ScannedFile]) -> int | None:
 
 
 def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
-    """Assign "Training time with 4 GPUs" to the last run before it that has 4."""
+    """Assign "Training time with 4 GPUs" to the last run before it that used 4 GPUs."""
     total = facts.numbers.get("total_seconds")
     before = [draft for draft in drafts if draft.first <= where.line] or drafts
     for draft in reversed(before):
@@ -125,19 +125,22 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def warned(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether the scheduler's message is in the last epoch; processes get half a minute."""
+    """Return whether the scheduler's message is in the last epoch.
+
+    Processes have half a minute after it.
+    """
     by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
     return by_scheduler and not draft.whole and draft.begun < end.where.line
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether this traceback has the exception that the record only names."""
+    """Return whether this traceback ends in the exception that the record only names."""
     name = outcome.exception_name
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 
 
 def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Assign damaged lines to the run that they are in, or the next one."""
+    """Assign damaged lines to the run that contains them, or to the next one."""
     here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
     starts = [draft.first for draft in here]
     for problem in file.problems:

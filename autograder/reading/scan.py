@@ -60,8 +60,10 @@ def last_line(block: lines.Block, next_number: int) -> int | None:
 
 
 def list_if_small(stream: BinaryIO) -> list[lines.Block]:
-    """Return all blocks of a file of at most one block. Otherwise return none and rewind the
-    stream."""
+    """Return the blocks of a file that has at most one.
+
+    Otherwise return none and rewind the stream.
+    """
     data = stream.read(lines.BLOCK + 1)
     stream.seek(0)
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
@@ -70,8 +72,10 @@ def list_if_small(stream: BinaryIO) -> list[lines.Block]:
 def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
-    """Read the tagged lines of a block that begins with line `number`; return the next block's
-    number."""
+    """Read the tagged lines of a block that begins with line `number`.
+
+    Return the number of the next block's first line.
+    """
     data, counted, record_end = block.data, 0, 0
     tagged = [match.span() for match in TAGGED.finditer(data)]
     tagged.reverse()

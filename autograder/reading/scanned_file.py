@@ -1,4 +1,4 @@
-"""The contents of one file, as far as it was read, in bounded memory."""
+"""The contents of one file, read so far, in bounded memory."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Ends(Generic[T]):
 
     @property
     def flooded(self) -> bool:
-        """Return whether new items are only kept until MOST others have come."""
+        """Return whether a new item is kept only until MOST further ones have come."""
         return len(self.first) >= MOST
 
     def __iter__(self) -> Iterator[T]:
@@ -41,7 +41,7 @@ class Ends(Generic[T]):
 
 @dataclass(slots=True)
 class ScannedFile:
-    """The contents of one file, as far as it was read."""
+    """The contents of one file, read so far."""
 
     name: str
     size: int = 0  # bytes

@@ -19,7 +19,7 @@ def width_of(data: bytes, tag: int, end: int) -> int | None:
 
 
 def name_them(file: ScannedFile) -> None:
-    """Replace the problems of lines that a window broke by a single one."""
+    """Replace the problems of lines that a window broke by a single problem."""
     broken = {line for line, _ in file.broken}
     widths = [width for _, width in file.broken]
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:

@@ -1,7 +1,7 @@
 """Explain how a run was read (`autograder read --why`).
 
-Each fact has the line it comes from and the rule that read it. Each missing fact has a list of what
-was searched.
+Each fact has the line it comes from and the rule that read it. Each missing fact has a list of the
+places that were searched.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -64,7 +64,7 @@ NO_END = (
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A fact of a run: its value with its place and rule, or what was searched."""
+    """A fact of a run: its value, place and rule, or the places that were searched for it."""
 
     fact: str
     value: Any  # None: not found

@@ -97,7 +97,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
 
 
 def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> dict[str, int]:
-    """Return, by lesson, the column of the assignment whose title begins with it."""
+    """Return, for each lesson, the column of the assignment whose title begins with it."""
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):
         lesson = lesson_of(re.sub(r"\s*\(\d+\)\s*$", "", header[place]))

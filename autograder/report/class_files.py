@@ -78,7 +78,7 @@ TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv
 
 
 def _state(out: Path, key: str) -> str:
-    """Return the inputs of the tables, and what shows that somebody changed the tables since."""
+    """Return the inputs of the tables, and data that shows whether somebody changed them since."""
     stats = [os.stat(out / name) for name in TABLES]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in stats]]) + "\n"
 

@@ -1,7 +1,7 @@
-"""Shared code for filling in Canvas's export and Moodle's worksheet.
+"""Fill in Canvas's export or Moodle's worksheet.
 
 Other cells keep their contents, points are converted to those of the assignment, and a sentence
-says what was done.
+reports what was done.
 """
 
 import csv
@@ -57,7 +57,7 @@ def scale(ours: float, maximum: float | None) -> str:
 
 
 def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return identifier -> student, without identifiers that two students share."""
+    """Return students by identifier. Identifiers that two students share are left out."""
     owners: dict[str, str] = {}
     twice = set()
     for known_by, student in pairs:
@@ -69,7 +69,7 @@ def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def summary(
     name: str, lines: int, filled: Sequence[str], graded: Iterable[str], known_by: str, *more: str
 ) -> str:
-    """Return how many lines have our points now, and whose points found no line."""
+    """Return how many lines now have our points, and whose points match no line."""
     parts = [f"{name}: {len(filled)} of {lines} students filled in"]
     if lost := sorted(set(graded) - set(filled)):
         others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""

@@ -75,7 +75,10 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return what was found and required in a check that passed; for answers only their number."""
+    """Return the found and the required value of a check that passed.
+
+    For answers, return only their number.
+    """
     parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
     return (
         list(parts)

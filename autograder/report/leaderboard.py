@@ -1,7 +1,7 @@
-"""Make a leaderboard of speed for students who want to be on it, by pseudonym.
+"""Make a leaderboard of speed, by pseudonym, for students who want to be on it.
 
-Students whose intervals overlap share a place. It has only runs whose speed the rubric grades,
-without contradicted ones, and compares only runs on the same number of ranks.
+Students whose intervals overlap share a place. The board has only runs whose speed the rubric
+grades, leaves out contradicted ones, and compares only runs on the same number of ranks.
 """
 
 from collections import defaultdict
@@ -54,10 +54,10 @@ class Board:
 def read_names(
     path: Path, people: Mapping[str, Person], graded: Collection[str], who: WhoIs
 ) -> dict[str, str]:
-    """Return student -> pseudonym.
+    """Return pseudonyms by student.
 
-    A pseudonym must not be the name of another graded student, or any identifier of another student
-    in the roster.
+    A pseudonym must not be the name of another graded student, nor any identifier of another
+    student in the roster.
     """
     names: dict[str, str] = {}
     taken: dict[str, str] = {}
@@ -135,7 +135,10 @@ def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
 
 
 def places(those: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return the entries with places. Only students whose whole interval is higher come first."""
+    """Return the entries with their places.
+
+    A student is ahead of another only if their whole interval is higher.
+    """
     ordered = sorted(those, key=lambda one: (-one.speedup.value, one.name))
     return tuple(
         Entry(one.name, one.speedup, one.tier, one.device,

@@ -1,7 +1,7 @@
 """Fill in Moodle's offline grading worksheet.
 
-Its headers are translated, so none is made up: download one worksheet per lesson from the
-assignment.
+Its headers are translated, so this module never makes one up: download one worksheet per lesson
+from the assignment.
 """
 
 import re
@@ -69,7 +69,10 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
 
 
 def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
-    """Return the lesson of a platform's file, from its name or because there is only one."""
+    """Return the lesson of a platform's file.
+
+    It is in the file's name, or there is only one lesson.
+    """
     lesson = lesson_of(path.stem)
     lessons = sorted({row.lesson for row in rows if row.title})
     if lesson is None and len(lessons) == 1:
@@ -98,7 +101,7 @@ def finder(
 
 
 def participant(line: Sequence[str]) -> str:
-    """Return the number by which this assignment knows the student; others use another one."""
+    """Return the student's number in this assignment; other assignments use other numbers."""
     number = ANY_ID.match(line[0].strip()) if line else None
     return number[1] if number else ""
 
@@ -108,8 +111,10 @@ def filled_name(worksheet: Path) -> str:
 
 
 def comment(row: Row) -> str:
-    """Return the comment for the student, without hidden checks and reasons to look. Moodle knows
-    the time."""
+    """Return the comment for the student, without hidden checks and reasons to look.
+
+    Moodle knows the time of submission itself.
+    """
     return "; ".join([row.status, *row.changes])
 
 

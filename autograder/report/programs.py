@@ -1,6 +1,7 @@
-"""Write what a student changed in the lessons' programs, line by line, for the instructor alone.
+"""Write a student's changes to the lessons' programs, line by line, for the instructor alone.
 
-A page and a text file, in a separate folder because the students' folder is for students.
+A page and a text file are written to a separate folder, because the students' folder is for
+students.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Print what a student learns before submitting: decided, missing, and left to the instructor."""
+"""Print what a student sees before submitting: decided, missing, left to the instructor."""
 
 from collections.abc import Iterator, Sequence
 

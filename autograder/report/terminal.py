@@ -24,7 +24,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """Return how many are graded; other states only if there are any."""
+    """Return how many lessons are graded, and how many are in any other state."""
     states = Counter(row.status for row in rows)
     others = [
         f"{count} {state}" for state, count in sorted(states.items()) if state != GradeStatus.GRADED
@@ -33,7 +33,10 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
-    """Return a question if most runs are for the other profile. One small run is a finding."""
+    """Return a question if most runs are for the other profile.
+
+    A single small run is a finding instead.
+    """
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
         return ""
@@ -67,7 +70,7 @@ def show(
 
 
 def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
-    """Print the rows of a part of the class, and what to do when all parts are there."""
+    """Print the rows of one part of the class, and the next step once all parts are there."""
     looks = [row for row in rows if row.look]
     _show_rows(rows, looks)
     text = f"{counts(rows)}, {len(looks)} for a person to look at."

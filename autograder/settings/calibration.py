@@ -1,4 +1,4 @@
-"""Read what the solution reaches on a site, as `autograder calibrate` wrote it."""
+"""Read the values that the solution reaches on a site, as `autograder calibrate` wrote them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,15 +18,15 @@ def of_run(metric: str, name: str) -> str:
 
 
 def on_workers(title: str, workers: int) -> str:
-    """Return the key of what the solution reaches on this number of workers."""
+    """Return the key of the value that the solution reaches on this number of workers."""
     return f"{title}, on {counted(workers, 'worker')}"
 
 
 def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> Measure | None:
-    """Return what the solution reaches on the same number of workers.
+    """Return the value that the solution reaches on the same number of workers.
 
-    Values on another number are no reference: two GPUs are not compared with eight. A file without
-    numbers of workers has one value for all.
+    Values on another number are not a reference: two GPUs are not compared with eight. A file
+    without numbers of workers has one value for all.
     """
     if workers is not None and (same := known.get(on_workers(title, workers))):
         return same

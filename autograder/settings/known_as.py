@@ -1,4 +1,4 @@
-"""By what the roster knows a student: ids, address, account, name, in any way of writing them."""
+"""Match the names in a submission with the ids, address, account and name in the roster."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,14 +17,16 @@ from autograder.submissions.claims import (
     without_accents,
 )
 
-NAMES = ".names"  # below the folder of grades: all by which the roster knows each student
+NAMES = ".names"  # below the folder of grades: all identifiers of each student
 KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
-Owners = Mapping[str, set[str]]  # a form -> all students who are known by it
+Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
 
 def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) -> WhoIs:
-    """A function from what a name says to students: one, or all of a group. What two are known by
-    alike is nobody's."""
+    """Return a function from a claim to students: one student, or all members of a group.
+
+    An identifier that two students share is ignored.
+    """
     ids = {
         kind: owners((one, (form_of(kind, getattr(p, kind)),)) for one, p in people.items())
         for kind in KINDS
@@ -42,7 +44,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         return only(names, plain(text)) or only(names, squeezed(text))
 
     def of_repository(text: str) -> tuple[str, ...]:
-        """The longest end of it that somebody is known by."""
+        """Return the student or group with the longest matching end of a repository's name."""
         parts = text.casefold().split("-")
         for start in range(len(parts)):
             end = "-".join(parts[start:])
@@ -79,7 +81,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
 
 def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
-    """All by which each student may be asked for, to be kept beside the grades."""
+    """Return all identifiers of each student, to be kept beside the grades."""
     return {
         student: sorted({form.casefold() for form in forms(person) if form})
         for student, person in people.items()
@@ -87,7 +89,7 @@ def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
 
 
 def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
-    """The students of whom one of the names is this, or else begins with it as a first name."""
+    """Return the students with this name, or else those whose name begins with it."""
     wanted = {text.casefold().strip(), plain(text)} - {""}
     whole = [student for student, known in names.items() if not wanted.isdisjoint(known)]
     first = plain(text) + " "
@@ -95,7 +97,7 @@ def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
 
 
 def only(known: Owners, form: str) -> str:
-    """The one student who is known by a form."""
+    """Return the only student with this form; empty if there is none or more than one."""
     having = known.get(form, ()) if form else ()
     return next(iter(having)) if len(having) == 1 else ""
 
@@ -110,13 +112,16 @@ def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
 
 
 def form_of(kind: str, text: str) -> str:
-    """Moodle's `Participant 4701`, in whichever language, is 4701."""
+    """Return the form of an identifier that is compared.
+
+    Moodle's `Participant 4701`, in any language, becomes 4701.
+    """
     digits = re.search(r"\d+\Z", text) if kind == "moodle_id" else None
     return digits[0] if digits else text.casefold()
 
 
 def forms(person: Person) -> Iterator[str]:
-    """All by which people and platforms may call somebody."""
+    """Yield all forms in which people and platforms may write a student."""
     yield plain(person.student)
     for kind in KINDS:
         text = getattr(person, kind)
@@ -126,7 +131,7 @@ def forms(person: Person) -> Iterator[str]:
 
 
 def spellings(person: Person) -> Iterator[str]:
-    """A name as it is written in rosters, in folders, and squeezed, as in Canvas's files."""
+    """Yield a name as rosters and folders write it, and without spaces as in Canvas's files."""
     whole = person.full_name
     first, last = person.first_name, person.last_name
     if not (first and last):

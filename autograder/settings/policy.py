@@ -1,4 +1,7 @@
-"""An instructor's rules for times and changed grades; read_policy.py reads them from files."""
+"""An instructor's rules for late submissions and changed grades.
+
+read_policy.py reads them from files.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -11,14 +14,14 @@ YEARS = range(2000, 2101)  # of times of handing in; 0206 is a slip for 2026
 
 
 class LatePolicy(BaseModel):
-    """policy.yaml"""
+    """The contents of policy.yaml."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     due: dict[str, str] = {}  # lesson -> ISO time with its offset
-    free_days: int = Field(default=0, ge=0)  # late days a student may use up over all lessons
+    free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
     penalty_a_day: str = "0%"  # of a lesson's points
-    latest_days: int | None = Field(default=None, ge=0)  # later than this counts nothing
+    latest_days: int | None = Field(default=None, ge=0)  # a later submission counts nothing
     drop_lowest: int = Field(default=0, ge=0)
 
     @field_validator("penalty_a_day", mode="before")
@@ -48,7 +51,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """A student asks that a check, or a whole lesson, is looked at again."""
+    """A student's request to look at a check, or a whole lesson, again."""
 
     says: str
     check: str = ""  # empty: the whole lesson
@@ -65,7 +68,7 @@ class Policy:
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
 
     def of_student(self, student: str) -> list:
-        """All that concerns one student, for the cache's key."""
+        """Return everything that concerns one student, for the cache's key."""
         tables = (self.extensions, self.overrides, self.times, self.regrades)
         mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
         return [self.late.model_dump(), *mine]

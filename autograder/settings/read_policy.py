@@ -22,8 +22,8 @@ from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
 
-Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, the row
-LONGEST_EXTENSION = 366  # days; more is a date or a slip
+Located = tuple[str, Key, dict[str, str]]  # file:line; student and lesson; the row
+LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
-    """Raise for a second row on the same key: nobody knows which is meant."""
+    """Raise an error for a second row with the same key."""
     if key in rows:
         raise _twice(key, where)
 
@@ -91,7 +91,7 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
 
 
 def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
-    """02, 2 and 02_serial are one lesson, as they are for `lessons check`."""
+    """Return the lesson's name: 02, 2 and 02_serial are one lesson, as in `lessons check`."""
     name = text if text in rubrics else lesson_of(text.zfill(2))
     if name is None or name not in rubrics:
         there = ", ".join(rubrics)
@@ -150,7 +150,10 @@ def _days(text: str, where: str) -> float:
 
 
 def _number(text: str, where: str, what: str, instead: str = "") -> float:
-    """Digits and a point. nan, 1e3 and 1_000 are Python's numbers and not a person's."""
+    """Return the number in a text of digits and a point.
+
+    Python also accepts nan, 1e3 and 1_000; people do not write these.
+    """
     if re.fullmatch(r"[0-9]+,[0-9]+", text):
         raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
     if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):

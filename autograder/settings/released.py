@@ -1,6 +1,6 @@
 """Read the released programs: their text in pieces, with gaps in between.
 
-`lessons build` writes a file NN.json per lesson: {"train.py": [["a line", …], …], …}.
+`lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """
 
 import json

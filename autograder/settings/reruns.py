@@ -18,7 +18,10 @@ NAME, OUTPUTS = "rerun.json", "outputs"
 
 @dataclass(frozen=True, slots=True)
 class RepeatedJob:
-    """One job of a rerun. Times are in seconds since 1970, by the clock of the submitting user."""
+    """One job of a rerun.
+
+    Times are in seconds since 1970, by the clock of the machine that submitted it.
+    """
 
     job_id: str
     files: tuple[str, ...]  # what it printed, in the folder of outputs

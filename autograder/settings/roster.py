@@ -1,4 +1,4 @@
-"""Who is in the class: names and the ids that other systems know students by."""
+"""The roster: the names of all students and their ids on other systems."""
 
 import difflib
 from collections.abc import Collection, Mapping
@@ -13,7 +13,7 @@ from autograder.settings.policy import Policy
 from autograder.settings.strict_csv import read_csv
 from autograder.wording import counted
 
-# Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.
+# Accepted names of a roster's columns. The first one is ours; nbgrader's export is included.
 COLUMNS = {
     "student": ("student", "id", "student_id", "folder"),
     "name": ("name", "full name", "full_name"),
@@ -50,7 +50,7 @@ class Person:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
-# One of these in two rows, and one student's grade would go to the other.
+# If two rows shared one of these, one student would get the other one's grade.
 OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
 
@@ -83,8 +83,11 @@ def read_roster(path: Path | None) -> dict[str, Person]:
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Rosters as GitHub Classroom (identifier, github_username) and Classroom 50 (username,
-    github_id) write them have no other column for the student."""
+    """Return the student in a row of a GitHub roster, which has no other column for it.
+
+    GitHub Classroom writes `identifier` and `github_username`, Classroom 50 `username` and
+    `github_id`.
+    """
     if row.get("github_username"):
         return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}
     if "github_id" in row and row.get("username"):
@@ -93,7 +96,10 @@ def of_github(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:
-    """Exports of learning platforms have columns that we do not know; ours misspelt is a slip."""
+    """Raise an error for a misspelt column of ours.
+
+    Other unknown columns are allowed, because exports of learning platforms have many.
+    """
     known = {name for names in COLUMNS.values() for name in names}
     for column in [name for name in row if name not in known]:
         for names in COLUMNS.values():
@@ -106,8 +112,10 @@ def _check_columns(where: str, row: Collection[str]) -> None:
 
 
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
-    """A row for nobody in the class is a slip, found before anything is graded. Of one student
-    alone we cannot know who else is in the class, so there it is only a warning."""
+    """Raise an error for a row about a student who is not in the class.
+
+    If only one student is graded, the rest of the class is unknown, so it is only a warning.
+    """
     known = {*roster, *handed_in}
     unknown = {name: where for name, where in policy.named.items() if name not in known}
     if not unknown:
@@ -115,12 +123,12 @@ def check_students(policy: Policy, handed_in: Collection[str], roster: Collectio
     spelt = {name.casefold(): name for name in known}
     strange = []
     for number, (student, where) in enumerate(unknown.items()):
-        # Comparing takes long in a large class, and nobody reads more than some.
+        # Comparing takes long in a large class, and nobody reads many hints.
         near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
         hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
         text = f"{where}: there is no student {shortened(student)} in this class{hint}"
         strange.append((not near, text))
-    strange.sort(key=lambda found: found[0])  # the likely slips first
+    strange.sort(key=lambda found: found[0])  # likely typos first
     others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
     text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."
     if len(handed_in) > 1:

@@ -49,7 +49,7 @@ def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a change i
 
 
 def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
-    """Return the answers that are kept apart from the rubric; none if there is no such file."""
+    """Return the expected answers, which are in a separate file; none if there is no such file."""
     if not path.exists():
         return {}
     data, lines = read_yaml(path)
@@ -78,7 +78,10 @@ FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 
 
 def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that nearly equal a fact of the header. Records may also have other facts."""
+    """Yield names that nearly equal a fact of the header.
+
+    Records may also have facts of their own.
+    """
     for fact in where:
         near = difflib.get_close_matches(fact, FACTS, 1, 0.7)
         if fact not in FACTS and near:
@@ -86,7 +89,7 @@ def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
-    """Yield mistakes that a single part does not show: unknown names, and wrong sums."""
+    """Yield mistakes between the parts of a rubric, such as unknown names and wrong sums."""
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):

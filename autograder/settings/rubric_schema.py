@@ -44,7 +44,7 @@ def _known_metric(name: str | None, base: str | None = None, at: Collection[str]
 
 
 def _of_a_run(name: str | None) -> None:
-    """Check that runs can be sorted by this metric."""
+    """Check that this metric can sort runs."""
     _known_metric(name)
     if name is not None and not metric_named(name).of_a_run:
         raise ValueError(f"runs cannot be chosen by {name}, which needs more than one run")
@@ -188,14 +188,14 @@ class Condition(Strict):
 
 
 class ReportAsked(Strict):
-    """The required contents of report.md: tables of these runs, as the records say, and parts."""
+    """The required contents of report.md: parts, and tables that agree with these runs."""
 
     tables: list[str] = []
     parts: list[str] = []
     words: dict[str, int] = {}  # by part: minimum number of different words
     numbers: list[str] = []  # parts that contain a number, in digits
     quotes: dict[str, str] = {}  # by part: the run whose table it quotes a size and a value of
-    hints: dict[str, str] = {}  # by part: what it should say
+    hints: dict[str, str] = {}  # by part: its required contents
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -261,7 +261,7 @@ class Question(Strict):
 class RunChoice(Strict):
     """The runs of a submission with one name: those whose header has all these facts.
 
-    If no run record has them, outputs without a record count if they were read as `or_format`.
+    If no record has them, outputs without a record count if they were read as `or_format`.
     """
 
     where: dict[str, Scalar] = Field(min_length=1)

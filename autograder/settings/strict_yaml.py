@@ -63,7 +63,7 @@ def complaints(
 
 
 def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
-    """Return what is wrong in one place, in the terms of the file's author."""
+    """Return one mistake as a sentence in the terms of the file's author."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
     kind, given = first["type"], first.get("input")
     kinds = [_kind(mistake) for mistake in mistakes]
@@ -87,7 +87,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def _kind(mistake: Any) -> str | None:
-    """Return what should replace a value of the wrong kind."""
+    """Return the kind of value that should replace a value of the wrong kind."""
     limits = mistake.get("ctx", {})
     match mistake["type"]:
         case "literal_error":
@@ -208,7 +208,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
 
 
 def _scalar(text: str, tag: str, style: str | None) -> Any:
-    """Return `no` as a word and `02` as a name. YAML 1.1 would make False and 2 of them."""
+    """Return `no` as a word and `02` as a name. YAML 1.1 would make them False and 2."""
     if style in ("'", '"', "|", ">"):
         return text
     if text in ("true", "false"):

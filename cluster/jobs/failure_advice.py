@@ -22,8 +22,8 @@ ADVICE = {
     " cluster doctor",
     r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or have"
     " gone: module purge; module spider NAME; then correct load_software in the site file",
-    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "a library of another compiler"
-    " or MPI came first, so modules clash: module list; cluster doctor",
+    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "modules clash: a library"
+    " of another compiler or MPI was loaded first; see: module list; cluster doctor",
     r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
     " the course's",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"

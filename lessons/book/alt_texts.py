@@ -1,4 +1,4 @@
-"""What a picture shows, for who cannot see it: in the words of the function that drew it."""
+"""Alternative texts of pictures, from the docstrings of the functions that drew them."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ UNKNOWN = "What this cell draws"
 
 
 def alt_text(code: str) -> str:
-    """What each function of `plots` that a cell calls says of itself, in their order."""
+    """Return the docstrings of the `plots` functions that a cell calls, in their order."""
     known = docstrings()
     drawn = [known[name] for name in dict.fromkeys(called(code)) if known.get(name)]
     return " ".join(drawn) or UNKNOWN
@@ -18,7 +18,10 @@ def alt_text(code: str) -> str:
 
 @cache
 def docstrings() -> dict[str, str]:
-    """Read as text: the toolkit is the lessons', and a book needs nothing that draws."""
+    """Return the first paragraph of each plotting function's docstring.
+
+    The files are parsed, not imported, because a book needs no plotting library.
+    """
     return {
         part.name: first_paragraph(ast.get_docstring(part) or "")
         for file in sorted(PLOTS.glob("*.py"))
@@ -28,12 +31,12 @@ def docstrings() -> dict[str, str]:
 
 
 def draws(function: ast.FunctionDef) -> bool:
-    """Others prepare what is drawn."""
+    """Return whether a function draws a picture. Others only prepare data."""
     return [one.arg for one in function.args.args[:1]] == ["figure"]
 
 
 def called(code: str) -> Iterator[str]:
-    """Names of `plots.NAME(…)`, from the first line to the last."""
+    """Yield the names of `plots.NAME(…)`, from the first line to the last."""
     try:
         parts = list(ast.walk(ast.parse(code)))
     except SyntaxError:  # a cell of %magic

@@ -1,4 +1,4 @@
-"""`lessons book`: the executed lessons, the documentation and a glossary as a site to read."""
+"""Make a site of the executed lessons, the documentation and a glossary (`lessons book`)."""
 
 import shutil
 import sys
@@ -29,10 +29,10 @@ MOST_TOLD = 20
 @click.option("--solutions", is_flag=True, help="For instructors: with the solutions.")
 @click.option("--partial", is_flag=True, help="Exit 0 although lessons have no outputs.")
 def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: bool) -> None:
-    """Make a site of the course: its lessons with what they printed and drew.
+    """Make a site of the course: its lessons with their output and pictures.
 
-    Without --from it first executes the lessons that build/book-runs does not have, or has from
-    older files: about 15 minutes for all on two cores.
+    Without --from it first executes the lessons that are missing in build/book-runs, or were run
+    from older files: about 15 minutes for all on two cores.
     """
     root = course_root()
     if not (root / "solutions").is_dir():
@@ -85,10 +85,13 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
 
 
 def refuse_leaks(root: Path, source: Path) -> None:
-    """The same search as before a release, also in what cells printed."""
+    """Refuse to publish solutions.
+
+    The search is the same as before a release and includes the output of cells.
+    """
     texts = {}
     for name, text in readable_source(source):
-        # A printed diff has its signs before the lines.
+        # A printed diff has signs before the lines.
         signs = "\n".join(line[1:] for line in text.splitlines())
         texts[name] = squeezed(f"{text}\n{signs}")
     found = list(leaks_in(root, texts))
@@ -97,7 +100,7 @@ def refuse_leaks(root: Path, source: Path) -> None:
 
 
 def write_pages(making: Path) -> tuple[int, int]:
-    """How many pages there are, and how many links to elsewhere."""
+    """Write the site, and return the number of pages and of external links."""
     warnings = make_site(making / "source", making / "site", making / "doctrees")
     site = making / "site"
     pages = read_pages(site)

@@ -1,4 +1,4 @@
-"""Renew docs/commands.md: the three commands as their own `--help` describes them.
+"""Update docs/commands.md from the `--help` of the three commands.
 
 python -m lessons.book.commands_page
 """
@@ -11,8 +11,8 @@ import click
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 PROGRAMS = ("lessons", "cluster", "autograder")
-WIDTH = 96  # of the help texts
-FIRST = f"## {PROGRAMS[0]}\n"  # what stands above this heading on the page is written by hand
+WIDTH = 96  # width of the help texts
+FIRST = f"## {PROGRAMS[0]}\n"  # the page above this heading is written by hand
 
 
 def described(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
@@ -27,7 +27,7 @@ def described(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
 
 
 def commands_page() -> str:
-    """Return the page as Markdown, with its beginning as it is."""
+    """Return the page as Markdown. Its beginning is unchanged."""
     parts = [PAGE.read_text(encoding="utf-8").partition(FIRST)[0].rstrip() + "\n"]
     for program in PROGRAMS:
         main = importlib.import_module(f"{program}.cli").main

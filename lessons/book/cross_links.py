@@ -1,16 +1,19 @@
-"""Links that a text gets in the book, where it names a lesson or one of its programs."""
+"""Add links to a text of the book that names a lesson or one of its programs."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
 
-# What stays as it is: fenced and indented code, headings, links; then code in a line.
+# Unchanged parts: fenced and indented code, headings, links; then code in a line.
 KEEP = re.compile(r"^(?:    .*|#.*|\|?[-:| ]+\|?)$|\[[^\]]*\]\([^)]*\)|``.+?``", re.MULTILINE)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def linked(text: str, files: Collection[str], lessons: Mapping[str, str]) -> str:
-    """`files` lie beside the text; `lessons` is number -> where its page lies, seen from here."""
+    """Return the text with links.
+
+    `files` are beside the text; `lessons` is number -> relative path of its page.
+    """
     text, fences = put_aside(text, FENCE)
     text, kept = put_aside(text, KEEP)
     text, codes = put_aside(text, CODE, lambda code: link_to_file(code, files))
@@ -30,7 +33,7 @@ def link_to_lesson(found: re.Match[str], lessons: Mapping[str, str]) -> str:
 
 
 def below_the_title(text: str) -> str:
-    """A page has one title: another heading of that size becomes a smaller one."""
+    """Return the text with only one title: other headings of that level become smaller."""
     text, fences = put_aside(text, FENCE)
     return put_back(re.sub(r"^# ", "## ", text, flags=re.MULTILINE), fences)
 
@@ -40,7 +43,7 @@ def put_aside(
     what: re.Pattern[str],
     change: Callable[[re.Match[str]], str] = lambda found: found[0],
 ) -> tuple[str, dict[str, str]]:
-    """The text with a sign that stands in no text for each piece, and the pieces."""
+    """Return the text with a placeholder for each piece, and the pieces."""
     pieces: dict[str, str] = {}
 
     def keep(found: re.Match[str]) -> str:

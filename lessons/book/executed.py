@@ -1,4 +1,4 @@
-"""What a run left of each lesson: the outputs of its cells, or a sentence why there are none."""
+"""Find the executed lessons: the outputs of their cells, or a sentence on why there are none."""
 
 import json
 from dataclasses import dataclass
@@ -12,20 +12,23 @@ from lessons.folders import made_by_hand, notebook_in
 
 @dataclass(frozen=True)
 class Executed:
-    """One lesson that ran to its end, from the very files that are there now."""
+    """A lesson that ran to its end, from the current files."""
 
-    outputs: tuple[list[Any], ...]  # what each cell printed and drew, in their order
+    outputs: tuple[list[Any], ...]  # the outputs of each cell, in order
     profile: str
-    date: str  # of the run, as 2026-11-23
-    devices: tuple[str, ...]  # that its jobs' records name
+    date: str  # of the run, such as 2026-11-23
+    devices: tuple[str, ...]  # named by its jobs' records
 
 
 def look_up(runs: Path, source: Path) -> Executed | str:
-    """The executed lesson of `source`, a folder of solutions/, or a sentence why it is not used."""
+    """Return the executed lesson of `source`, a folder of solutions/.
+
+    If it cannot be used, return a sentence that says why.
+    """
     import nbformat
 
     name = source.name
-    # The second one with --batch, where a lesson runs inside a job of its own.
+    # The second one with --batch, where a lesson runs inside its own job.
     folders = (runs / name, runs / f"{name}_job" / name)
     folder = next((one for one in folders if notebook_in(one).is_file()), None)
     if folder is None:
@@ -47,11 +50,11 @@ def look_up(runs: Path, source: Path) -> Executed | str:
 
 
 def summed_up(runs: Path, name: str) -> str | None:
-    """A sentence if the run itself says that the lesson failed: a cell may have been cut short."""
+    """Return a sentence if the run's summary reports a failure, which may cut a cell short."""
     try:
         lessons = json.loads((runs / "summary.json").read_text(encoding="utf-8"))["lessons"]
     except (OSError, ValueError, KeyError):
-        return None  # a folder without a summary: the notebook alone tells
+        return None  # a folder without a summary: only the notebook shows it
     for lesson in lessons:
         if lesson["lesson"] == name and lesson["status"] != "passed":
             reason = (lesson["error"].splitlines() or ["no reason given"])[0]
@@ -60,7 +63,7 @@ def summed_up(runs: Path, name: str) -> str | None:
 
 
 def failed(name: str, cells: list[Any]) -> str | None:
-    """A sentence if a cell raised an error, or if not all of them were executed."""
+    """Return a sentence if a cell raised an error, or if not all of them were executed."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})
@@ -70,7 +73,7 @@ def failed(name: str, cells: list[Any]) -> str | None:
 
 
 def changed(folder: Path, source: Path, cells: list[Any]) -> str | None:
-    """A sentence if the lesson ran from other files than are there now."""
+    """Return a sentence if the lesson ran from files that have changed since."""
     now = read_lesson(source)
     for old, new in zip(cells, now.cells, strict=False):
         if old.source != new.source:

@@ -1,4 +1,4 @@
-"""The first page, and the contents: every lesson, and every page of docs/ by its kind."""
+"""Write the first page and the contents: every lesson, and every page of docs/ by its kind."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -33,7 +33,10 @@ SHORT = {"for-students": "A student's first hour"}  # its own title is that of t
 
 
 def front_page(lessons: Mapping[str, Any], docs: Collection[str], more: Collection[str]) -> str:
-    """`lessons` is folder -> notebook, `docs` the names of the pages, `more` other pages."""
+    """Return the first page.
+
+    `lessons` is folder -> notebook, `docs` the names of the pages, `more` other pages.
+    """
     text = TEMPLATE.read_text(encoding="utf-8")
     text = text.replace("@LESSONS@", lessons_table(lessons))
     return text.replace("@CONTENTS@", contents(lessons, docs, more))
@@ -48,7 +51,7 @@ def lessons_table(lessons: Mapping[str, Any]) -> str:
 
 
 def title_and_question(page: Any) -> tuple[str, str]:
-    """Of the first cell: its heading, and the line in bold below it."""
+    """Return the heading of the first cell and the line in bold below it."""
     text = page.cells[0].source
     title = text.partition("\n")[0].removeprefix("# ")
     question = re.search(r"^\*\*(.+?)\*\*$", text, re.MULTILINE | re.DOTALL)

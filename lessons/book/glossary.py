@@ -1,4 +1,4 @@
-"""docs/glossary.md as a glossary of the book, whose terms the search knows and links lead to."""
+"""Make the book's glossary from docs/glossary.md, so that search and links know its terms."""
 
 import re
 from collections.abc import Mapping

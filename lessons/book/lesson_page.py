@@ -1,4 +1,4 @@
-"""A lesson as pages: the notebook with its outputs, and one for each program and job file."""
+"""Make the pages of a lesson: its notebook with outputs, and a page per program and job file."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -23,10 +23,10 @@ def lesson_page(
     lessons: Mapping[str, str],
     expected: list[float] | None,
 ) -> Any:
-    """The notebook `page` with outputs, links and the list of its files.
+    """Return the notebook `page` with outputs, links and a list of its files.
 
-    `solved` is the solutions' notebook, whose cells printed. `expected` are the answers that the
-    book keeps back; None, if it shows the solutions.
+    `solved` is the solutions' notebook, which was executed. `expected` are the answers that the
+    book withholds; None if it shows the solutions.
     """
     programs = [path.relative_to(name).as_posix() for path in files if path.parts[0] == name]
     programs = [program for program in programs if program != NOTEBOOK]
@@ -68,7 +68,7 @@ def scroll(shown: list[Any]) -> list[str]:
 
 
 def run_note(executed: Executed | None, solutions: bool) -> str:
-    """Where the outputs come from, in one line below the title."""
+    """Return one line about the origin of the outputs, for below the title."""
     if executed is None:
         said = "This lesson was not executed for this book: its cells have no outputs."
     else:
@@ -94,7 +94,7 @@ def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> A
 
 
 def about(file: str, content: bytes) -> str:
-    """What a file says of itself: its first line, or how many tasks the job asks for."""
+    """Return a file's own description: its first line, or the number of tasks of the job."""
     text = content.decode(errors="replace")
     if file.endswith(".py"):
         said = ast.get_docstring(ast.parse(text)) or ""
@@ -106,8 +106,11 @@ def about(file: str, content: bytes) -> str:
 
 
 def program_page(file: str, content: bytes, number: str) -> str:
-    """A page that shows a file; none of its text is read as markup. Many lessons have a train.py:
-    in what a search finds, and in a browser's tabs, the lesson's number tells them apart."""
+    """Return a page that shows a file; none of its text is read as markup.
+
+    Many lessons have a train.py. The lesson's number tells them apart in search results and in a
+    browser's tabs.
+    """
     language = LANGUAGES.get(Path(file).suffix, "text")
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Every link of the written site: those within it must lead somewhere, others are listed."""
+"""Check all links of the written site. Internal ones must work; external ones are listed."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -46,7 +46,7 @@ def is_external(link: str) -> bool:
 
 
 def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
-    """Sentences about links that lead nowhere, and about what a page would fetch from elsewhere."""
+    """Return sentences about broken links, and about files that a page loads from elsewhere."""
     found = []
     for file, page in pages.items():
         name = file.relative_to(site)

@@ -1,4 +1,7 @@
-"""The outputs of a cell as they stand in the book: readable, in the dark too, of no machine."""
+"""Prepare the outputs of a cell for the book.
+
+They are readable in dark mode too, and contain no name of a machine.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,10 +11,10 @@ from lessons.execute.one_lesson import ESCAPES
 
 LONG = 30  # lines; a longer output scrolls in a box of its own
 
-# What TensorFlow says of itself as it starts, in red: no lesson speaks of it.
+# TensorFlow's messages at its start, in red, which no lesson mentions.
 NOISE = re.compile(r"WARNING: All log messages before absl|[IWE]\d{4} [\d:.]+ +\d+ \S+\.cc:\d+\]")
 
-# The machine that ran the lessons, wherever that was: its folders and who was logged in.
+# The machine that ran the lessons: its folders and its user.
 PLACES = (
     (re.compile(r"(?<![\w.])/[^\s'\",:;()]*?/(?=\d\d_[a-z0-9_]+/)"), "lessons/"),
     (re.compile(r"(?<![\w.])/[^\s'\",:;()]*?/(?=\.venv\b)"), ""),
@@ -23,7 +26,10 @@ QUEUE = re.compile(r"^ *JOBID .*?( +USER) .*$", re.MULTILINE)
 
 
 def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[Any]:
-    """Outputs for the page; `rewrite` is what becomes of each text before it is shown."""
+    """Yield the outputs for the page.
+
+    `rewrite` is applied to each text before it is shown.
+    """
     for output in merged(outputs):
         if output["output_type"] == "stream":
             text = tidy(rewrite(output["text"]))
@@ -36,7 +42,7 @@ def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[A
 
 
 def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
-    """What was printed one piece after the other is one text."""
+    """Yield the outputs with consecutive pieces of printed text joined."""
     held: dict[str, Any] = {}
     for output in map(dict, outputs):
         if held and output.get("name") == held["name"]:
@@ -52,7 +58,7 @@ def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def shown(data: dict[str, Any], rewrite: Callable[[str], str]) -> dict[str, Any]:
-    """A picture; or code in the page's own colours, which know dark from light; or plain text."""
+    """Return a picture, or code in colours that follow dark mode, or plain text."""
     if "image/png" in data:
         return {"image/png": data["image/png"]}
     text = tidy(rewrite(data.get("text/plain", "")))
@@ -70,7 +76,7 @@ def tidy(text: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """`you` in the tables of the queue and of the accounting."""
+    """Return the text with `you` as the user in tables of the queue and the accounting."""
     if ACCOUNTING.search(text):
         text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
     if head := QUEUE.search(text):
@@ -86,7 +92,7 @@ def without_user(text: str) -> str:
 
 
 def is_long(outputs: list[Any]) -> bool:
-    """Whether a text is longer than a reader wants to scroll past."""
+    """Return whether a text is longer than a reader wants to scroll past."""
     for output in outputs:
         data = output.get("data", {})
         text = output.get("text") or data.get("text/plain") or data.get("text/markdown") or ""

@@ -1,4 +1,4 @@
-"""Execute the lessons whose outputs are not there, or are those of older files."""
+"""Execute the lessons whose outputs are missing or come from older files."""
 
 import shutil
 from pathlib import Path
@@ -9,11 +9,11 @@ from autograder.wording import counted
 from lessons.book.executed import look_up
 from lessons.folders import lesson_folders
 
-SMOKE_MINUTES = 1.5  # of a lesson on two cores of a shared machine
+SMOKE_MINUTES = 1.5  # for a lesson on two cores of a shared machine
 
 
 def run_missing(root: Path, runs: Path) -> None:
-    """Bring `runs` up to date. A lesson that fails is named by who reads `runs` afterwards."""
+    """Update `runs`. A lesson that fails is reported when `runs` is read."""
     folders = lesson_folders(root / "solutions")
     missing = {
         number: reason
@@ -37,7 +37,10 @@ def run_missing(root: Path, runs: Path) -> None:
 
 
 def run_them(numbers: list[str], runs: Path) -> None:
-    """As `lessons run` does, with its bars; 128 and more is a signal that stopped it."""
+    """Run the lessons as `lessons run` does, with its bars.
+
+    An exit code of 128 or more is a signal that stopped it.
+    """
     from lessons.execute.run_command import run_command
 
     options = ["--edition", "solutions", "--out", str(runs)]

@@ -1,4 +1,7 @@
-"""Source → site, by Sphinx. What a page needs lies beside it: nothing is asked of another host."""
+"""Build the site with Sphinx.
+
+All files that a page needs are included; no other host is contacted.
+"""
 
 import io
 import os
@@ -9,7 +12,7 @@ from typing import Any
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme")
 STATIC = Path(__file__).with_name("static")
 NOT_FOUND = Path(__file__).with_name("not_found.html")
-PROCESSES = 4  # more gain little: half of the time is one process's
+PROCESSES = 4  # more gain little: half of the time is spent in one process
 
 SETTINGS: dict[str, Any] = {
     "project": "Deep Learning on Supercomputers",
@@ -20,7 +23,7 @@ SETTINGS: dict[str, Any] = {
     "nb_ipywidgets_js": {},  # would come from another host
     "myst_enable_extensions": ["colon_fence"],
     "myst_heading_anchors": 3,
-    "smartquotes": False,  # the texts say – and … themselves
+    "smartquotes": False,  # the texts contain – and … themselves
     "highlight_language": "none",
     "html_theme": "sphinx_book_theme",
     "html_title": "Deep Learning on Supercomputers",
@@ -28,7 +31,7 @@ SETTINGS: dict[str, Any] = {
     "html_css_files": ["book.css"],
     "html_copy_source": False,
     "html_favicon": str(STATIC / "icon.svg"),
-    "html_context": {"default_mode": "auto"},  # the reader's system says, until the reader does
+    "html_context": {"default_mode": "auto"},  # the reader's system decides, until the reader does
     "html_theme_options": {
         "use_download_button": False,  # a lesson's page has its files
         "show_navbar_depth": 1,
@@ -47,7 +50,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def make_site(source: Path, target: Path, doctrees: Path) -> list[str]:
-    """Write the site; return Sphinx's warnings, such as a link that leads nowhere."""
+    """Write the site and return Sphinx's warnings, for example about a link that leads nowhere."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 

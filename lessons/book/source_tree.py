@@ -1,4 +1,4 @@
-"""The book's source: a folder laid out as the repository is, so that links in its texts hold."""
+"""Write the book's source as a folder with the repository's layout, so its links work."""
 
 import re
 import shutil
@@ -22,7 +22,10 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 def write_source(
     root: Path, target: Path, edition: Edition, executed: Mapping[str, Executed], solutions: bool
 ) -> None:
-    """`edition` is the students'; `executed` is folder -> what its run left, for those that ran."""
+    """Write the source.
+
+    `edition` is the students'; `executed` is folder -> outputs, for those lessons that ran.
+    """
     folders = lesson_folders(root / "solutions")
     pages = {}
     for folder in folders.values():
@@ -44,7 +47,7 @@ def solved_files(folder: Path) -> dict[Path, bytes]:
 
 
 def students_files(files: Mapping[Path, bytes], name: str) -> dict[Path, bytes]:
-    """The files that students get, the notebook under the name that its page has here."""
+    """Return the files that students get, with the notebook under this page's name."""
     own = Path(name, f"{name}.ipynb")
     return {Path(name, NOTEBOOK) if path == own else path: files[path] for path in files}
 
@@ -85,7 +88,7 @@ def write_lesson(
 
 
 def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The pages of docs/, and pages and files elsewhere in the repository that they link to."""
+    """Write the pages of docs/, and pages and files elsewhere that they link to."""
     (target / "docs").mkdir(parents=True)
     names, more = [], []
     for file in sorted((root / "docs").glob("*.md")):
@@ -109,7 +112,7 @@ def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[li
 
 
 def readable_source(target: Path) -> Iterator[tuple[str, str]]:
-    """Every text of the book, with its name: what is looked through for solutions."""
+    """Yield every text of the book with its name, to be searched for solutions."""
     import nbformat
 
     for file in sorted(target.rglob("*")):

@@ -1,8 +1,8 @@
-"""What an executed solution printed and a reader without it must not find.
+"""Find output of executed solutions that a reader must not see.
 
-A cell stands in the book as the students' edition has it, with what the solution printed below.
-Three kinds of outputs would give an exercise away: the text of a program, the value of a gap's own
-last line, and a number that a question of the lesson asks for.
+A cell is shown as in the students' edition, with the solution's output below. Three kinds of
+outputs would reveal a solution: the text of a program, the value of a gap's own last line, and a
+number that a question of the lesson asks for.
 """
 
 import ast
@@ -17,11 +17,11 @@ from lessons.edition.gaps import find_gaps, is_marker, without_solutions
 ANSWERED = "[withheld: this line answers a question of the lesson]"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 FROM_TO = re.compile(r"--- (\d\d_\w+)/(\S+)\n\+\+\+ (\S+)\n")
-TELLING_DIGITS = 3  # a shorter number stands in too many lines by chance
+TELLING_DIGITS = 3  # a shorter number occurs in too many lines by chance
 
 
 def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
-    """A printed program, or the diff of two, as it is printed where the gaps are gaps."""
+    """Return a printed program or diff with the gaps as gaps."""
     if head := FROM_TO.search(text):
         old, new = Path(head[1]) / head[2], Path(lesson) / head[3]
         if old in students and new in students:
@@ -32,7 +32,10 @@ def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
 
 
 def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
-    """As the lessons' cells print it: without context, and without the gaps' lines."""
+    """Return a diff as the lessons' cells print it.
+
+    It has no context and leaves out the gaps' lines.
+    """
     before, after = (program.decode().splitlines() for program in (old, new))
     name = f"{head[1]}/{head[2]}"
     lines = difflib.unified_diff(before, after, name, head[3], n=0, lineterm="")
@@ -40,7 +43,7 @@ def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
 
 
 def value_of_gap(solved: str) -> bool:
-    """Whether the last statement of a cell, whose value is shown below it, is a gap's own."""
+    """Return whether the value shown below a cell is that of a gap's own last statement."""
     gaps = find_gaps(solved, "lesson.py")
     try:
         last = ast.parse(solved).body[-1]
@@ -50,7 +53,7 @@ def value_of_gap(solved: str) -> bool:
 
 
 def expected_numbers(root: Path, lesson: str, open_text: str) -> list[float]:
-    """The numbers that questions of a lesson ask for, and that its own text does not state."""
+    """Return the numbers that a lesson's questions ask for and that its text does not state."""
     import yaml
 
     file = root / "autograder" / "rubrics" / "expected" / f"{lesson}.yaml"
@@ -88,5 +91,5 @@ def answers(line: str, expected: list[float]) -> bool:
 
 
 def plain(output: Any) -> str:
-    """The text of an output, whatever kind it is."""
+    """Return the text of an output of any kind."""
     return str(output.get("text", "") or output.get("data", {}).get("text/plain", ""))

@@ -1,4 +1,4 @@
-"""`lessons build`: the students' edition in lessons/, made from solutions/ and never edited."""
+"""Make the students' edition in lessons/ from solutions/ (`lessons build`). It is never edited."""
 
 import difflib
 import os
@@ -30,14 +30,14 @@ LONGEST_DIFF = 60
 
 @dataclass
 class Edition:
-    """What lessons/ has to hold: relative path -> bytes; and what is wrong with the source."""
+    """The required contents of lessons/: relative path -> bytes; and the problems of the source."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
 def solution_notebook(text: str, file: str, lesson: str):
-    """The instructor's notebook, with the ids that the students' one has."""
+    """Return the instructor's notebook, with the same ids as the students' notebook."""
     notebook = read_pages(text, file)
     name_cells(notebook, lesson, gaps_by_cell(text, file))
     return notebook
@@ -56,7 +56,7 @@ def student_notebook(text: str, file: str, lesson: str) -> bytes:
 
 
 def build_lesson(folder: Path) -> Edition:
-    """The students' files of one lesson, named relative to lessons/."""
+    """Return the students' files of one lesson, named relative to lessons/."""
     lesson, edition = folder.name[:2], Edition()
     exercises: dict[str, str] = {}
     checked: set[str] = set()
@@ -112,7 +112,10 @@ def build(root: Path, asked: tuple[str, ...] = ()) -> Edition:
 
 
 def strangers(root: Path, edition: Edition, asked: tuple[str, ...]) -> list[Path]:
-    """Files in the built lessons' folders, relative to lessons/, that the builder does not make."""
+    """Return files in the built lessons' folders that the builder does not make.
+
+    They are relative to lessons/.
+    """
     built = {path.parts[0] for path in edition.files}
     found = []
     for folder in lesson_folders(root / "lessons").values():
@@ -122,7 +125,7 @@ def strangers(root: Path, edition: Edition, asked: tuple[str, ...]) -> list[Path
 
 
 def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
-    """Unified diffs from what lies in lessons/ to what the builder makes."""
+    """Yield unified diffs from the files in lessons/ to those that the builder makes."""
     for path, made in sorted(edition.files.items()):
         there = root / "lessons" / path
         old = there.read_bytes() if there.is_file() else None
@@ -147,7 +150,7 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 
 
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
-    """Bring lessons/ up to date; nothing is lost: what was there goes to a folder in build/.
+    """Update lessons/ and move the replaced files to a folder in build/.
 
     Somebody may have tried a lesson right here and filled its gaps.
     """
@@ -181,7 +184,7 @@ def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """All or nothing, so that a kill in the middle leaves no half file."""
+    """Replace a file completely or not at all, so that a kill leaves no half file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     with os.fdopen(handle, "wb") as file:
         file.write(content)

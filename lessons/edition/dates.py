@@ -1,4 +1,4 @@
-"""When the course's files were last changed, as git knows: in a clone they are all of one hour."""
+"""The dates of the course's files from git. In a clone, all file times are the same."""
 
 import subprocess
 from collections.abc import Iterable
@@ -6,7 +6,10 @@ from pathlib import Path
 
 
 def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
-    """Seconds since 1970: of a file's last commit; of one that git does not know so, its own."""
+    """Return the date of each file's last commit in seconds since 1970.
+
+    For a file that is not in git as it is, return its modification time.
+    """
     committed = commit_dates(root)
     for name in changed_since(root):
         committed.pop(name, None)
@@ -17,7 +20,7 @@ def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
 
 
 def commit_dates(root: Path) -> dict[str, float]:
-    """The latest commit comes first; a merge names what it changed itself."""
+    """Return the dates of files' last commits. A merge counts only for its own changes."""
     found: dict[str, float] = {}
     when = 0.0
     words = ("log", "--format=%x00%ct", "--name-only", "-z", "--no-renames", "--relative")
@@ -34,7 +37,7 @@ def changed_since(root: Path) -> list[str]:
 
 
 def git(root: Path, *words: str) -> str:
-    """Nothing where there is no git, or no clone."""
+    """Return the output of git; empty without git or outside a clone."""
     if not (root / ".git").exists():
         return ""
     try:

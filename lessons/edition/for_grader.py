@@ -1,8 +1,8 @@
-"""What `lessons build` makes beside the lessons: the programs' text outside their gaps, for the
-grader, and hashes of the right answers, for hints.
+"""Make the files that `lessons build` writes for the grader and for hints.
 
-The grader imports no lesson and must not read one in which somebody has filled the gaps, so each
-lesson's programs lie beside its rubric, as pieces of text between which there are gaps.
+The grader gets the programs' text outside their gaps; hints get hashes of the right answers. The
+grader imports no lesson and must not read one in which somebody has filled the gaps. So each
+lesson's programs are beside its rubric, as pieces of text with gaps in between.
 """
 
 import json
@@ -20,7 +20,7 @@ RUBRICS = Path("autograder") / "rubrics"
 def answer_hashes(root: Path) -> dict[Path, bytes]:
     """Return the file of hashes of all words and numbers that a rubric expects as an answer.
 
-    It is empty where there are no answers or there is no place for it.
+    It is empty if there are no answers or no place for it.
     """
     file = Path("lessons") / "questions" / HASHES.name
     if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
@@ -41,7 +41,7 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
 
 
 def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
-    """Path in the course -> content, for each asked lesson; nothing where there is no grader."""
+    """Return path in the course -> content for each requested lesson; nothing without a grader."""
     if not (root / RUBRICS).is_dir():
         return {}
     found = {}
@@ -57,7 +57,7 @@ def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
 
 
 def pieces(text: str, file: str) -> list[list[str]]:
-    """The lines of a program before, between and after its gaps."""
+    """Return the lines of a program before, between and after its gaps."""
     lines = text.splitlines()
     found, at = [], 0
     for gap in find_gaps(text, file):
@@ -67,7 +67,7 @@ def pieces(text: str, file: str) -> list[list[str]]:
 
 
 def old_files(root: Path, asked: tuple[str, ...] = ()) -> Iterator[tuple[Path, bytes]]:
-    """Those that are not there or say something else, with what they have to say."""
+    """Yield the files that are missing or outdated, with their required content."""
     for path, made in (for_grader(root, asked) | answer_hashes(root)).items():
         there = root / path
         if not there.is_file() or there.read_bytes() != made:

@@ -1,12 +1,12 @@
-"""Gaps: the marked part of a solution that becomes an exercise.
+"""Gaps: the marked parts of a solution that become exercises.
 
     ### BEGIN SOLUTION Exercise 2.1: build the network
     …
     ### END SOLUTION
 
-In Python a gap becomes one `raise NotImplementedError`; in a job file the values of its #SBATCH
-lines disappear, or its commands become one that says that they are missing. A prediction or an
-answer that the student writes is a gap too: `Predict: …`, `Answer: …`.
+In Python a gap becomes one `raise NotImplementedError`. In a job file the values of its #SBATCH
+lines disappear, or its commands are replaced by one that reports that they are missing. A
+prediction or an answer that the student writes is a gap too: `Predict: …`, `Answer: …`.
 """
 
 import ast
@@ -28,7 +28,7 @@ DIRECTIVE = re.compile(r"(#SBATCH --[a-z-]+=).*")
 
 
 class SourceError(Exception):
-    """A sentence about one line of a lesson's source."""
+    """An error in one line of a lesson's source, as a sentence."""
 
     def __init__(self, file: str, line: int, sentence: str) -> None:
         super().__init__(f"{file}:{line}: {sentence}")
@@ -44,13 +44,13 @@ class Gap:
 
     @property
     def number(self) -> str | None:
-        """2.1 of an exercise, None of a prediction or an answer."""
+        """Return 2.1 for an exercise, None for a prediction or an answer."""
         name = self.label.split(":")[0]
         return name.removeprefix("Exercise ") if name.startswith("Exercise ") else None
 
     @property
     def name(self) -> str:
-        """exercise-2-1, predict, answer: the form that cell ids and nbgrader allow."""
+        """Return exercise-2-1, predict or answer, a form that cell ids and nbgrader allow."""
         return re.sub(r"[ .]", "-", self.label.split(":")[0].lower())
 
 
@@ -59,7 +59,10 @@ def is_marker(line: str) -> bool:
 
 
 def find_gaps(text: str, file: str) -> list[Gap]:
-    """All gaps of a file, or a SourceError about the first wrong marker."""
+    """Return all gaps of a file.
+
+    The first wrong marker raises a SourceError.
+    """
     lines = text.splitlines()
     gaps: list[Gap] = []
     opened: tuple[int, re.Match[str]] | None = None
@@ -93,7 +96,7 @@ def find_gaps(text: str, file: str) -> list[Gap]:
 
 
 def without_solutions(text: str, file: str) -> str:
-    """The students' edition of one file."""
+    """Return the students' edition of one file."""
     gaps = find_gaps(text, file)
     if not gaps:
         return text
@@ -123,7 +126,7 @@ def python_stub(gap: Gap) -> list[str]:
 
 
 def shell_stub(gap: Gap, file: str) -> list[str]:
-    """Directives keep their names and lose their values; commands become a message."""
+    """Return directives without their values, and a message in place of commands."""
     code = [line.strip() for line in gap.body if line.strip()]
     directives = [DIRECTIVE.fullmatch(line) for line in code]
     if code and all(directives):
@@ -136,7 +139,10 @@ def shell_stub(gap: Gap, file: str) -> list[str]:
 
 
 def refuse_torn_python(text: str, gaps: list[Gap], file: str) -> None:
-    """A gap holds whole statements at its own indent: else taking it out would break the rest."""
+    """Raise an error if a gap does not contain whole statements at its own indent.
+
+    Without them, removing the gap would break the rest.
+    """
     try:
         ast.parse(text)
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))

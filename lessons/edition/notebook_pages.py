@@ -1,5 +1,7 @@
-"""Notebooks from py:percent text: the same bytes every time, cell ids that survive an insertion,
-and the cell metadata that nbgrader reads."""
+"""Make notebooks from py:percent text, with the cell metadata that nbgrader reads.
+
+The bytes are the same every time, and cell ids survive an insertion.
+"""
 
 import hashlib
 import re
@@ -18,12 +20,12 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def first_lines(text: str) -> list[int]:
-    """The line of each cell's `# %%`, from 1."""
+    """Return the line of each cell's `# %%`, from 1."""
     return [n for n, line in enumerate(text.splitlines(), start=1) if CELL.match(line)]
 
 
 def read_pages(text: str, file: str) -> Any:
-    """A notebook without outputs, ids or metadata of its own, from py:percent text."""
+    """Return a notebook from py:percent text, without outputs, ids or metadata of its own."""
     import jupytext
     import nbformat
 
@@ -42,8 +44,11 @@ def read_pages(text: str, file: str) -> Any:
 
 
 def name_cells(notebook: Any, lesson: str, gaps_of_cell: list[list[Gap]]) -> None:
-    """Ids and nbgrader metadata. An exercise is called by its number, any other cell by a hash of
-    what it says, so that an insertion or a move changes no other id."""
+    """Add ids and nbgrader metadata.
+
+    The id of an exercise is its number, that of any other cell a hash of its text. So an insertion
+    or a move changes no other id.
+    """
     seen: Counter[str] = Counter()
     for cell, gaps in zip(notebook.cells, gaps_of_cell, strict=True):
         tags = cell.metadata.get("tags", [])
@@ -64,8 +69,11 @@ def name_cells(notebook: Any, lesson: str, gaps_of_cell: list[list[Gap]]) -> Non
 
 
 def nbgrader_cell(grade_id: str, solution: bool) -> dict[str, Any]:
-    """An exercise is nbgrader's solution cell; a check is a locked test worth no points, because
-    points come from what the jobs printed."""
+    """Return the nbgrader metadata of a cell.
+
+    An exercise is a solution cell. A check is a locked test worth no points, because points come
+    from the jobs' output.
+    """
     cell: dict[str, Any] = {
         "schema_version": 3,
         "grade_id": grade_id,
@@ -78,7 +86,7 @@ def nbgrader_cell(grade_id: str, solution: bool) -> dict[str, Any]:
 
 
 def gaps_by_cell(text: str, file: str) -> list[list[Gap]]:
-    """The gaps of each cell; one that reaches into another cell is an error."""
+    """Return the gaps of each cell. A gap that reaches into another cell is an error."""
     starts = first_lines(text)
     cells: list[list[Gap]] = [[] for _ in starts]
     for gap in find_gaps(text, file):
@@ -90,7 +98,7 @@ def gaps_by_cell(text: str, file: str) -> list[list[Gap]]:
 
 
 def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str]:
-    """Sentences about what the rules for a lesson's notebook do not allow."""
+    """Yield sentences about violated rules for a lesson's notebook."""
     cells, starts = notebook.cells, first_lines(text)
     if not cells or cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
         line = starts[0] if starts else 1
@@ -122,7 +130,7 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
 
 
 def checked_exercises(notebook: Any) -> set[str]:
-    """Numbers of the exercises that have a check cell: {"2.1", …}."""
+    """Return the numbers of the exercises that have a check cell: {"2.1", …}."""
     calls = (
         CHECK_CALL.findall(cell.source)
         for cell in notebook.cells

@@ -1,5 +1,8 @@
-"""Gaps whose solution students can read in what they are given: another lesson goes on from it, or
-looks ahead to it. That is meant, but who hands lessons out week by week has to know it."""
+"""Find gaps whose solution students can read in another file that they get.
+
+Another lesson continues from it or looks ahead to it. That is intended, but an instructor who
+releases lessons week by week has to know it.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,13 +12,16 @@ from lessons.edition.gaps import find_gaps
 from lessons.folders import lesson_folders
 
 ENOUGH = 0.75  # of a gap's telling lines in one file
-# Lines that stand anywhere: a short one, a bare return, the head of a block.
+# Lines that occur anywhere: a short one, a bare return, the head of a block.
 TELLS_NOTHING = re.compile(r"#.*|(?:\W*\w){0,7}\W*|return \w+|(?:for|if|else|with|try)\b.*:")
 PROGRAMS = (".py", ".ipynb", ".sbatch")
 
 
 def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Exercise -> files of `texts`, squeezed as `release.readable` does, that hold its solution."""
+    """Return exercise -> files of `texts` that contain its solution.
+
+    The texts are squeezed as by `release.readable`.
+    """
     lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
     found: dict[str, list[str]] = {}
     for number, telling in gaps_of(root):
@@ -27,12 +33,15 @@ def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]
 
 
 def is_program(name: str) -> bool:
-    """Of a lesson: the checks have to know what they check."""
+    """Return whether a file is a program of a lesson.
+
+    Checks do not count: they have to contain solutions.
+    """
     return name.startswith("lessons/") and "/toolkit/" not in name and name.endswith(PROGRAMS)
 
 
 def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """(exercise, its telling lines) of all gaps; without such a line nothing can be said."""
+    """Yield (exercise, its telling lines) of all gaps that have telling lines."""
     for folder in lesson_folders(root / "solutions").values():
         for path in sorted(folder.glob("*.py")):
             for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):
@@ -47,7 +56,7 @@ def telling_lines(body: Iterable[str]) -> list[str]:
 
 
 def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
-    """A line for each set of files, in the exercises' order."""
+    """Yield a line for each set of files, in the exercises' order."""
     by_files: dict[tuple[str, ...], list[str]] = {}
     for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
         by_files.setdefault(tuple(found[number]), []).append(number)

@@ -1,4 +1,7 @@
-"""Zip files that are the same bytes for the same content and dates, written whole or not at all."""
+"""Write zip files that have the same bytes for the same content and dates.
+
+They are written completely or not at all.
+"""
 
 import io
 import time
@@ -8,7 +11,7 @@ from pathlib import Path
 
 from lessons.edition.build import replace_file
 
-OLDEST, LATEST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)  # that a zip can hold
+OLDEST, LATEST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)  # limits of a zip
 
 
 def write_zip(
@@ -17,13 +20,16 @@ def write_zip(
     executable: frozenset[str],
     dates: Mapping[str, float],
 ) -> None:
-    """`dates`: when each file was last changed, in seconds since 1970."""
+    """Write the zip file.
+
+    `dates`: the time of each file's last change, in seconds since 1970.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, date_in_zip(dates[name]))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix: the permissions below are read
+            entry.create_system = 3  # Unix, so that the permissions below are used
             entry.external_attr = (0o100755 if name in executable else 0o100644) << 16
             archive.writestr(entry, files[name])
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -31,6 +37,6 @@ def write_zip(
 
 
 def date_in_zip(seconds: float) -> tuple[int, int, int, int, int, int]:
-    """Local time, as every program reads it that opens a zip."""
+    """Return a date in local time, which is how programs read the dates in a zip."""
     there = time.localtime(seconds)
     return min(max((*there[:5], min(there.tm_sec, 59)), OLDEST), LATEST)

@@ -1,4 +1,4 @@
-"""`lessons release`: the students' edition of the whole course, without anything that solves it."""
+"""Make the students' edition of the whole course, without solutions (`lessons release`)."""
 
 import json
 import os
@@ -34,12 +34,15 @@ WITHHELD = Path("autograder/rubrics/expected")
 STUDENTS_PAGE = "docs/for-students.md"  # is their README
 SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
-# A shorter piece of a solution, like `return samples / seconds`, may well be written elsewhere.
+# A shorter piece of a solution, like `return samples / seconds`, may also occur elsewhere.
 TELLING = 40
 
 
 def choose_files(root: Path) -> list[Path]:
-    """Relative paths of the release: what git knows or would add, else what was made by hand."""
+    """Return the relative paths of the release.
+
+    With git these are the files that it tracks or would add, otherwise the files made by hand.
+    """
     listed = ["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard", "--", *PARTS]
     git = subprocess.run(listed, capture_output=True, text=True)
     if (root / ".git").exists() and git.returncode == 0:
@@ -59,7 +62,10 @@ def choose_files(root: Path) -> list[Path]:
 
 
 def readable(name: str, content: bytes) -> str:
-    """The text of a file, of a notebook its cells' sources; lines without indent or blanks."""
+    """Return the text of a file, or the sources of a notebook's cells.
+
+    Lines are without indent, and blank lines are removed.
+    """
     text = content.decode("utf-8", errors="replace")
     if name.endswith(".ipynb"):
         text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
@@ -71,9 +77,10 @@ def squeezed(text: str) -> str:
 
 
 def secrets(root: Path) -> Iterator[tuple[str, str]]:
-    """(where it comes from, text) of everything that would give an exercise away.
+    """Yield (source, text) of everything that would reveal a solution.
 
-    What another lesson shows openly is no secret: 02 runs whole programs whose lines are 07's gaps.
+    A solution that another lesson shows openly is no secret: 02 runs whole programs whose lines are
+    07's gaps.
     """
     shown = openly_shown(root)
     for folder in lesson_folders(root / "solutions").values():
@@ -92,19 +99,19 @@ def secrets(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def openly_shown(root: Path) -> str:
-    """All programs of the solutions without what is in their gaps."""
+    """Return all programs of the solutions without the contents of their gaps."""
     programs = sorted((root / "solutions").glob("*/*.py"))
     texts = (without_solutions(path.read_text(encoding="utf-8"), path.name) for path in programs)
     return "\n\n".join(map(squeezed, texts))
 
 
 def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
-    """Sentences about solutions that would be released."""
+    """Yield sentences about solutions that would be released."""
     yield from leaks_in(root, {name: readable(name, content) for name, content in files.items()})
 
 
 def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
-    """The same of texts that are squeezed already, as `readable` leaves them."""
+    """Yield sentences about solutions in texts that `readable` has returned."""
     for where, secret in secrets(root):
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
@@ -113,7 +120,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
-    """Name -> content of all that is released, but not of these lessons."""
+    """Return name -> content of the whole release, without the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
@@ -124,14 +131,14 @@ def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
 
 
 def lesson_of(path: Path) -> str | None:
-    """The lesson that a file belongs to: of its folder, its rubric, or its programs' text there."""
+    """Return the lesson that a file belongs to, by its folder or by its rubric's name."""
     if path.parts[0] == "lessons" and LESSON_NAME.fullmatch(path.parts[1]):
         return path.parts[1][:2]
     return path.stem if RUBRICS in path.parents and re.fullmatch(r"\d\d", path.stem) else None
 
 
 def not_asked(root: Path, first: str | None, last: str | None) -> list[str]:
-    """The lessons before the first and behind the last; asked for by number or by name."""
+    """Return the lessons before the first and after the last one, named by number or by name."""
     lessons = list(lesson_folders(root / "solutions"))
     ends = [lessons[0], lessons[-1]]
     for which, asked in enumerate((first, last)):
@@ -158,10 +165,11 @@ def write_folder(
 @click.option("--from", "first", metavar="NN", help="Without the lessons before this one.")
 @click.option("--upto", "last", metavar="NN", help="Without the lessons after this one.")
 def release_command(out: Path, first: str | None, last: str | None) -> None:
-    """Make what students get: no solutions, no expected answers; a folder or a .zip.
+    """Make the students' edition, as a folder or a .zip: no solutions, no expected answers.
 
-    Some lessons go on from a complete program of an earlier one, so next week's gives this week's
-    gaps away: hand out with --upto. What still can be read elsewhere is said.
+    Some lessons continue from a complete program of an earlier one, so next week's lesson reveals
+    this week's gaps. Use --upto to leave later lessons out. The command lists gaps that can still
+    be read elsewhere.
     """
     root = course_root()
     if not (root / "solutions").is_dir():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def course_environment() -> dict[str, str]:
-    """This course and this Python, whatever else is installed or registered."""
+    """Return an environment with this course and this Python, whatever else is installed."""
     return {
         "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parents[2])),
         "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun

@@ -1,8 +1,8 @@
-"""Kernels that talk over sockets in a folder of their own instead of over TCP ports.
+"""Kernels that use sockets in a folder of their own instead of TCP ports.
 
-Jupyter looks for five free ports and gives them back, and the kernel takes them a second later.
-Where ranks and servers come and go, another may have taken one meanwhile, and the kernel dies
-before its first cell. Nobody else takes a socket in a folder that only its owner can enter.
+Jupyter searches for five free ports and releases them, and the kernel opens them a second later. If
+ranks and servers start meanwhile, one of them may take a port, and the kernel dies before its first
+cell. Nobody else can take a socket in a folder that only its owner can enter.
 """
 
 import tempfile
@@ -12,7 +12,10 @@ LONGEST = 60  # characters of a folder: with its sockets' names, a path may have
 
 
 def folder_for_sockets() -> tempfile.TemporaryDirectory[str]:
-    """As a context: the folder, gone with its sockets at the end. Short, wherever TMPDIR is."""
+    """Create the folder during a `with` block, and remove it with its sockets at the end.
+
+    Its path is short, wherever TMPDIR is.
+    """
     where = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(
         prefix="kernel-", dir=where if len(where) <= LONGEST else "/tmp"
@@ -20,7 +23,7 @@ def folder_for_sockets() -> tempfile.TemporaryDirectory[str]:
 
 
 def kernel_manager_in(folder: Path) -> type:
-    """What papermill and nbclient take as `kernel_manager_class`, for one kernel."""
+    """Return the `kernel_manager_class` of papermill and nbclient for one kernel."""
     from jupyter_client import AsyncKernelManager
 
     class SocketsInFolder(AsyncKernelManager):

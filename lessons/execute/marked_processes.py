@@ -1,8 +1,8 @@
-"""Find and stop every process that a lesson started, wherever it went.
+"""Find and stop every process that a lesson started, even a detached one.
 
 A kernel leads a session of its own, mpirun gives each rank a process group of its own, and a
-laptop job is detached: no process group holds them all. What they share is their environment, so
-each lesson is started with a mark in it.
+laptop job is detached: no process group holds them all. But they share an environment, so
+each lesson starts with a mark in it.
 """
 
 import os
@@ -16,7 +16,7 @@ GRACE = 3.0  # seconds between asking and killing
 
 
 def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
-    """Processes whose environment holds the mark, and all descendants of `parents`."""
+    """Return processes whose environment has the mark, and all descendants of `parents`."""
     found: dict[int, psutil.Process] = {}
     for process in psutil.process_iter():
         try:
@@ -35,7 +35,7 @@ def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
 
 
 def lives(process: psutil.Process) -> bool:
-    """It may end while it is asked."""
+    """Return whether a process is alive. It may end during the call."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
@@ -43,7 +43,7 @@ def lives(process: psutil.Process) -> bool:
 
 
 def stop_marked(mark: str, parents: Iterable[int] = ()) -> list[str]:
-    """Ask all of them to end, then kill those that did not. Returns the names of the stopped."""
+    """Ask all of them to end, then kill the others. Return the names of the stopped processes."""
     parents = list(parents)
     names: dict[int, str] = {}
     deadline = time.monotonic() + GRACE

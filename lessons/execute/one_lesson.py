@@ -1,4 +1,4 @@
-"""One lesson in one process: papermill executes it in its own folder and says how it went.
+"""Execute one lesson in one process: papermill runs it in its own folder and reports the result.
 
 The process is forked by the runner, which has imported papermill once for all lessons.
 """
@@ -23,7 +23,10 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 @dataclass
 class LessonOutcome:
-    """How a lesson went. `status`: passed, failed, timed out, stopped, error (of the runner)."""
+    """The result of a lesson.
+
+    `status`: passed, failed, timed out, stopped, error (of the runner).
+    """
 
     lesson: str
     status: str
@@ -45,10 +48,13 @@ def execute(
     sockets: Path,
     pipe: Connection,
 ) -> None:
-    """Entry of the forked process. Sends ("cell", n) as it goes and ("done", outcome) last."""
+    """Run a lesson in the forked process.
+
+    Send ("cell", n) during the run and ("done", outcome) at the end.
+    """
     os.setsid()  # a terminal's Ctrl-C goes to the runner alone, which then stops everything
     os.chdir(folder)
-    if "PMIX_RANK" in os.environ:  # started by mpirun, as in a job: the lesson's own is another
+    if "PMIX_RANK" in os.environ:  # under mpirun, as in a job
         for name in [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_"))]:
             del os.environ[name]
     os.environ.update(environment)
@@ -67,11 +73,11 @@ def execute(
     pipe.send(("done", asdict(outcome)))
     pipe.close()
     sys.stdout.flush()
-    os._exit(0)  # the runner's own handlers and buffers are not this process's to run
+    os._exit(0)  # this process must not run the runner's handlers or flush its buffers
 
 
 class CellByCell:
-    """What papermill asks and tells while a notebook runs: its time, where it is, what to save."""
+    """The callbacks of papermill for each cell: time limits, progress, saving."""
 
     def __init__(self, limits: tuple[float, float], pipe: Connection) -> None:
         self.cell_limit, lesson_limit = limits
@@ -89,7 +95,7 @@ class CellByCell:
 
     def cell_started(self, cell: Any, cell_index: int) -> None:
         injected = "injected-parameters" in cell.metadata.get("tags", [])
-        self.code_cells += cell.cell_type == "code" and not injected  # the lesson's own are counted
+        self.code_cells += cell.cell_type == "code" and not injected  # our cell is not counted
         self.pipe.send(("cell", self.code_cells))
         if time.monotonic() - self.saved > SAVE_EVERY:
             self.save()
@@ -146,7 +152,7 @@ def execute_notebook(
 
 
 def describe(notebook: Any, outcome: LessonOutcome) -> None:
-    """Fill in the cells' times and, after a failure, where it was and what was printed last."""
+    """Fill in the cells' times and, after a failure, its place and the last printed lines."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})

@@ -1,4 +1,4 @@
-"""Everything about a run that can be wrong before it starts; and each lesson's own copy."""
+"""Check a run's inputs before it starts, and copy each lesson's folder."""
 
 import ast
 import shutil
@@ -18,7 +18,7 @@ LIMITS = {"smoke": (600, 1800), "full": (3600, 4 * 3600)}
 
 @dataclass(frozen=True)
 class Plan:
-    """One lesson, ready to execute."""
+    """A lesson that is ready to execute."""
 
     name: str
     source: Path  # the lesson's folder in its edition
@@ -29,7 +29,7 @@ class Plan:
 def plan_lessons(
     root: Path, edition: str, asked: tuple[str, ...], parameters: dict[str, Any]
 ) -> list[Plan]:
-    """Read all asked lessons, or refuse all of them in sentences."""
+    """Read all requested lessons, or refuse all of them with sentences."""
     plans, problems = [], []
     for folder in choose_lessons(root / edition, asked).values():
         try:
@@ -47,7 +47,7 @@ def plan_lessons(
 
 
 def read_lesson(folder: Path) -> Any:
-    """The notebook of a lesson in either edition."""
+    """Return the notebook of a lesson from either edition."""
     import nbformat
 
     source, page = folder / "lesson.py", notebook_in(folder)
@@ -63,7 +63,7 @@ def read_lesson(folder: Path) -> Any:
 
 
 def declared_parameters(notebook: Any) -> list[str] | None:
-    """Names that the `parameters` cell assigns; None if there is no such cell."""
+    """Return the names that the `parameters` cell assigns; None if there is no such cell."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
             try:
@@ -98,7 +98,10 @@ def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> s
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
-    """name=value, where the value is a Python literal or else a string."""
+    """Return the name and value of name=value.
+
+    The value is a Python literal or else a string.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise click.UsageError(f"-p {text}: write name=value, for example -p epochs=2.")
@@ -113,7 +116,7 @@ def parse_parameter(text: str) -> tuple[str, Any]:
 
 
 def copy_lesson(plan: Plan, out: Path) -> Path:
-    """The lesson's own folder for this run, so that its source stays clean."""
+    """Copy the lesson's folder for this run, so that its source stays clean."""
     import nbformat
 
     folder = out / plan.name
@@ -128,7 +131,7 @@ def copy_lesson(plan: Plan, out: Path) -> Path:
 
 
 def prepare_out(out: Path, plans: list[Plan]) -> None:
-    """Refuse to write over an earlier run."""
+    """Create the output folder. Refuse to overwrite an earlier run."""
     for plan in plans:
         if (out / plan.name).exists():
             raise click.UsageError(

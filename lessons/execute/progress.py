@@ -1,4 +1,4 @@
-"""Watching a run: bars on a terminal, plain lines anywhere else."""
+"""Show the progress of a run: bars on a terminal, plain lines anywhere else."""
 
 import os
 import sys
@@ -9,11 +9,11 @@ import click
 
 from lessons.execute.one_lesson import LessonOutcome
 
-STILL_EVERY = 60.0  # seconds of silence after which a plain log says where a lesson is
+STILL_EVERY = 60.0  # seconds of silence after which a plain log reports the lesson's cell
 
 
 class Lines:
-    """Plain lines: for a job's output or a CI log."""
+    """A display with plain lines, for a job's output or a CI log."""
 
     def __init__(self, edition: str) -> None:
         self.edition = edition
@@ -47,7 +47,7 @@ class Lines:
 
 
 class Bars:
-    """One bar a lesson. No thread draws them, because the runner forks."""
+    """A display with one bar per lesson. No thread draws the bars, because the runner forks."""
 
     def __init__(self, edition: str) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

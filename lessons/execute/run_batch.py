@@ -1,7 +1,7 @@
-"""`lessons run --batch`: each lesson as a job of the site, so that its kernel has the site's GPUs.
+"""Run each lesson as a job of the site (`lessons run --batch`), so its kernel has GPUs.
 
-The job runs `lessons run` for its one lesson; the jobs which that lesson submits run inside it, as
-on a laptop.
+The job runs `lessons run` for its one lesson. Jobs that this lesson submits run inside it, as on a
+laptop.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ launch {command}
 
 
 def write_job(plan: Plan, run: LessonsRun, edition: str, profile: str) -> Path:
-    """The lesson's job file, as a person would write it."""
+    """Write the lesson's job file as a person would write it."""
     cell, whole = run.limits
     words = ["lessons", "run", plan.name[:2], "--site", "laptop"]
     words += ["--edition", edition, "--profile", profile, "--out", str(result_folder(run, plan))]
@@ -65,7 +65,7 @@ def result_folder(run: LessonsRun, plan: Plan) -> Path:
 
 
 def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile: str) -> None:
-    """Submit all, wait for all, and collect what the jobs found."""
+    """Submit all jobs, wait for them, and collect their results."""
     submitted: list[tuple[Plan, str]] = []
     waiting: list[tuple[Plan, str]] = []
     try:
@@ -88,7 +88,7 @@ def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
-            with contextlib.suppress(click.ClickException):  # it has ended meanwhile
+            with contextlib.suppress(click.ClickException):  # it has just ended
                 scheduler_of(where).cancel(label)
             run.outcomes.append(
                 LessonOutcome(plan.name, "stopped", error=f"job {label} was cancelled")
@@ -96,7 +96,7 @@ def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile
 
 
 def collect(run: LessonsRun, plan: Plan, job: str) -> LessonOutcome:
-    """The job's own summary, or why there is none."""
+    """Return the job's own summary, or the reason why there is none."""
     try:
         summary = json.loads((result_folder(run, plan) / "summary.json").read_text())
         return LessonOutcome(**summary["lessons"][0])

@@ -1,4 +1,4 @@
-"""`lessons run`: execute lessons headlessly, as CI and instructors do."""
+"""The command `lessons run`: execute lessons headlessly, as CI and instructors do."""
 
 import os
 import sys
@@ -102,7 +102,7 @@ def run_here(run: LessonsRun, show: Watcher) -> None:
 
 
 def tell(run: LessonsRun) -> None:
-    """What somebody at the terminal has to know: failures, processes left behind, stand-ins."""
+    """Print failures, remaining processes and stand-ins, for a person at the terminal."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
             click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))

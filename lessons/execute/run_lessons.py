@@ -1,4 +1,4 @@
-"""Execute planned lessons side by side, each in its own process, and stop them all if asked."""
+"""Execute planned lessons side by side, each in its own process, and stop them all on request."""
 
 import multiprocessing
 import os
@@ -24,12 +24,12 @@ from lessons.execute.plan import Plan, copy_lesson
 from lessons.execute.stopping import StopRequested, stoppable
 
 TICK = 0.25
-GRACE = 2.0  # seconds for what is ending by itself, like the supervisor of a job that is over
+GRACE = 2.0  # seconds for processes that end by themselves, such as a finished job's supervisor
 BACKSTOP = 30.0  # seconds after a lesson's own limit at which its process is stopped from outside
 
 
 class Watcher(Protocol):
-    """Who watches: a terminal or a log."""
+    """The display of a run: a terminal or a log."""
 
     def started(self, lesson: str, cells: int) -> None: ...
     def at_cell(self, lesson: str, cell: int) -> None: ...
@@ -51,7 +51,7 @@ class Running:
 
 @dataclass
 class LessonsRun:
-    """A whole run: what to do, and what came of it."""
+    """A whole run: its plans and its outcomes."""
 
     plans: list[Plan]
     out: Path
@@ -72,8 +72,11 @@ def run_lessons(
     paged: Callable[[LessonOutcome], None],
     warm_up: Callable[[], object],
 ) -> None:
-    """Fill `run.outcomes`. `paged` makes a page of an executed notebook while others execute, and
-    `warm_up` prepares for that while the first kernels start."""
+    """Fill `run.outcomes`.
+
+    `paged` makes a page of an executed notebook while others execute. `warm_up` prepares for that
+    while the first kernels start.
+    """
     waiting, to_page = deque(run.plans), deque[LessonOutcome]()
     running: list[Running] = []
     try:
@@ -128,7 +131,7 @@ def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
 
 
 def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
-    """Take what the lesson's process has sent; True when it is over."""
+    """Read the messages of the lesson's process; return True when it is over."""
     try:
         while lesson.pipe.poll():
             kind, value = lesson.pipe.recv()
@@ -151,7 +154,7 @@ def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
 
 
 def finish(lesson: Running, out: Path) -> LessonOutcome:
-    """Nothing that the lesson started outlives it: no job, no process."""
+    """End every job and process that the lesson started."""
     assert lesson.outcome is not None
     pid = lesson.process.pid or 0
     if lesson.outcome.status != "stopped":

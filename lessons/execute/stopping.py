@@ -1,4 +1,4 @@
-"""Ctrl-C and the signals of a scheduler, as an exception that leaves time to clean up."""
+"""Convert Ctrl-C and a scheduler's signals into an exception that leaves time to clean up."""
 
 import signal
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class StopRequested(BaseException):
-    """Somebody asked the runner to stop."""
+    """A request to stop the runner."""
 
     def __init__(self, signum: int) -> None:
         self.signum = signum
@@ -14,7 +14,7 @@ class StopRequested(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP become StopRequested; a second one changes nothing."""
+    """Convert SIGINT, SIGTERM and SIGHUP into StopRequested. A second one changes nothing."""
 
     def stop(signum: int, _frame: object) -> None:
         for number in signals:

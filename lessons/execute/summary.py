@@ -1,4 +1,4 @@
-"""What a run leaves for people and for CI: pages, summary.json, junit.xml, and the last lines."""
+"""Write a run's results for people and CI: pages, summary.json, junit.xml, and the last lines."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ from lessons.folders import notebook_in
 
 @functools.cache
 def page_maker() -> Any:
-    """nbconvert's exporter, warm: called while the first kernels start."""
+    """Return nbconvert's exporter, and load it while the first kernels start."""
     import nbformat
     from nbconvert import HTMLExporter
 
@@ -28,7 +28,7 @@ def page_maker() -> Any:
 
 
 def write_page(out: Path, outcome: LessonOutcome) -> None:
-    """The executed notebook as one HTML file, also after a failure."""
+    """Write the executed notebook as one HTML file, also after a failure."""
     import nbformat
 
     notebook = nbformat.read(notebook_in(out / outcome.lesson), as_version=4)
@@ -37,7 +37,7 @@ def write_page(out: Path, outcome: LessonOutcome) -> None:
 
 
 def stand_ins(out: Path, lesson: str) -> list[str]:
-    """The data sets that a lesson's jobs had to do without, as their records say."""
+    """Return the data sets that a lesson's jobs replaced by stand-ins, from their records."""
     folders = (out / lesson, out / f"{lesson}_job" / lesson)  # the second one with --batch
     outputs = [file for folder in folders for file in sorted(folder.rglob("*.out"))]
     sets = [run.header.dataset for run in read_files(outputs)]
@@ -61,7 +61,10 @@ def write_summary(out: Path, outcomes: list[LessonOutcome], facts: dict[str, Any
 
 
 def junit(outcomes: list[LessonOutcome], facts: dict[str, Any]) -> ElementTree.Element:
-    """A lesson is a test case; `failure` is the lesson's fault, `error` the runner's."""
+    """Return JUnit XML with one test case per lesson.
+
+    `failure` is a fault of the lesson, `error` one of the runner.
+    """
     failures = sum(outcome.status in ("failed", "timed out") for outcome in outcomes)
     errors = sum(outcome.status == "error" for outcome in outcomes)
     counts = {
@@ -96,12 +99,12 @@ def junit(outcomes: list[LessonOutcome], facts: dict[str, Any]) -> ElementTree.E
 
 
 def xml_text(value: Any) -> str:
-    """As text that XML can hold: it has no control characters."""
+    """Return text without the control characters that XML cannot contain."""
     return "".join(c for c in str(value) if c in "\n\t" or ord(c) >= 32)
 
 
 def explain(outcome: LessonOutcome) -> Iterator[str]:
-    """Where a lesson failed, why, and what it printed last."""
+    """Yield lines on where and why a lesson failed, and what it printed last."""
     if outcome.failed_cell is not None:
         yield f"cell {outcome.failed_cell}: {outcome.failed_line}"
     yield outcome.error

@@ -1,1 +1,1 @@
-"""What a notebook and `lessons submit` can say of an answer, before a grader sees it."""
+"""Feedback on an answer in a notebook and in `lessons submit`, before grading."""

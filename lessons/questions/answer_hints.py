@@ -1,10 +1,10 @@
-"""Whether an answer is wrong, found out without the answer: by hashes of the right ones.
+"""Detect a wrong answer without the answer, by hashes of the right ones.
 
 `lessons build` writes the hashes. They keep answers out of sight, so nobody reads one by accident.
-Trying all of five letters finds one, too; points come from the grader, which has the answers.
+Trying all of five letters finds one anyway; points come from the grader, which has the answers.
 
-A number is hashed as the cell of a grid that it falls into, and every cell that the tolerance
-touches is right. So no right number gets a hint, and one that is just outside may get none.
+A number is hashed as the grid cell that contains it, and every cell that the tolerance touches is
+right. So a right number never gets a hint, and one that is just outside may get none.
 """
 
 import hashlib
@@ -22,12 +22,15 @@ NO_HINT = "read the question and the text above it once more"
 
 @cache
 def hashes() -> dict[str, dict[str, list[str]]]:
-    """Return lesson -> question -> hashes of what is right."""
+    """Return lesson -> question -> hashes of the right answers."""
     return json.loads(HASHES.read_text(encoding="utf-8")) if HASHES.is_file() else {}
 
 
 def answer_hash(lesson: str, question: str, word: str) -> str:
-    """Return the same for all ways to write the word; the salt is the question's own."""
+    """Return a hash that is the same for all spellings of the word.
+
+    The salt is the question's own.
+    """
     salt = hashlib.blake2b(f"{lesson} {question}".encode(), digest_size=16).digest()
     return hashlib.blake2b(as_word(word).encode(), salt=salt, digest_size=8).hexdigest()
 
@@ -58,14 +61,14 @@ def exact(number: float) -> str:
 
 
 def hint(lesson: str, name: str, question: Question, text: str) -> str:
-    """Return the hint for a wrong answer; empty when it is right or nobody knows here."""
+    """Return the hint for a wrong answer; empty if it is right or if this is not known here."""
     right = hashes().get(lesson, {}).get(name)
     if right is None:
         return ""
     written = text
     if question.kind == "number":
         number = as_answer(text, question.unit)
-        if number is None:  # of another kind, which is reported by itself
+        if number is None:  # of another kind, which is reported separately
             return ""
         written = (
             str(cell(question, number)) if any(tolerance(question.tolerance)) else exact(number)

@@ -1,4 +1,7 @@
-"""In which form a prediction is asked: another one could not be compared with what is measured."""
+"""The form of each prediction.
+
+A prediction in another form could not be compared with the measurement.
+"""
 
 import math
 import tomllib
@@ -18,7 +21,7 @@ def forms() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def of_another_form(lesson: str, name: str, text: str) -> str:
-    """Return what is asked, when a prediction has another form; empty when it is right."""
+    """Return the requested form if the prediction has another one; otherwise an empty text."""
     form = forms().get(lesson, {}).get(name, {})
     word = as_word(text)
     if words := form.get("words"):

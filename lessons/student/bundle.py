@@ -1,4 +1,4 @@
-"""What of a lesson's folder goes into the zip that is handed in."""
+"""Choose the files of a lesson's folder that go into the submitted zip."""
 
 import stat
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh":
 
 @dataclass
 class Bundle:
-    """What goes into the zip, by kind, and what stays out."""
+    """The files in the zip, by kind, and those left out."""
 
     folder: Path
     files: dict[str, list[Path]] = field(default_factory=dict)  # kind -> paths in the folder
@@ -32,7 +32,7 @@ def choose_files(folder: Path, target: Path) -> Bundle:
     bundle = Bundle(folder)
     for relative, reason in walk(folder, Path()):
         if (folder / relative).absolute() == target.absolute():
-            continue  # the package that this one replaces
+            continue  # an earlier zip, which this one replaces
         kind = kind_of(relative)
         if kind is None or reason:
             bundle.left_out.append(f"{relative}{reason}")
@@ -42,7 +42,7 @@ def choose_files(folder: Path, target: Path) -> Bundle:
 
 
 def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
-    """Files below the folder, with the reason why one cannot be taken."""
+    """Yield the files below the folder, each with the reason if it cannot be taken."""
     for path in sorted((folder / inside).iterdir()):
         relative = inside / path.name
         if path.name.startswith(".") or path.name in NOT_ENTERED:
@@ -58,7 +58,7 @@ def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
 
 
 def kind_of(path: Path) -> str | None:
-    """The grader's own rules say what an output is and what answers are: answers.txt.txt too."""
+    """Return the kind of a file by the grader's own rules, which accept answers.txt.txt too."""
     if path.name in (REPORT, PICTURE):
         return "report"
     if path.suffix in KINDS:
@@ -69,7 +69,10 @@ def kind_of(path: Path) -> str | None:
 
 
 def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
-    """All contents by their names in the zip, or a sentence why not."""
+    """Return all contents by their names in the zip.
+
+    If a file cannot be read, raise an error with a sentence.
+    """
     name = bundle.folder.name
     top = name if LESSON_NAME.fullmatch(name) else f"{lesson}_{name}"  # the grader reads the number
     sizes = {path: (bundle.folder / path).stat().st_size for path in bundle.everything()}
@@ -87,6 +90,6 @@ def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
 
 
 def dates_of(bundle: Bundle, contents: Iterable[str]) -> dict[str, float]:
-    """When the files were changed, by their names in the zip."""
+    """Return the modification times of the files, by their names in the zip."""
     paths = zip(contents, bundle.everything(), strict=True)
     return {name: (bundle.folder / path).stat().st_mtime for name, path in paths}

@@ -1,4 +1,4 @@
-"""What went wrong in a cell or in a program, said so that the student finds the line."""
+"""Explain errors in cells and programs, with the line in the student's code."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'$")
 TOO_LONG = "TooLong"
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
-# The checks' own words, and the gaps': they are told as they are.
+# Messages of checks and gaps, which are shown unchanged.
 SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", TOO_LONG)
 
 
@@ -35,7 +35,7 @@ def error_of(cell: Any) -> str:
 
 
 def name_of(cell: Any) -> str:
-    """Which exercise a cell belongs to, as the student knows it."""
+    """Return the name of a cell's exercise as students know it."""
     called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
     number = number_of(cell)
     if called:
@@ -48,13 +48,13 @@ def name_of(cell: Any) -> str:
 
 
 def number_of(cell: Any) -> str:
-    """2.4 of a cell that is called exercise-2-4 or check-2-4."""
+    """Return 2.4 for a cell that is called exercise-2-4 or check-2-4."""
     named = EXERCISE_NAME.match(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
     return f"{named[1]}.{named[2]}" if named else ""
 
 
 def explained(cells: list[Any], folder: Path) -> Iterator[tuple[Any, str]]:
-    """Each cell that failed, with a sentence that names the cell or the file, and the line."""
+    """Yield each failed cell with a sentence that names the cell or the file, and the line."""
     failed: list[tuple[Any, str]] = []
     for cell in cells:
         error = error_of(cell)
@@ -68,7 +68,7 @@ def explained(cells: list[Any], folder: Path) -> Iterator[tuple[Any, str]]:
 
 
 def consequence(cell: Any, error: str, failed: list[tuple[Any, str]]) -> str:
-    """A name is not defined because the cell that defines it failed: what that cell said."""
+    """Return the error of the cell that should have defined a missing name, if that cell failed."""
     undefined = UNDEFINED.match(error)
     if not undefined or "check" not in cell.metadata.tags:
         return ""
@@ -101,14 +101,17 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
 
 
 def is_named(file: str, folder: Path) -> bool:
-    """Whether the lesson speaks of a program; no package is called by its file's name."""
+    """Return whether the lesson's texts name this missing program, so it is no package."""
     texts = [notebook_in(folder), *folder.glob("*.sbatch")]
     missing = not (folder / file).exists()
     return missing and any(file in text.read_text(errors="replace") for text in texts)
 
 
 def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
-    """From the message, which ends in (train.py, line 1) or, for a cell, (12345.py, line 1)."""
+    """Return the place in the message, which ends in (train.py, line 1).
+
+    For a cell it ends in (12345.py, line 1).
+    """
     found = PLACE.search(error_of(cell))
     assert found
     program = folder / found["file"]
@@ -120,7 +123,7 @@ def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
 
 
 def place_of_frame(cell: Any, cells: list[Any], folder: Path) -> tuple[str, int, str]:
-    """The innermost line of the traceback that the student wrote: in a program or in a cell."""
+    """Return the innermost frame of the student's own code, in a program or in a cell."""
     [output] = [output for output in cell.outputs if output.output_type == "error"][:1]
     counted = {one.get("execution_count"): one for one in cells if "check" not in one.metadata.tags}
     for frame in reversed(list(FRAME.finditer(ESCAPES.sub("", "\n".join(output.traceback))))):
@@ -129,7 +132,7 @@ def place_of_frame(cell: Any, cells: list[Any], folder: Path) -> tuple[str, int,
             if one is not None:
                 return cell_name(one), int(frame["cell_line"]), one.source
             continue
-        # The cells ran in a copy of the folder, so only the names of both agree.
+        # The cells ran in a copy of the folder, so only its name is the same.
         inside = frame["file"].rpartition(f"/{folder.name}/")[2]
         if inside != frame["file"] and (folder / inside).is_file():
             return inside, int(frame["line"]), (folder / inside).read_text(errors="replace")

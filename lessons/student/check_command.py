@@ -1,4 +1,4 @@
-"""`lessons check`: the public checks of a lesson on a student's folder, from the terminal."""
+"""The command `lessons check`: run a lesson's public checks on a student's folder."""
 
 import re
 import sys
@@ -12,7 +12,7 @@ from lessons.folders import choose_lessons, course_root, notebook_in
 from lessons.student.exercise_results import ExerciseResult, check_folder
 from lessons.student.lesson_folder import find_folder, in_folder
 
-ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, which somebody types for 03
+ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
 COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 
 
@@ -40,7 +40,7 @@ def check_command(lesson: str, inside: Path | None) -> None:
 
 
 def exercises_of_course(number: str) -> set[str]:
-    """The exercises that the lesson as handed out has checks for."""
+    """Return the exercises for which the released lesson has checks."""
     import nbformat
 
     try:

@@ -12,11 +12,11 @@ from cluster.schedulers import history
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 
-MEANT = "This job is meant to fail"  # what a program prints that shows how a failure looks
+MEANT = "This job is meant to fail"  # printed by a program that shows a failure on purpose
 
 
 def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
-    """Runs that did not end well, where a run of the same program did, and jobs without any run."""
+    """Yield sentences about jobs without a run, and failed runs of programs that also succeeded."""
     good = {source_of(run) for run in runs if run.outcome == Outcome.COMPLETED}
     for run in runs:
         output = next((Path(file) for file in run.files if file.endswith(".out")), None)
@@ -39,7 +39,7 @@ def source_of(run: Run) -> str:
 
 
 def how_it_ended(run: Run, folder: Path) -> str:
-    """A sentence about a run that did not end well."""
+    """Return a sentence about a run that did not end well."""
     name = Path(run.files[0]).name
     if run.outcome == Outcome.INCOMPLETE and still_running(run, folder):
         return f"{name}: its job is still running; wait for its end"
@@ -47,7 +47,10 @@ def how_it_ended(run: Run, folder: Path) -> str:
 
 
 def still_running(run: Run, folder: Path) -> bool:
-    """Asked only where jobs run on this machine, which answers at once."""
+    """Return whether the job is still running.
+
+    This is known only if jobs run on this machine, which answers at once.
+    """
     with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
         job = history.with_id(str(run.job_id))
         if job and folder.resolve() in Path(job.job_file).parents:

@@ -1,4 +1,4 @@
-"""What the check cells of a notebook say about each exercise."""
+"""Report the results of a notebook's check cells, by exercise."""
 
 import ast
 import copy
@@ -35,7 +35,7 @@ class ExerciseResult:
 
 
 def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], list[str]]:
-    """Results in the order of the notebook, and what went wrong in other cells than checks."""
+    """Return the results in the notebook's order, and the errors of cells that are no checks."""
     notebook = read_notebook(notebook_in(folder))
     notebook.cells = [
         part
@@ -73,7 +73,7 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], 
 
 
 def one_by_one(cell: Any) -> list[Any]:
-    """A cell with several checks as one cell for each: the second runs though the first fails."""
+    """Return a cell for each check in a cell, so that a failed check does not hide the next one."""
     try:
         statements = ast.parse(cell.source).body if "check" in cell.metadata.tags else []
     except SyntaxError:
@@ -108,7 +108,7 @@ def read_notebook(path: Path) -> Any:
 
 
 def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
-    """From what the check cell shows, as the student would see it."""
+    """Return the result from the output of the check cell, as the student would see it."""
     printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
     error = error_of(cell)
     if not error:
@@ -117,7 +117,7 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
             exercise, "passed", said.removeprefix(f"Exercise {exercise}: right. ")
         )
     if explanation.startswith("NotImplementedError: "):
-        error = explanation  # that of the exercise's own cell, which defines nothing yet
+        error = explanation  # the exercise's own cell raised it and defines nothing yet
     name, _, words = error.partition(": ")
     if name in ("NotImplementedError", "StillAGap"):
         return ExerciseResult(exercise, "still a gap", words.partition(": ")[2] or words)
@@ -129,7 +129,10 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
 
 
 def fault_of(cell: Any, said: str | None) -> Iterator[str]:
-    """A cell that is no check may need what only a job's output gives; not so for these."""
+    """Yield the error of a cell that is no check, if it matters.
+
+    Other cells may fail because they need a job's output.
+    """
     if not said or "check" in cell.metadata.tags:
         return
     if "setup" in cell.metadata.tags:

@@ -1,4 +1,4 @@
-"""Sentences about what the grader will miss in a bundle."""
+"""Sentences about what the grader will not find in a bundle."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from lessons.student.ended_badly import how_it_ended, source_of
 
 NAME = r"(Exercise \d+\.\d+[a-z]?|Predict|Answer)"
 GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
-# In a job file a gap is directives without values below its name, or commands that say its name.
+# In a job file a gap is directives without values below its name, or commands that print its name.
 JOB_GAP = re.compile(
     rf"^(?:# {NAME}: .*\n(?:#SBATCH .*\n)*?#SBATCH --[a-z-]+=\s*$|echo .{NAME}: )", re.M
 )
@@ -35,11 +35,11 @@ COPIED = 2.0  # seconds between the times of files that were copied together
 
 
 def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[str]:
-    """Sentences about what the grader will not find."""
+    """Yield sentences about what the grader will not find."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
     outputs = bundle.files.get("outputs", [])
-    known = [run for run in runs if run.format != "unknown"]  # err.txt has no run, and is right
+    known = [run for run in runs if run.format != "unknown"]  # err.txt rightly has no run
     if not outputs:
         yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
     elif not known:
@@ -69,7 +69,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
 
 
 def needed_runs(asked: Rubric) -> set[str]:
-    """Names of the runs without which points are lost."""
+    """Return the names of the runs without which points are lost."""
     return {
         name
         for check in asked.checks
@@ -80,7 +80,7 @@ def needed_runs(asked: Rubric) -> set[str]:
 
 
 def in_every_profile(asked: Rubric) -> dict[str, Question]:
-    """The questions that count whichever profile is graded."""
+    """Return the questions that count in every profile."""
     named = [
         {key for check in asked.checks if check.only in (None, profile) for key in check.answers}
         for profile in ("smoke", "full")
@@ -89,7 +89,10 @@ def in_every_profile(asked: Rubric) -> dict[str, Question]:
 
 
 def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
-    """What runs lack that no machine and no profile changes: what the rubric asks as a word."""
+    """Yield sentences about runs that fail a condition on a word.
+
+    No machine and no profile changes the result of such a condition.
+    """
     hand_in = HandIn(asked, ended, {}, None, "full")
     for check in asked.checks:
         for condition in check.require:
@@ -103,7 +106,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def job_of(bundle: Bundle, source: object) -> str:
-    """Words on the job file whose program names this source, if there is just one."""
+    """Return a text on the job file whose program names this source, if there is exactly one."""
     makers = set()
     for path in bundle.files.get("job files", []):
         for program in PROGRAM.findall(text_of(bundle.folder / path)):
@@ -119,7 +122,7 @@ def text_of(path: Path) -> str:
 
 
 def latest_runs(ended: list[Run]) -> list[Run]:
-    """Of the runs with the same settings the latest counts."""
+    """Return the latest of the runs with the same settings, since it counts."""
     facts = ("source", "program", "model", "world_size", "global_batch", "lr", "dataset")
     latest = {}
     for run in sorted(ended, key=lambda run: run.began_ms or 0):
@@ -128,7 +131,10 @@ def latest_runs(ended: list[Run]) -> list[Run]:
 
 
 def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
-    """Runs of a program that is another one by now, as the record says or, without, the times."""
+    """Yield sentences about runs whose program has changed since.
+
+    The record shows that, or else the times of the files.
+    """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
     for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):
         yield (
@@ -175,7 +181,7 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
 
 
 def gaps_in(folder: Path, path: Path) -> Iterator[str]:
-    """Gaps that are still open, once each; a notebook that is none."""
+    """Yield the open gaps, each once, and notebooks that cannot be read."""
     try:
         names = open_gaps(folder / path)
     except ValueError:
@@ -186,7 +192,10 @@ def gaps_in(folder: Path, path: Path) -> Iterator[str]:
 
 
 def open_gaps(path: Path) -> list[str]:
-    """Return the names of a file's open gaps; a notebook that is none is a ValueError."""
+    """Return the names of a file's open gaps.
+
+    A file that is no notebook raises a ValueError.
+    """
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         try:

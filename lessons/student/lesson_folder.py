@@ -1,4 +1,4 @@
-"""Which folder a student means by the number of a lesson."""
+"""Find the folder that a student means by the number of a lesson."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ in_folder = click.option(
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
-    """The folder with the student's notebook of the lesson."""
+    """Return the folder with the student's notebook of the lesson."""
     if inside is None:
         [folder] = choose_lessons(chosen_course() / "lessons", [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
@@ -28,8 +28,10 @@ def find_folder(number: str, inside: Path | None) -> Path:
 
 
 def own_copy(here: Path, name: str) -> Path | None:
-    """The student's own copy of a lesson: where they stand, or beside the lesson they stand in. A
-    central installation's is nobody's work."""
+    """Return the student's own copy of a lesson: the current folder, or one beside it.
+
+    The current folder may also be inside a lesson. A central installation is nobody's own copy.
+    """
     lessons = (place for place in (here, *here.parents) if LESSON_NAME.fullmatch(place.name))
     inside = next(lessons, here)
     for place in (inside, inside / name, inside.parent / name):
@@ -39,16 +41,16 @@ def own_copy(here: Path, name: str) -> Path | None:
 
 
 def shown(folder: Path) -> Path:
-    """As one would type it from here."""
+    """Return the path as one would type it from here."""
     here = Path.cwd().resolve()
     return folder.relative_to(here) if folder.is_relative_to(here) and folder != here else folder
 
 
 def chosen_course() -> Path:
-    """Return the course that the student means: the one they are in, else the installed one.
+    """Return the course that the student means: the current one, else the installed one.
 
     Several courses may share one environment, by a link or because they have none of their own. A
-    course that has another one is refused: its checks may be other ones.
+    course with another environment is refused, because its checks may differ.
     """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():
@@ -63,7 +65,7 @@ def chosen_course() -> Path:
 
 
 def checkout_of(place: Path) -> Path | None:
-    """The course, cloned or unpacked, in which a place lies."""
+    """Return the cloned or unpacked course that contains a place."""
     around = (place, *place.parents)
     return next((one for one in around if (one / "lessons" / "toolkit").is_dir()), None)
 

@@ -1,4 +1,4 @@
-"""Run a notebook's cells in a copy of its folder: nothing of the student's changes."""
+"""Run a notebook's cells in a copy of its folder, so that nothing in the folder changes."""
 
 import os
 import re
@@ -41,17 +41,17 @@ def run_cells(notebook: Any, folder: Path) -> None:
             allow_errors=True,
             timeout_func=seconds_for,
             interrupt_on_timeout=True,
-            # Also a cell that takes no interrupt is left after its time.
+            # A cell that ignores the interrupt is abandoned after its time.
             error_on_timeout={"ename": TOO_LONG, "evalue": "", "traceback": []},
             resources={"metadata": {"path": str(place)}},
         )
         environment = dict(os.environ) | course_environment() | {MARK: mark}
         try:
-            # Not client.execute(): that takes Ctrl-C for itself and ends in a traceback.
+            # Not client.execute(), which handles Ctrl-C itself and ends in a traceback.
             with (
                 stoppable(),
                 client.setup_kernel(env=environment, stderr=subprocess.DEVNULL),
-                Console(stderr=True).status("starting") as status,  # nothing but on a terminal
+                Console(stderr=True).status("starting") as status,  # only on a terminal
             ):
                 for index, cell in enumerate(notebook.cells):
                     status.update(name_of(cell).replace("[", r"\["))
@@ -66,7 +66,7 @@ def run_cells(notebook: Any, folder: Path) -> None:
 
 
 def execute_cell(client: Any, cell: Any, index: int) -> None:
-    """Run one cell; one that takes too long is interrupted, and the next ones still run."""
+    """Run one cell. One that takes too long is interrupted, and the next ones still run."""
     from nbformat.v4 import new_output
 
     began = time.monotonic()
@@ -78,7 +78,7 @@ def execute_cell(client: Any, cell: Any, index: int) -> None:
 
 
 def seconds_for(cell: Any) -> int:
-    """An exercise is quick; what is slow is to import a framework."""
+    """Return the time limit of a cell. Exercises are quick, but importing a framework is slow."""
     tags = set(cell.metadata.get("tags", []))
     quick = "exercise" in tags or ("check" in tags and not IMPORTS.search(cell.source))
     return EXERCISE_SECONDS if quick else IMPORT_SECONDS

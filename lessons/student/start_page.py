@@ -1,4 +1,4 @@
-"""The page that JupyterLab opens first: what to do next, how long it takes, what is done."""
+"""Write the page that JupyterLab opens first: the next step, its duration, and what is done."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ in a terminal, and open `START.md` again."""
 
 @dataclass(frozen=True)
 class Progress:
-    """How far somebody has come in a lesson."""
+    """A student's progress in a lesson."""
 
     title: str
     page: str  # relative to lessons/
@@ -45,7 +45,7 @@ class Progress:
 
 
 def progress_of(folder: Path) -> Progress | None:
-    """Return how far a lesson is, from its files; None if its notebook cannot be read."""
+    """Return the progress in a lesson, from its files; None if its notebook cannot be read."""
     import nbformat
 
     page = notebook_in(folder)

@@ -1,4 +1,4 @@
-"""`lessons submit`: pack a lesson's folder for handing in, and say what the grader will find."""
+"""The command `lessons submit`: pack a lesson's folder and report what the grader will find."""
 
 import shlex
 from pathlib import Path
@@ -22,7 +22,7 @@ from lessons.student.lesson_folder import find_folder, in_folder, shown
 @in_folder
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Default: NN_….zip.")
 def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
-    """Pack a lesson's folder for handing in, and say what the grader will miss in it."""
+    """Pack a lesson's folder for submission, and report what the grader will miss in it."""
     folder = find_folder(lesson, inside)
     number = lesson.split("_")[0].zfill(2)
     if LESSON_NAME.fullmatch(folder.name) and folder.name[:2] != number:

@@ -1,4 +1,4 @@
-"""A student's `answers.txt`: one `id = value` line for each answer, beside the job's outputs."""
+"""Write a student's `answers.txt`: one `id = value` line per answer, beside the job's outputs."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from lessons.questions.form import of_another_kind
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:
-    """Put answers into the file, keeping the ones that are there already, and all other lines."""
+    """Write answers into the file, and keep its other answers and lines."""
     path = Path(path)
     kept, others = {}, []
     if path.exists():
@@ -29,7 +29,7 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
     text = "".join([*others, *(f"{name} = {value}\n" for name, value in sorted(kept.items()))])
     path.write_text(text, encoding="utf-8")
     said = f"{path} now holds {counted(len(kept), 'answer')}: {', '.join(sorted(kept))}"
-    print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would break words
+    print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would wrap within words
     for line in to_look_at_again(lesson_of(Path.cwd().name), kept, values):
         print(textwrap.fill(line, 90, subsequent_indent="  "))
 
@@ -37,7 +37,7 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
 def to_look_at_again(
     lesson: str | None, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a sentence on each of these answers that has another form than asked, or is wrong."""
+    """Yield a sentence on each of these answers that is wrong or has the wrong form."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     questions = rubric.load_rubric(file).answers if lesson and file.exists() else {}
     for name in names:

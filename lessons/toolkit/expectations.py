@@ -1,7 +1,7 @@
-"""What a lesson says that you should see, beside what this run measured.
+"""Compare this run's measurements with the values that a lesson promises.
 
-Other work on the machine changes seconds. So a measurement outside of its range may mean a busy
-machine or a mistake, and the repeats of a measurement tell which of the two it is.
+Other work on the machine changes seconds. So a measurement outside its range may mean a busy
+machine or a mistake, and repeated measurements show which of the two it is.
 """
 
 import textwrap
@@ -26,10 +26,10 @@ def compare(
     above: str = "",
     again: str = AGAIN,
 ) -> Outcome:
-    """Print whether a measurement is as the page says, and what else it can be.
+    """Print whether a measurement is in the page's range, and the possible causes if it is not.
 
-    `measured` is a Measure, a number or the repeats of one; `between` is the lowest and the highest
-    value that the page promises. `below` and `above` name the usual causes of other values.
+    `measured` is a Measure, a number, or a list of repeats. `between` has the lowest and the
+    highest value that the page promises. `below` and `above` name the usual causes of other values.
     """
     value, low, high = interval_of(measured)
     outcome = outcome_of(value, low, high, between)
@@ -49,7 +49,7 @@ def compare(
 
 
 def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, float, float]:
-    """Return value, lowest and highest."""
+    """Return the value, its lowest and its highest possible value."""
     if isinstance(measured, Measure):
         return measured.value, measured.low, measured.high
     if isinstance(measured, Sequence):
@@ -58,7 +58,10 @@ def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, flo
 
 
 def outcome_of(value: float, low: float, high: float, between: tuple[float, float]) -> Outcome:
-    """Return "busy" where the repeats differ by more than the promised range, or reach into it."""
+    """Return the outcome: "busy" if the repeats spread widely, or reach into the range.
+
+    They spread widely if they differ by more than the width of the promised range.
+    """
     least, most = between
     width = most - least
     if least <= value <= most and high - low <= 2 * width:

@@ -1,14 +1,14 @@
-"""Foretell the largest size of a published table, before you see it.
+"""Predict the value at the largest size of a published table, before you see it.
 
-    foretelling.table("k80_resnet152")             # the sizes that you may fit, and what is asked
+    foretelling.table("k80_resnet152")             # the sizes that you may fit, and the question
     foretelling.write("k80_resnet152", 900, 1200)  # your interval, into answers.txt
-    foretelling.reveal("k80_resnet152")            # the truth; from now on your interval stays
+    foretelling.reveal("k80_resnet152")            # the truth; your interval is now final
 
-The truths are published, so they are no secret; they are only packed, so that nobody who reads or
-searches this folder meets them before having written something down. What the grader compares
-with is kept by the instructor. An interval gets its date and a seal when it is written. Once its
-truth has been shown it stays: in answers.txt, and in a file of your home folder, so that a new copy
-of the lesson begins with what you said at first. Who wants to cheat here can, and learns nothing.
+The true values are published, so they are no secret. They are only packed, so nobody who reads or
+searches this folder sees them before writing an interval. The grader's own copy is with the
+instructor. An interval gets a date and a seal when it is written. Once its true value has been
+shown, it is final: in answers.txt, and in a file in your home folder, so a new copy of the lesson
+begins with your first interval. You can cheat here, but you would learn nothing.
 """
 
 import base64
@@ -25,13 +25,16 @@ from autograder.submissions.answers import read_answers
 from lessons.toolkit import answers
 
 ANSWERS = "answers.txt"
-SHOWN = Path(".dl-course") / "foretold.json"  # in the home folder: what stays
+SHOWN = Path(".dl-course") / "foretold.json"  # in the home folder: final intervals
 PREFIX = "foretold_"
 
 
 @dataclass(frozen=True)
 class Table:
-    """What may be fitted: sizes and values; `asked` is the size whose value is to be foretold."""
+    """The sizes and values that may be fitted.
+
+    `asked` is the size whose value is to be predicted.
+    """
 
     title: str
     source: str
@@ -47,14 +50,14 @@ class Table:
 
     @property
     def speedups(self) -> list[float]:
-        """Over the smallest size."""
+        """Return the speedups over the smallest size."""
         first = self.values[0]
         return [first / value if self.is_time else value / first for value in self.values]
 
 
 TENSORFLOW = "TensorFlow's benchmarks of May 2017, docs_src/performance/benchmarks.md"
-# How wide an interval may be is what the course's own envelope needs for that table, and a little.
-# tests/lessons/toolkit/test_foretelling.py holds that rules of thumb do not pass all of them, in
+# An interval may be as wide as the course's own envelope for that table, and a little wider.
+# tests/lessons/toolkit/test_foretelling.py checks that rules of thumb do not pass all of them, in
 # the middle of the widest interval or with the same edges everywhere.
 TABLES = {
     "k80_resnet50": Table(
@@ -101,7 +104,7 @@ def table(name: str) -> Table:
 
 
 def write(name: str, low: float, high: float) -> None:
-    """Note an interval, with the time. It can be changed until the truth is shown."""
+    """Write an interval, with the time. It can be changed until the true value is shown."""
     table(name)
     if not 0 < low <= high < 1e12:
         raise ValueError(f"{name}: an interval has two ends above 0, the smaller one first")
@@ -122,7 +125,7 @@ def write(name: str, low: float, high: float) -> None:
 
 
 def reveal(name: str) -> float:
-    """The truth, once an interval has been written; which then stays as it is."""
+    """Print the true value, if an interval has been written; the interval is then final."""
     asked, key = table(name), PREFIX + name
     said = foretold.read(key, noted(key))
     if said is None:
@@ -160,7 +163,10 @@ def noted(key: str) -> str:
 
 
 def shown() -> dict[str, str]:
-    """What was written before a truth was shown, by key; a home that cannot be read has none."""
+    """Return the intervals whose true value was shown, by key.
+
+    A home folder that cannot be read has none.
+    """
     try:
         found = json.loads((Path.home() / SHOWN).read_text(encoding="utf-8"))
         return {str(key): str(text) for key, text in found.items()}

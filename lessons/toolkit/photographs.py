@@ -1,10 +1,10 @@
-"""Lesson 03's network and pictures, for the programs that train them on several nodes.
+"""Lesson 03's network and images, for the programs that train on several nodes.
 
     batches = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(y)).batch(256)
     batches = photographs.prepare(tf, batches, size=128)
     model = photographs.network(tf.keras, "ResNet50V2", size=128, ranks=8)
 
-TensorFlow and Keras are handed in: which Keras it is, the program has decided.
+The program passes TensorFlow and Keras, because it has chosen the version of Keras.
 """
 
 import argparse
@@ -14,7 +14,7 @@ NAMES = ("ResNet50V2", "cnn")
 
 
 def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
-    """What every program that trains them can be asked for."""
+    """Return the parser with the options that all of these programs have."""
     parser = argparse.ArgumentParser(
         description=about.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -34,10 +34,11 @@ def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
 
 
 def network(keras: Any, name: str, size: int, ranks: int = 1) -> Any:
-    """ResNet50V2 for 10 classes, untrained, as in lesson 03; or cnn, its two convolutions.
+    """Return an untrained network for 10 classes.
 
-    Batch normalisation tests with running means, which keep 99 % of themselves in each step. On N
-    ranks an epoch has N times fewer steps, so here they forget as much in one as in N steps.
+    It is ResNet50V2 as in lesson 03, or cnn with two convolutions. For tests, batch normalisation
+    uses running means, which keep 99 % of their value in each step. On N ranks an epoch has N times
+    fewer steps, so here one step changes the means as much as N steps would.
     """
     shape = (size, size, 3)
     if name == "cnn":
@@ -59,15 +60,20 @@ def network(keras: Any, name: str, size: int, ranks: int = 1) -> Any:
 
 
 def every_nth(x: Any, y: Any, rank: int, size: int) -> tuple[Any, Any, tuple[int, int, int]]:
-    """This rank's images and labels, each size-th, and which they are as start, stop and step. As
-    many for each rank, so that all count alike."""
+    """Return this rank's images and labels (every size-th one), and their start, stop and step.
+
+    Every rank gets the same number, so that all ranks have equal weight.
+    """
     stop = len(y) // size * size
     return x[rank:stop:size], y[rank:stop:size], (rank, stop, size)
 
 
 def prepare(tf: Any, batches: Any, size: int) -> Any:
-    """Batches with their images, bytes or numbers in 0…1, made float32 of `size` by `size`; what
-    stands behind them, labels and weights, stays. While one batch is used the next is made."""
+    """Return batches whose images are float32 of `size` by `size`.
+
+    Images may be bytes or numbers in 0…1. Other parts of a batch, such as labels and weights, are
+    unchanged. The next batch is made while one is in use.
+    """
 
     def pixels(images: Any, *rest: Any) -> Any:
         numbers = tf.image.convert_image_dtype(images, tf.float32)

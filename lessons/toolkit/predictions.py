@@ -1,4 +1,4 @@
-"""A prediction comes back: what a student said before, beside what the job then measured."""
+"""Compare a student's prediction with the job's measurement."""
 
 import textwrap
 from pathlib import Path
@@ -11,7 +11,7 @@ NOTES = "answers.txt"
 
 
 def said(name: str, path: str | Path = NOTES) -> float | str | None:
-    """What `answers.note` put down under this name: a number if it is one, or None."""
+    """Return the value that `answers.note` wrote under this name: a number, a text, or None."""
     if not Path(path).exists():
         return None
     for line in Path(path).read_text(encoding="utf-8").splitlines():
@@ -35,8 +35,8 @@ def compare(
 ) -> None:
     """Print “you said …, you measured …”.
 
-    `measured` is a number, a word, or a Measure, whose interval is then named, too. `how` is the
-    verb, where it was counted or computed rather than measured.
+    `measured` is a number, a word, or a Measure, whose interval is printed too. `how` is the verb
+    for values that were counted or computed instead of measured.
     """
     before = said(name, path)
     value = measured.value if isinstance(measured, Measure) else measured

@@ -1,8 +1,8 @@
-"""TensorFlow's greeting kept out of a notebook, where all that comes on the error stream is red.
+"""Keep TensorFlow's greeting out of a notebook, where the error stream is printed in red.
 
-TensorFlow prints it before it looks at TF_CPP_MIN_LOG_LEVEL, and TF_ENABLE_ONEDNN_OPTS=0, which
-would silence it, makes training slower. So while TensorFlow is imported, whenever that is, the
-error stream goes to a file; what is not known to be harmless is shown afterwards.
+TensorFlow prints it before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would silence it,
+but makes training slower. So whenever TensorFlow is imported, the error stream goes to a file;
+lines that are not known to be harmless are printed afterwards.
 """
 
 import importlib.machinery
@@ -23,14 +23,14 @@ GREETING = re.compile(
 
 
 def tensorflow() -> None:
-    """Import nothing now, but be quiet when somebody imports TensorFlow."""
+    """Silence TensorFlow's import, whenever it happens. Nothing is imported now."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     if "tensorflow" not in sys.modules and not any(isinstance(f, Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, Finder())
 
 
 class Finder:
-    """Finds TensorFlow as all others would, and has its import done quietly."""
+    """A finder that finds TensorFlow as usual, and makes its import silent."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "tensorflow":

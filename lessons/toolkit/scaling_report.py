@@ -1,9 +1,9 @@
-"""The report of a scaling study, written from what jobs printed; a learner adds three parts.
+"""Write the report of a scaling study from the jobs' outputs. A learner adds three parts.
 
     scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
 
-report.md has the table of each kind of scaling, which the grader compares with the same records,
-and study.png the picture. Words of a learner stand as they are.
+report.md has the table of each kind of scaling, which the grader compares with the same records.
+study.png is the picture. The learner's text is copied unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from autograder.records import Run
 from lessons.toolkit import plots
 
 REPORT, PICTURE = "report.md", "study.png"
-KEPT = {  # what each kind leaves as it is, from one size to the next
-    "strong": "global batch and images of an epoch stay",
-    "epoch": "images of an epoch and each rank's batch stay; the global batch grows",
-    "weak": "each rank's batch and images stay; an epoch's images grow",
+KEPT = {  # what stays the same from one size to the next
+    "strong": "global batch and images per epoch stay the same",
+    "epoch": "images per epoch and each rank's batch stay the same; the global batch grows",
+    "weak": "each rank's batch and images stay the same; the images per epoch grow",
 }
 
 
@@ -35,11 +35,14 @@ def write(
     costs: Mapping[str, object] | None = None,
     file: str = REPORT,
 ) -> None:
-    """Write the report and its picture. runs: of the study; laws: what was fitted, by name; costs:
-    of jobs, as the scheduler's accounting tells them."""
+    """Write the report and its picture.
+
+    `runs`: the runs of the study. `laws`: the fitted laws, by name. `costs`: the costs of jobs from
+    the scheduler's accounting.
+    """
     tables = dict(by_kind(runs))
     if not tables:
-        raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
+        raise ValueError("These outputs contain no points of a study: submit job_study.sbatch")
     tell_missing(tables)
     plots.scaling_study(runs).savefig(Path(file).with_name(PICTURE))
     parts = {
@@ -58,22 +61,23 @@ def write(
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
     if not quotes_table(recommendation, tables.get("epoch", [])):
-        print("The recommendation names no number of ranks of the table of epoch scaling, or no")
-        print("efficiency, speedup or time from it. The grader looks for both.")
+        print("The recommendation needs a number of ranks from the table of epoch scaling, and")
+        print("an efficiency, speedup or time from the same table. The grader looks for both.")
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
-    """A line for each kind of which there is no table: its job was cut off, or never submitted."""
+    """Print a line for each kind of scaling without a table.
+
+    Its job was cut off or never submitted.
+    """
     for kind in KEPT:
         if not tables.get(kind):
-            print(
-                f"{kind} is missing: no job went through it to the end. If yours was cut off, see"
-            )
-            print("the last lines of 12_study_*.err; submit it again, with more time.")
+            print(f"{kind} scaling is missing: no job finished it. If your job was cut off, read")
+            print("the last lines of 12_study_*.err, and submit it again with more time.")
 
 
 def tell_crowded(runs: Sequence[Run]) -> None:
-    """A line for each study whose silent copies did what nobody alone on a machine can do."""
+    """Print a line for each study whose silent copies did more than a free machine can do."""
     for run in studied(runs):
         most = measured_or_none(rounds.ceiling, run)
         if isinstance(most, Measure) and is_crowded(most, rounds.ranks_of(run)):
@@ -81,11 +85,17 @@ def tell_crowded(runs: Sequence[Run]) -> None:
                 f"job {run.job_id}: {rounds.ranks_of(run)} ranks that exchange nothing did "
                 f"{most.value:.2f} times the work of one ({most.low:.2f} to {most.high:.2f})."
             )
-            print("Something else runs on these cores, and its numbers say little: measure again.")
+            print(
+                "Something else runs on these cores, so these numbers mean little: measure again."
+            )
 
 
 def is_crowded(most: Measure, ranks: int) -> bool:
-    """Copies cannot do more than so many times the work, nor now twice as much as before."""
+    """Return whether other work disturbed the copies.
+
+    N copies cannot do more than N times the work of one, nor twice as much in one round as in
+    another.
+    """
     return most.value > 1.1 * ranks or most.high > 2 * most.low
 
 
@@ -101,7 +111,7 @@ def listed(told: Mapping[str, object]) -> str:
 
 
 def hardware(runs: Sequence[Run]) -> str:
-    """What ran where, as the records say."""
+    """Return the hardware and software of the runs, from their records."""
     counted = studied(runs)
     run = counted[0]
     said, versions = run.header, run.header.get("versions") or {}
@@ -119,13 +129,13 @@ def hardware(runs: Sequence[Run]) -> str:
 
 
 def studied(runs: Sequence[Run]) -> list[Run]:
-    """Those whose points are in the tables."""
+    """Return the runs whose points are in the tables."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     return [run for run in done if study_points.expanded([run]) != [run]]
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """What silent copies do, and what is left of it."""
+    """Return a sentence on the work of silent copies, and the share left with the exchange."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

@@ -1,10 +1,10 @@
 """Combine the predictions of all laws for a size beyond the study into one interval.
 
-Every fit of every law counts by how well it matches the points, and the interval contains 95 % of
-their predictions, and the best fits of all laws that describe the points. It is widened for what no
-law knows: beyond the data, a doubling may lose less or more, and a first step onto the network has
-a cost. `benchmarks/grading/foretell.py` measures how often the interval is right; the constants
-come from there.
+Each fit of each law counts by how well it matches the points. The interval contains 95 % of their
+predictions, and the best fits of all laws that describe the points. It is widened for effects that
+no law describes: beyond the data, a doubling may lose less or more, and a first step onto the
+network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is right; the
+constants come from there.
 """
 
 import math
@@ -54,7 +54,7 @@ class Foretold:
 
 
 def farthest(study: Study) -> int:
-    """Return the largest size that is answered.
+    """Return the largest size for which there is an answer.
 
     It is as far beyond the data as the data span, at least 8 and at most 32 times the largest size.
     """
@@ -118,7 +118,7 @@ def speedup(study: Study, size: int, log_cost: float) -> float:
 def widened(
     study: Study, size: int, low: float, high: float, noise: float, node: int | None
 ) -> tuple[float, float]:
-    """Return the ends of a log cost, widened for what no law knows.
+    """Return the ends of a log cost, widened for effects that no law describes.
 
     The result is never better than the best measured size.
     """

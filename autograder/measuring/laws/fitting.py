@@ -88,8 +88,10 @@ def not_negative(rows: Array) -> Array:
 
 
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
-    """Return the relative noise of a point, from repeats, unexplained differences and the usual
-    value."""
+    """Return the relative noise of a point.
+
+    It comes from repeats, unexplained differences and the usual value.
+    """
     count = len(study.sizes)
     unexplained = min(fit.residual for fit in fits) ** 2 * count
     freedom = max(0, count - 2)
@@ -108,7 +110,7 @@ SLOPES = np.concatenate([[0.0], np.logspace(-3.5, 0.1, 90)])
 
 
 def candidates(form: Form, study: Study) -> Array:
-    """Return coefficients to weigh, one row each, as fractions of the cost on the largest size."""
+    """Return coefficients to try, one row each, as fractions of the cost on the largest size."""
     if form.kind == "power":
         falling = -SLOPES[SLOPES < 0.3] if study.superlinear() else SLOPES[:0]
         slopes = np.concatenate([falling, SLOPES])
@@ -165,7 +167,7 @@ def all_fits(study: Study, node: int | None) -> list[Fit]:
 
 
 def describing(study: Study, fits: Sequence[Fit], noise: float) -> list[bool]:
-    """Return for each law whether it is not clearly worse than the best."""
+    """Return, for each law, whether it fits nearly as well as the best one."""
     count = len(study.sizes)
     distances = [fit.residual**2 * count / noise**2 for fit in fits]
     return [distance <= min(distances) + WORSE for distance in distances]

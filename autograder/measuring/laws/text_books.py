@@ -59,7 +59,7 @@ CLEARLY = 0.02  # of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return κ of the USL if it may be negative."""
+    """Return κ of the USL when it is allowed to be negative."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
@@ -68,7 +68,7 @@ def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
 
 
 def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
-    """Return what in these speedups over the smallest size contradicts a law, as sentences."""
+    """Return sentences about speedups over the smallest size that contradict a law."""
     first = min(sizes)
     order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
     fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]

@@ -47,12 +47,12 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Return whether a line of the run's own format, or its total in a table, ends it."""
+    """Return whether a line of the run's own format, or its total in a table, ends the run."""
     return draft.ended or draft.totalled
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
-    """Return the line after the last epoch that shows that it was the last.
+    """Return the line after the last epoch that shows that it was the last one.
 
     Lines that also follow earlier epochs do not count. After a single epoch this is unknown.
     """
@@ -109,9 +109,9 @@ def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: boo
 
 
 def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
-    """Return where a file of steps, or without any run, reports its first test.
+    """Return the place of the first test in a file of steps, or in a file without a run.
 
-    Training is over at that point. A repeated test may belong to each step.
+    The training is over at that point. A repeated test may belong to each step.
     """
     if draft.known or (draft.run.format != STEPS and any(file.unread for file in files)):
         return None
@@ -128,9 +128,9 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
 
 
 def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
-    """Return whether an early end would have been reported.
+    """Return whether the output would show an early end.
 
-    A complete bar shows how much there was to do, and schedulers write to the error output.
+    A complete bar shows how much work there was, and schedulers write to the error output.
     """
     if draft.run.format == bars.FORMAT:
         return not any(file.bar and file.bar.one_of_many for file in files)

@@ -19,7 +19,7 @@ TAG = b"%|"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How far a loop came, and whether there was, or may have been, another one."""
+    """The state of a loop's bar, and whether there was, or may have been, another bar."""
 
     at: int
     of: int
@@ -28,8 +28,10 @@ class Bar:
 
 
 def read(line: str, before: Bar | None) -> Bar | None:
-    """Return the last bar of the line that may be a training's; `before` is the previous line's
-    bar."""
+    """Return the line's last bar that may belong to a training.
+
+    `before` is the bar of the previous line.
+    """
     last = None
     for match in BAR.finditer(line):
         last = match

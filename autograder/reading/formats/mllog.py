@@ -104,7 +104,7 @@ STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
 
 @dataclass(slots=True)
 class BenchmarkEpoch:
-    """An epoch of an MLPerf run, as far as it was read."""
+    """The facts of one epoch of an MLPerf run, read so far."""
 
     began_ms: float | None = None
     ended: int | None = None  # line of its end
@@ -124,7 +124,7 @@ class Block:
 
 @dataclass
 class Benchmark:
-    """One MLPerf run, as far as it was read."""
+    """The facts of one MLPerf run, read so far."""
 
     file: str
     first: int  # line numbers

@@ -37,7 +37,7 @@ LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 @dataclass
 class Launch:
-    """One launch, as far as it was read."""
+    """The facts of one launch, read so far."""
 
     run: str
     files: list[str] = field(default_factory=list)
@@ -84,8 +84,10 @@ class Launches:
     size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Return whether a line still fits. Ends are always read, and there are only as many as
-        beginnings."""
+        """Return whether there is room for another line.
+
+        Ends are always read: there are never more of them than beginnings.
+        """
         self.size += size
         if self.size <= MOST_BYTES:
             return True
@@ -129,10 +131,10 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 def check_chain(
     launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Compare a line's hash with that over the previous line.
+    """Compare the hash of a line with the hash over the previous line.
 
-    The stated hash is the seed of the next line, so one change breaks the chain once or twice, not
-    in the rest of the file.
+    The stated hash is the seed of the next line, so one change breaks the chain once or twice, but
+    not in the rest of the file.
     """
     before = launch.chains.get(rank, launch.run.encode())
     cut = payload.rfind(CHAIN)
@@ -161,7 +163,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """Add the second line of header facts, which exists so that neither line is too long."""
+    """Add the second line of header facts, which keeps both lines short enough."""
     if launch.machine:
         launch.complain(where, "machine", "a second machine line in the same run; the first counts")
         return

@@ -46,7 +46,7 @@ def what_was_read(value: Any) -> Read | None:
 
 
 def with_end(share: Slice | None, train_samples: float | None) -> tuple[int, int, int] | None:
-    """Return the share with the end of the data set in place of a stop of null."""
+    """Return the share with the end of the data set in place of a null stop."""
     if share is None or share[1] is not None:
         return share  # type: ignore[return-value]
     size = count(train_samples)

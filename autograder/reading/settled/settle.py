@@ -19,7 +19,7 @@ STEPS = "steps"  # the format of runs with steps and without epochs
 
 @dataclass(slots=True)
 class Settled:
-    """What is known of a lane beside its epochs."""
+    """The facts of a lane beyond its epochs."""
 
     sparse: bool = False  # whether only some epochs were printed
     done: float | None = None  # then the minimum number of epochs
@@ -51,10 +51,10 @@ def settle(lane: Lane, file: str) -> Settled:
 
 
 def settle_last(lane: Lane, numbers: list[int]) -> None:
-    """Drop values after the last epoch that may be of a test or of the whole run.
+    """Drop values after the last epoch that may belong to a test or to the whole run.
 
-    Of values in lines without an epoch, only those count that the epoch before had too. If all of
-    them are there, the epoch is whole.
+    Of values in lines without an epoch, only those count that the previous epoch also had. If all
+    of them are there, the epoch is whole.
     """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None

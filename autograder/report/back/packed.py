@@ -70,7 +70,7 @@ def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[st
 
 
 def no_lesson(grade: Grade) -> bool:
-    """Return whether a submission belongs to no lesson and cannot be graded."""
+    """Return whether a submission belongs to no lesson and therefore cannot be graded."""
     return grade.status == GradeStatus.MISSING and any(finding.where for finding in grade.findings)
 
 
@@ -79,7 +79,7 @@ def of_this(row: Row, grade: Grade) -> Grade:
 
 
 def sentence(name: str, given: Sequence[str], back: Back, known_by: str) -> str:
-    """Return a sentence on who gets feedback, and who has a grade but gets none."""
+    """Return a sentence that names who gets feedback, and who has a grade but gets none."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
         text += f"; not found there: {some(lost)} ({known_by})"
@@ -129,7 +129,10 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 def for_canvas(
     downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> tuple[str, bytes, str]:
-    """Return the same, with the names from Canvas's own download of the lesson's submissions."""
+    """Return the name and bytes of the zip, and a sentence about it.
+
+    The names come from Canvas's own download of the lesson's submissions.
+    """
     lesson = moodle.lesson_meant(downloaded, rows, "02-submissions.zip")
     back = of_lesson(lesson, rows, grades, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
@@ -157,10 +160,10 @@ def for_canvas(
 
 
 def fitness(name: str) -> int:
-    """Return how well our file can use the student's file name: 0 for a zip, 1 for a text, 2 for
-    neither.
+    """Return how well our file can use the student's file name.
 
-    Canvas shows our file under that name, so it has to be of a kind that our text or page can have.
+    0 for a zip, 1 for a text, 2 for neither. Canvas shows our file under that name, so its kind has
+    to be one that our text or page can have.
     """
     suffix = PurePosixPath(name).suffix.lower()
     return 0 if suffix == ".zip" else 1 if suffix in TEXTS else 2

@@ -1,4 +1,4 @@
-"""Count, for each check, how many passed it, and what the others have in common."""
+"""Count how many students passed each check, and find the common reasons of the others."""
 
 import re
 from collections import Counter, defaultdict
@@ -58,8 +58,10 @@ def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfCla
 
 
 def commonest(reasons: Sequence[str]) -> tuple[str, int]:
-    """Return the most common reason and its count. Reasons that differ only in numbers are the
-    same."""
+    """Return the most common reason and its count.
+
+    Reasons that differ only in numbers count as the same reason.
+    """
     if not reasons:
         return "", 0
     groups: dict[str, Counter[str]] = defaultdict(Counter)

@@ -1,4 +1,4 @@
-"""Make the table of students × lessons, those who need attention first."""
+"""Make the table of students × lessons. Students who need attention come first."""
 
 import json
 from collections import Counter, defaultdict
@@ -96,7 +96,7 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Return the students' lines: those to look at first, then by name."""
+    """Return the students' lines: first those that need a look, then the others by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
@@ -169,7 +169,7 @@ def own_due(due: str, days: float) -> str:
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
     """Return the most frequent reasons to look.
 
-    Each has the words that the filter finds, whether there is more to read, and the number of
+    Each has the words that the filter finds, whether there is more text, and the number of
     students.
     """
     seen: dict[str, set[str]] = defaultdict(set)

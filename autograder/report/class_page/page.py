@@ -1,6 +1,6 @@
-"""Make the class page: students × lessons, what to look at, checks and distributions.
+"""Make the class page: students × lessons, reasons to look, checks and distributions.
 
-Sorting, filtering and opening a line need a few lines of script; nothing is fetched.
+Sorting, filtering and opening a line need a few lines of script. The page fetches nothing.
 """
 
 import math
@@ -66,7 +66,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 
 
 def as_row(request: Request) -> str:
-    """Return the beginning of the answer in the file of overrides."""
+    """Return the beginning of the row that answers this request in the file of overrides."""
     return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
 
 

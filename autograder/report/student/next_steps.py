@@ -1,4 +1,4 @@
-"""Find what a student should do next: the few things that would bring back most points."""
+"""Find the next steps of a student: the few that would bring back most points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ AGAIN = "read the lesson again, and answer again"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do, the checks or answers it is for, and the points that depend on it."""
+    """One thing to do, with its checks or answers and the points that depend on it."""
 
     do: str
     about: tuple[tuple[str, str], ...]  # lesson, and the part of it
@@ -76,7 +76,7 @@ def lesson_number(grade: Grade) -> str:
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
-    """Yield what to do, what for, and the points: per answer, otherwise for the whole check."""
+    """Yield advice, its purpose and its points, for each answer or else for the whole check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
@@ -101,7 +101,7 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
 
 
 def below(check: Check) -> str:
-    """Return what was expected and found, if there is no advice."""
+    """Return the expected and the found value if there is no advice."""
     return f"compare what was expected with what was found: {check.expected}"
 
 

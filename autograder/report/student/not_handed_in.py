@@ -1,6 +1,6 @@
-"""Find lessons that are due and would otherwise be missing from a student's page.
+"""Find lessons with a due time that are missing from a student's page.
 
-A page may be read at any time, so it shows when a lesson is due, not whether that is past.
+A page may be read at any time, so it shows when a lesson is due, not whether that time is past.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Regrade requests, with what the grade says about them and the answer."""
+"""Show regrade requests with their answers and with what the grade says about them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Join what several lessons, runs or checks have in common, with all places."""
+"""Join equal findings, problems and reasons of several lessons, runs or checks, with all places."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -101,7 +101,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Return why points are missing; equal reasons are joined."""
+    """Return the reasons why points are missing; equal reasons are joined."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:

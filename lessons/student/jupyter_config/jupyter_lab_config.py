@@ -1,6 +1,6 @@
-"""JupyterLab as `make lab` opens it: the start page first, and of the course only the lessons.
+"""Configure JupyterLab for `make lab`: open the start page, and show only the lessons.
 
-Jupyter reads this folder's files beside those of the user, who may choose otherwise there.
+Jupyter reads this folder's files in addition to those of the user, who may choose otherwise there.
 """
 
 from lessons.folders import LESSON_NAME, START_PAGE, course_root

@@ -30,7 +30,7 @@ OMPI = {
 
 @exercise("0.1")
 def check_0_1(path: Path, minutes: int = 30) -> str:
-    """Nodes x tasks per node = tasks, outputs with %j, a wall time."""
+    """Tasks are nodes x tasks per node; outputs have %j in their names; there is a time limit."""
     from cluster.job_file import jobfile
 
     try:
@@ -88,7 +88,7 @@ def whole(job: Any, name: str) -> int:
 
 
 def check_time(job: Any, minutes: int) -> float:
-    """Return the wall time that was asked for, in seconds."""
+    """Return the requested wall time in seconds."""
     from cluster.job_file import jobfile
 
     given = job.options["time"]
@@ -112,7 +112,7 @@ def check_time(job: Any, minutes: int) -> float:
 
 @exercise("0.2")
 def check_0_2(facts: Function) -> str:
-    """rank, size and local_rank from the environment that is given; 0, 1, 0 without a launcher."""
+    """rank, size and local_rank come from the environment; they are 0, 1, 0 without a launcher."""
     slurm = {"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}
     both = OMPI | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
     cases = {
@@ -161,7 +161,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
 
 @exercise("0.3")
 def check_0_3(core_hours: Function, idle_share: Function) -> str:
-    """What a job costs, and which share of what several jobs cost was idle."""
+    """The cost of a job, and the idle share of the cost of several jobs."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
         compare(
@@ -207,7 +207,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
-    """The record is in out.txt and nowhere else, the warning in err.txt and nowhere else."""
+    """The record is only in out.txt, the warning only in err.txt."""
     start = "Start train.py again: `>` and `2>` each need the name of a file."
     texts = {}
     for path in (Path(out), Path(err)):
@@ -219,7 +219,7 @@ def check_0_4(out: Path, err: Path) -> str:
         raise CheckFailed("both files filled", "both are empty", start)
     if TAG not in result and TAG in noise:
         advice = "The two streams are exchanged: > is the output, 2> the errors."
-        if WARNING not in result + noise:  # > out.txt > err.txt: the second one takes all
+        if WARNING not in result + noise:  # > out.txt > err.txt: the second one gets everything
             advice = "Both > redirect the results, and the second one wins. Write 2> there."
         elif WARNING in noise:
             advice = f"Both streams go to {err}: give the results a file of their own with >."
@@ -267,7 +267,7 @@ def check_0_5(found: Mapping[str, Any] | None = None) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Which Python this is, whether it is an environment, and which kernels start it."""
+    """Return this Python, whether it is an environment, and the kernels that start it."""
     from importlib.metadata import distributions
     from sysconfig import get_path
 
@@ -277,7 +277,7 @@ def environment() -> dict[str, Any]:
     installed = list(distributions(name="dl-on-supercomputers", path=[get_path("purelib")]))
     kernels = []
     for name, spec in KernelSpecManager().get_all_specs().items():
-        words = [*spec["spec"]["argv"], spec["resource_dir"]]  # Python may stand behind a launcher
+        words = [*spec["spec"]["argv"], spec["resource_dir"]]  # a launcher may come before Python
         if any(Path(word).is_relative_to(prefix) for word in words):
             kernels.append(name)
     # A virtual environment, or a conda environment that is not conda's own (which has condabin).

@@ -16,7 +16,7 @@ E = 1e-6
 
 
 def differences(loss: Callable[[np.ndarray], float], w: np.ndarray) -> np.ndarray:
-    """The gradient of loss at w, by moving one number at a time."""
+    """Return the gradient of loss at w, from a small change of each number in turn."""
     result = np.zeros_like(w)
     for place in np.ndindex(w.shape):
         kept = w[place]
@@ -35,7 +35,7 @@ def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 
 def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndarray:
-    """The value as numbers of this shape."""
+    """Return the value as numbers of this shape."""
     expected = f"{name}: an array of shape {shape}"
     if value is None:
         raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
@@ -51,7 +51,7 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
 
 
 def factor(found: np.ndarray, right: np.ndarray) -> float | None:
-    """The number that found is a multiple of right by, if it is one."""
+    """Return the factor if `found` is a multiple of `right`; otherwise None."""
     if not np.isfinite(found).all():
         return None
     times = float((found * right).sum() / (right * right).sum())
@@ -188,7 +188,7 @@ def check_1_3(forward: Function, backward: Function) -> str:
         now, _ = forward(params, x)
         return float(-np.log(now[np.arange(6), labels]).mean())
 
-    for place in (3, 2, 1, 0):  # in the order in which the error travels back
+    for place in (3, 2, 1, 0):  # in the order of the backward pass
         name, param = names[place], params[place]
         advice = (
             "Return them in the order w1, b1, w2, b2; those of b1, b2 are sums over the images."

@@ -10,7 +10,7 @@ from lessons.toolkit.checks.shared.interval import check_interval
 Function = Callable[..., Any]
 
 PARAMETERS = 407_050
-# What other networks would have, and what they are.
+# Numbers of parameters of other networks, with what these are.
 OTHER_NETWORKS = {
     406_528: "The biases are missing: do not set `use_bias`.",
     669_706: "There is one hidden layer of 512 units too many.",
@@ -69,9 +69,10 @@ def check_2_1(build_model: Function) -> str:
 
 
 def how_it_bends(log_probabilities: Function, images: Any) -> str:
-    """straight, relu or other: what the outputs do when inputs are added or doubled.
+    """Return straight, relu or other, from outputs for sums and multiples of inputs.
 
-    Without biases (they begin as zeros) a straight map keeps sums; relu at least keeps doubling.
+    Without biases (they begin as zeros) a straight map preserves sums, and relu still preserves
+    doubling.
     """
     import numpy as np
 
@@ -90,7 +91,7 @@ def how_it_bends(log_probabilities: Function, images: Any) -> str:
 
 @exercise("2.2")
 def check_2_2(train_step: Function) -> str:
-    """After 20 steps on one batch the loss is at most half of what it was."""
+    """After 20 steps on one batch the loss is at most half of its first value."""
     import torch
 
     torch.manual_seed(1)
@@ -125,7 +126,7 @@ def check_2_2(train_step: Function) -> str:
 
 
 def watched(optimizer: Any, calls: list[str]) -> Any:
-    """The optimizer, noting its calls."""
+    """Return the optimizer with its calls recorded in `calls`."""
     for name in ("zero_grad", "step"):
         method = getattr(optimizer, name)
 
@@ -182,7 +183,7 @@ def check_returned(returned: Any, samples: tuple[int, ...]) -> None:
 
 
 def named(value: Any) -> str:
-    """Return what a value is, as a student would call it."""
+    """Return the name of a value as a student would call it."""
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}: {shown(value)}"
 

@@ -33,7 +33,7 @@ def check_9_1(scaled: Function) -> str:
 
 @exercise("9.1b")
 def check_9_1b(differing: Function) -> str:
-    """differing(old, new) names the optimizers whose start rates are not the same, sorted."""
+    """differing(old, new) returns the optimizers with different start rates, sorted."""
     old = {"SGD": 0.01, "Adam": 0.001, "Ftrl": 1.0, "Adagrad": 0.01}
     new = {"Adam": 0.001, "Adagrad": 0.001, "SGD": 0.01, "Ftrl": 0.001, "Lion": 0.001}
     found = differing(dict(old), dict(new))
@@ -55,7 +55,7 @@ def check_9_1b(differing: Function) -> str:
 
 @exercise("9.2")
 def check_9_2(lr_at: Function) -> str:
-    """The rate begins at base, is at peak after the warm-up, and ends near 0 with the cosine."""
+    """The rate is base at first, peak after the warm-up, and near 0 at the end of the cosine."""
     base, peak, warmup, total = 0.1, 1.6, 10, 110
     cases = [
         ((0, "cosine"), base, {0.0: "Begin at base, not at 0.", peak: "Warm up first."}),
@@ -91,7 +91,7 @@ COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (to
 
 @exercise("9.3")
 def check_9_3(update: Function, lars: Function) -> str:
-    """Two steps of momentum, and a LARS gradient as long as trust times its weights."""
+    """Two steps with momentum, and a LARS gradient as long as trust times its weights."""
     w, speed = np.array([1.0, 2.0]), np.zeros(2)
     gradient = np.array([1.0, -1.0])
     for step, right in enumerate(([0.9, 2.1], [0.71, 2.29]), start=1):
@@ -196,7 +196,7 @@ def check_9_4b(gap: Function) -> str:
 
 @exercise("9.6")
 def check_9_6(epochs_to: Function, race: Function) -> str:
-    """epochs_to finds the first epoch at the target; race divides N by the epochs it costs more."""
+    """epochs_to finds the first epoch at the target; race divides N by the ratio of the epochs."""
     accuracies = [0.88, 0.9, 0.93, 0.925, 0.94]
     for target, right, advice in (
         (0.93, 3, "Count from 1; `>=`; and a later epoch may be lower again."),

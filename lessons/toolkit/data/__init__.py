@@ -1,4 +1,4 @@
-"""The course's data sets: found, verified, fetched once, or replaced by a stand-in that says so.
+"""The course's data sets: find, verify and download them, or replace them by a stand-in.
 
 from lessons.toolkit import data
 
@@ -36,13 +36,13 @@ def load(
     as_float: bool = True,
     stand_in: bool | None = None,
 ) -> DataSet:
-    """The data set `name`, or its first samples.
+    """Return the data set `name`, or its first samples.
 
     Images are float32 in 0…1, or uint8 with as_float=False (a quarter of the memory; scale and
-    resize in the pipeline). Labels are int64. A synthetic stand-in takes the place of data that
-    cannot be had, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True asks for it.
+    resize in the pipeline). Labels are int64. A synthetic stand-in replaces data that cannot be
+    obtained, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True requests it.
 
-    DataError is one sentence; a program that does not catch it ends with it and exit code 1.
+    A DataError is one sentence. A program that does not catch it ends with it and exit code 1.
     """
     from lessons.toolkit.data import catalogue, loading, standin
 

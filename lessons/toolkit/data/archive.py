@@ -1,4 +1,4 @@
-"""Archives: read from front to back in memory-sized pieces, never extracted by name."""
+"""Read archives from front to back in pieces, without extracting them by name."""
 
 import gzip
 import lzma
@@ -15,10 +15,10 @@ XZ_MEMORY = 256 << 20
 
 
 def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
-    """Each catalogued file in the archive with its bytes; ValueError says why it stops early.
+    """Yield each catalogued file in the archive with its bytes.
 
-    Only regular members with exactly a catalogued name and at most the size of the largest file
-    are read, whatever else there may be; nothing is written.
+    Only regular members are read that have exactly a catalogued name and at most the size of the
+    largest file. Nothing is written. A ValueError says why reading stops early.
     """
     by_name = {file.name: file for file in entry.files}
     largest = max(file.bytes for file in entry.files)
@@ -42,12 +42,15 @@ def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
             if error.errno is not None:  # the disk's fault, not the archive's
                 raise
             raise ValueError(f"is not a whole archive ({error})") from error
-        except Exception as error:  # whatever a hostile archive may set off
+        except Exception as error:  # any error that a hostile archive can cause
             raise ValueError(f"is not a whole archive ({error or type(error).__name__})") from error
 
 
 def _unpacked(raw: IO[bytes]):
-    """What a file is packed with is told by its first bytes; its name may say anything."""
+    """Return the unpacked stream.
+
+    The first bytes of a file show how it is packed; its name may be wrong.
+    """
     first = raw.read(6)
     raw.seek(0)
     if first.startswith(b"\x1f\x8b"):
@@ -58,7 +61,7 @@ def _unpacked(raw: IO[bytes]):
 
 
 class _Xz:
-    """lzma.LZMAFile with a limit on memory, which it has no way to set."""
+    """A replacement for lzma.LZMAFile with a limit on memory, which that class cannot set."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self.raw = raw
@@ -75,7 +78,7 @@ class _Xz:
 
 
 class _Bounded:
-    """A stream that ends in an error when more comes out of it than can be right."""
+    """A stream that raises an error if it yields more bytes than can be right."""
 
     def __init__(self, stream, limit: int) -> None:
         self.stream = stream

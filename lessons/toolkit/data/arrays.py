@@ -1,4 +1,4 @@
-"""From verified files to arrays of bytes: only those files, only as many samples as asked for."""
+"""Turn verified files into arrays of bytes, with only as many samples as requested."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ Arrays = dict[str, np.ndarray]
 
 
 def read(entry: Entry, found: dict[File, Path], counts: dict[str, int]) -> Arrays:
-    """x_train, y_train, x_test, y_test: images as uint8, labels as int64.
+    """Return x_train, y_train, x_test, y_test: images as uint8, labels as int64.
 
-    `counts` says how many samples of each split are wanted, from the start.
+    `counts` is the number of samples of each split, from the start.
     """
     arrays = _read_idx if entry.format == "idx" else _read_cifar
     try:
         return arrays(entry, found, counts)
-    except ValueError as error:  # right checksum, wrong form: only a wrong catalogue does that
+    except ValueError as error:  # right checksum, wrong format: only a wrong catalogue causes that
         raise DataError(f"The catalogue's entry for {entry.name} does not fit: {error}.") from error
 
 
@@ -42,7 +42,7 @@ def _read_cifar(entry: Entry, found: dict[File, Path], counts: dict[str, int]) -
         starts |= {file: i * per_file for i, file in enumerate(files) if i * per_file < count}
         result[f"x_{split}"] = np.empty((count, *entry.image), np.uint8)
         result[f"y_{split}"] = np.empty(count, np.int64)
-    # The members of an archive come in any order, so each batch is put where it belongs.
+    # The members of an archive come in any order, so each batch is written to its place.
     for file, data in contents.read(entry, {file: found[file] for file in starts}):
         pixels, labels = cifar.parse(data)
         start = starts[file]

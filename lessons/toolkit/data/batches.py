@@ -1,4 +1,4 @@
-"""Batches of images, resized and scaled one batch at a time, so that no large float copy exists."""
+"""Batches of images, resized and scaled one at a time, so that no large float copy exists."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,10 @@ import numpy as np
 def batches(
     x: np.ndarray, y: np.ndarray, batch: int, size: int | None = None, seed: int | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """One epoch: images as float32 in 0…1, `size` by `size` if asked, and their labels.
+    """Yield the batches of one epoch: images as float32 in 0…1, and their labels.
 
-    `seed` shuffles; give another one for each epoch. The last batch holds what is left.
+    With `size`, images are resized to `size` by `size`. `seed` shuffles; use another one for each
+    epoch. The last batch has the remaining images.
     """
     order = np.arange(len(x)) if seed is None else np.random.default_rng(seed).permutation(len(x))
     for start in range(0, len(x), batch):
@@ -20,14 +21,14 @@ def batches(
 
 
 def scaled(images: np.ndarray) -> np.ndarray:
-    """Bytes 0…255 as float32 0…1; floats stay as they are."""
+    """Return bytes 0…255 as float32 0…1; floats are unchanged."""
     if images.dtype != np.uint8:
         return images
     return np.divide(images, np.float32(255), dtype=np.float32)
 
 
 def resized(images: np.ndarray, size: int) -> np.ndarray:
-    """Bilinear, as tf.image.resize does it: (n, h, w, …) → (n, size, size, …).
+    """Return images resized as by tf.image.resize (bilinear): (n, h, w, …) → (n, size, size, …).
 
     Each axis is one product with a small matrix.
     """
@@ -39,7 +40,10 @@ def resized(images: np.ndarray, size: int) -> np.ndarray:
 
 
 def _weights(old: int, new: int) -> np.ndarray:
-    """Row i says of which old pixels the new pixel i is made; centres at half integers."""
+    """Return the weights of old pixels in new ones, a row per new pixel.
+
+    The centres of pixels are at half integers.
+    """
     at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
     left = np.floor(at).astype(int)
     weights = np.zeros((new, old), np.float32)

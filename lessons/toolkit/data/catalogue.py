@@ -1,4 +1,4 @@
-"""The catalogue: which data sets there are, of which files, with which checksums."""
+"""The catalogue: the data sets, their files, and their checksums."""
 
 import difflib
 import hashlib
@@ -13,7 +13,7 @@ from lessons.toolkit.data.errors import DataError
 
 @dataclass(frozen=True)
 class File:
-    """One unpacked file. `holds` says what is inside: x_train, y_train, … or train, test."""
+    """One unpacked file. `holds` names its contents: x_train, y_train, … or train, test."""
 
     name: str
     holds: str
@@ -23,7 +23,7 @@ class File:
 
 @dataclass(frozen=True)
 class Pack:
-    """One file as a mirror offers it: a single file as .gz, or all of them as .tar.gz, .tar.xz."""
+    """One file on a mirror: a single file as .gz, or all files as .tar.gz or .tar.xz."""
 
     name: str
     bytes: int
@@ -51,23 +51,23 @@ class Entry:
 
     @property
     def sha256(self) -> str:
-        """One checksum for the whole set, whatever way it was packed."""
+        """Return one checksum for the whole set, however it is packed."""
         return hashlib.sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()
 
     def inside(self, pack: Pack) -> tuple[File, ...]:
-        """The files that a pack holds."""
+        """Return the files in a pack."""
         if pack.is_archive:
             return self.files
         return tuple(file for file in self.files if pack.name == f"{file.name}.gz")
 
 
 def catalogue() -> dict[str, Entry]:
-    """The course's data sets, or those of the file that COURSE_CATALOGUE names."""
+    """Return the course's data sets, or those in the file that COURSE_CATALOGUE names."""
     return _read(os.environ.get("COURSE_CATALOGUE") or str(Path(__file__).with_suffix(".toml")))
 
 
 def entry(name: str) -> Entry:
-    """One data set by name."""
+    """Return one data set by its name."""
     known = catalogue()
     if name in known:
         return known[name]

@@ -1,4 +1,4 @@
-"""CIFAR's batches: pickles of Python 2, read without running anything that they ask for.
+"""Read CIFAR's batches, which are pickles of Python 2, without running their calls.
 
 A pickle is a little program for a stack machine, and the usual machine calls any function that the
 program names. This one knows only the operations that a CIFAR batch consists of and three names,
@@ -21,7 +21,7 @@ PUSH_VALUE = {"NONE": None, "NEWFALSE": False, "NEWTRUE": True}
 
 
 class Call:
-    """A call that a pickle asks for, kept and not made."""
+    """A call in a pickle, stored and never made."""
 
     def __init__(self, name: str, arguments: tuple) -> None:
         self.name = name
@@ -30,11 +30,14 @@ class Call:
 
 
 class Name(str):
-    """The name of a function or class, which is only text here."""
+    """The name of a function or class, stored as text only."""
 
 
 def parse(data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels (n, 3072) and labels (n) of one batch; ValueError says what is wrong with another."""
+    """Return the pixels (n, 3072) and labels (n) of one batch.
+
+    A ValueError says what is wrong with a file that is no such batch.
+    """
     try:
         batch = _run(data)
     except (IndexError, TypeError, KeyError, OverflowError) as error:
@@ -45,7 +48,7 @@ def parse(data: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def images(pixels: np.ndarray) -> np.ndarray:
-    """Rows of three colour planes as images: (n, 3072) → (n, 32, 32, 3)."""
+    """Return rows of three colour planes as images: (n, 3072) → (n, 32, 32, 3)."""
     return pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
 
 
@@ -108,7 +111,7 @@ def _run(data: bytes) -> Any:
 
 
 def _operations(data: bytes):
-    """pickletools reads operation by operation and runs none."""
+    """Yield the pickle's operations. pickletools reads them one by one and runs none."""
     try:
         yield from pickletools.genops(data)
     except ValueError as error:
@@ -129,7 +132,10 @@ def _container(stack: list, kind: type) -> Any:
 
 
 def _pixels(array: Any) -> np.ndarray:
-    """What a pickled NumPy array of bytes carries: version, shape, type, order and the bytes."""
+    """Return the pixels from a pickled NumPy array of bytes.
+
+    It consists of version, shape, type, order and the bytes.
+    """
     wrong = ValueError("has no array of pixels (n by 3,072 bytes) where a CIFAR batch has one")
     if not isinstance(array, Call) or array.name != RECONSTRUCT:
         raise wrong

@@ -1,4 +1,4 @@
-"""`lessons data`: fetch, verify and list the data sets, and what there is of them here."""
+"""The command `lessons data`: fetch, verify and list the data sets on this machine."""
 
 import hashlib
 import sys
@@ -20,7 +20,7 @@ COLUMNS = ("data set", "file", "size", "state", "where")
 
 @dataclass(frozen=True)
 class State:
-    """One file: where it was found, and how it is; `problem` is the sentence about a broken one."""
+    """The state of one file: its place, its status, and in `problem` a sentence if it is broken."""
 
     file: File
     path: Path | None
@@ -29,7 +29,7 @@ class State:
 
 
 class Sentences(click.Group):
-    """Ends with the sentence of a DataError."""
+    """A click group that ends with the sentence of a DataError."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -113,7 +113,7 @@ def _problems(entry: Entry, states: list[State]) -> list[str]:
 
 
 def _not_complete(entry: Entry, states: list[State]) -> str:
-    """What is missing and what to do, or nothing."""
+    """Return what is missing and what to do, or an empty text."""
     missing = [state.file.name for state in states if state.state == MISSING]
     if not missing:
         return ""
@@ -169,14 +169,14 @@ def _end(problems: list[str]) -> None:
         raise click.exceptions.Exit(1)
 
 
-# --- what there is on this machine, and whether it is right --------------------------------------
+# --- the files on this machine, and whether they are right --------------------------------------
 
 
 def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
-    """The state of each file in catalogue order.
+    """Return the state of each file in catalogue order.
 
-    Looking into an archive takes seconds; without it only an archive that is byte for byte the
-    catalogued one counts as verified.
+    Looking into an archive takes seconds. Without it, an archive counts as verified only if it
+    equals the catalogued one byte for byte.
     """
     found = places.find(entry, where)
     states = {file: State(file, None, MISSING) for file in entry.files if file not in found}

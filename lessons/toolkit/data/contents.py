@@ -1,4 +1,4 @@
-"""From files to bytes that are certain to be the right ones, or a sentence why they are not."""
+"""Read files and verify their bytes, or say in a sentence why that is impossible."""
 
 import gzip
 import hashlib
@@ -14,7 +14,7 @@ PARSERS = {"idx": idx.parse, "cifar": cifar.parse}
 
 
 def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
-    """The verified bytes of all files in `found`, an archive in one pass."""
+    """Yield the verified bytes of all files in `found`. An archive is read in one pass."""
     archives: dict[Path, set[File]] = {}
     for file, path in found.items():
         if places.is_archive(path):
@@ -26,7 +26,7 @@ def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
 
 
 def _read_file(entry: Entry, file: File, path: Path) -> bytes:
-    # A little more than the largest file: enough to recognise a swapped one, too little to hurt.
+    # A little more than the largest file: enough to recognise a wrong file, and harmless.
     limit = max(each.bytes for other in catalogue().values() for each in other.files) + 1
     try:
         with path.open("rb") as raw:
@@ -65,7 +65,7 @@ def _read_archive(entry: Entry, wanted: set[File], path: Path) -> Iterator[tuple
 
 
 def broken(entry: Entry, path: Path, reason: str) -> DataError:
-    """The sentence about a broken file, with the way out."""
+    """Return the sentence about a broken file, with what to do."""
     again = f"`lessons data fetch {entry.name}`"
     if path.is_relative_to(places.cache_folder()):
         return DataError(f"{path} {reason}. Run {again}, which replaces it.")
@@ -76,7 +76,7 @@ def broken(entry: Entry, path: Path, reason: str) -> DataError:
 
 
 def _complaint(entry: Entry, file: File, data: bytes) -> str | None:
-    """What is wrong with these bytes; None if they are the file's."""
+    """Return what is wrong with these bytes; None if they are the file's."""
     digest = hashlib.sha256(data).hexdigest()
     if digest == file.sha256:
         return None

@@ -1,4 +1,4 @@
-"""One file over HTTP: resumed where it was cut, bounded in size, time and number of tries."""
+"""Download one file over HTTP, with resume and with limits on size, time and retries."""
 
 import hashlib
 import http.client
@@ -17,8 +17,10 @@ PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to put up with a server: seconds of silence, tries, and the slowest worthwhile rate
-    (bytes in a window of seconds)."""
+    """Limits for a server: seconds of silence, retries, and the slowest acceptable rate.
+
+    The rate is a number of bytes in a window of seconds.
+    """
 
     silence: float = 20
     tries: int = 4
@@ -27,25 +29,25 @@ class Patience:
     least: int = 256 << 10
 
 
-AT_LEISURE = Patience()  # `lessons data fetch`: somebody asked for it and watches
+AT_LEISURE = Patience()  # `lessons data fetch`: a person started it and watches
 IN_A_HURRY = Patience(silence=5, tries=2, pause=0.5)  # in the middle of a training program
 
 
 class UnavailableError(Exception):
-    """This address does not give the file; the text says why."""
+    """This address does not provide the file; the text says why."""
 
 
 class UnreachableError(UnavailableError):
-    """Nothing at all answers there, so its other files need not be tried."""
+    """Nothing answers at this address, so its other files need no request."""
 
 
 def download(
     pack: Pack, url: str, part: Path, patience: Patience, progress: Callable[[int], None]
 ) -> None:
-    """Fill `part` with the pack from `url`, from where an earlier try ended.
+    """Fill `part` with the pack from `url`, resuming an earlier download.
 
-    The file is complete and has the right checksum on return. On UnavailableError what has come so
-    far is kept, unless it is wrong.
+    On return, the file is complete and has the right checksum. After an UnavailableError the bytes
+    so far are kept, unless they are wrong.
     """
     from_the_start = not part.exists()
     for attempt in range(patience.tries):
@@ -54,7 +56,7 @@ def download(
         try:
             _transfer(pack, url, part, patience, progress)
         except urllib.error.HTTPError as error:
-            if error.code == 416:  # what lies here is longer than what lies there
+            if error.code == 416:  # the local part is longer than the remote file
                 part.unlink(missing_ok=True)
                 continue
             reason: Exception = UnavailableError(f"answered {error.code} {error.reason}")
@@ -71,7 +73,7 @@ def download(
             reason = UnavailableError("sent a file with another checksum")
             if from_the_start:
                 raise reason
-            from_the_start = True  # the beginning was another file's: once more, all of it
+            from_the_start = True  # the beginning belongs to another file: download all of it again
     raise reason
 
 
@@ -108,7 +110,10 @@ def _transfer(
 
 
 class _Clock:
-    """Gives up on a server that sends, but next to nothing: silence alone would not notice."""
+    """A clock that ends the download from a server that sends almost nothing.
+
+    A limit on silence alone would not notice that.
+    """
 
     def __init__(self, patience: Patience) -> None:
         self.patience = patience

@@ -16,10 +16,10 @@ from lessons.toolkit.data.progress import progress, say
 def fetch(
     entry: Entry, folder: Path, where: list[DataFolder], patience: Patience, mend: bool = False
 ) -> None:
-    """Afterwards every file lies in one of `where`; what is missing goes into `folder`.
+    """Make sure that every file is in one of `where`; missing ones go into `folder`.
 
-    Only one process at a time does this for a folder. DataError if a file cannot be had. With
-    `mend`, broken files in `folder` count as missing and are deleted.
+    Only one process at a time does this for a folder. Raises DataError if a file cannot be
+    obtained. With `mend`, broken files in `folder` count as missing and are deleted.
     """
     try:
         with one_at_a_time(folder, entry.name):
@@ -34,7 +34,7 @@ def fetch(
 
 
 def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
-    """Put the files that lie only in an archive into `folder`, once for all later starts."""
+    """Unpack files that exist only in an archive into `folder`, once for all later starts."""
     with one_at_a_time(folder, entry.name):
         found = places.find(entry, where)
         packed = {file: path for file, path in found.items() if places.is_archive(path)}
@@ -45,9 +45,10 @@ def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
 
 
 def mirrors(entry: Entry) -> list[str]:
-    """Where to ask: COURSE_MIRRORS (addresses, or a file with one a line), else the catalogue's.
+    """Return the mirrors: those in COURSE_MIRRORS, or else the catalogue's.
 
-    An address without {file} is a folder that holds what COURSE_DATA would. `none` means offline.
+    COURSE_MIRRORS contains addresses, or names a file with one per line. An address without {file}
+    is a folder with the contents of COURSE_DATA. `none` means offline.
     """
     given = os.environ.get("COURSE_MIRRORS")
     if given is None:
@@ -76,7 +77,7 @@ def cannot_write(folder: Path, error: OSError) -> DataError:
 
 
 def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> None:
-    """Download the packs that hold the missing files, a second pack only if the first fails."""
+    """Download the packs with the missing files. A second pack is used only if the first fails."""
     home.mkdir(parents=True, exist_ok=True)
     addresses = mirrors(entry)
     reasons = [] if addresses else ["COURSE_MIRRORS names no mirror"]
@@ -102,7 +103,10 @@ def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> N
 def _ask_mirrors(
     pack: Pack, addresses: list[str], home: Path, patience: Patience, reasons: list[str]
 ) -> Path | None:
-    """The downloaded pack, or None. Addresses where nothing answers are crossed off the list."""
+    """Return the downloaded pack, or None.
+
+    Addresses that do not answer are removed from the list.
+    """
     part = home / f"{pack.name}.part"
     for address in list(addresses):
         url = address.format(file=pack.name)

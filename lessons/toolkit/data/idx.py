@@ -1,4 +1,4 @@
-"""IDX, the format of MNIST: a magic number, the sizes, then plain bytes."""
+"""Read IDX, the format of MNIST: a magic number, the sizes, then plain bytes."""
 
 import math
 import struct
@@ -10,7 +10,10 @@ MOST_DIMENSIONS = 4
 
 
 def parse(data: bytes) -> np.ndarray:
-    """The array of unsigned bytes in an IDX file; ValueError says what is wrong with another."""
+    """Return the array of unsigned bytes in an IDX file.
+
+    A ValueError says what is wrong with a file that is none.
+    """
     if len(data) < 4:
         raise ValueError(f"ends after {len(data)} bytes, before its header is complete")
     zero, kind, dimensions = struct.unpack(">HBB", data[:4])

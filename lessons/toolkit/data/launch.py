@@ -1,4 +1,4 @@
-"""What the environment says about how this program was started."""
+"""Facts in the environment about how this program was started."""
 
 import os
 from collections.abc import Mapping
@@ -9,17 +9,20 @@ JOB = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_JOB_ID")
 
 
 def size(environ: Mapping[str, str] = os.environ) -> int:
-    """How many ranks the launcher started; 1 without a launcher."""
+    """Return the number of ranks that the launcher started; 1 without a launcher."""
     launch = launched(environ)
     return launch.size if launch else 1
 
 
 def local_rank(environ: Mapping[str, str] = os.environ) -> int:
-    """Which of the ranks on this node this one is; 0 without a launcher."""
+    """Return the number of this rank on its node; 0 without a launcher."""
     launch = launched(environ)
     return launch.local_rank if launch else 0
 
 
 def on_compute_node(environ: Mapping[str, str] = os.environ) -> bool:
-    """Inside a batch job, so probably without internet. The laptop's jobs run on the laptop."""
+    """Return whether this is a batch job, which probably has no internet.
+
+    Jobs of the laptop's queue run on the laptop itself.
+    """
     return environ.get("COURSE_SCHEDULER") != "laptop" and any(environ.get(key) for key in JOB)

@@ -1,4 +1,4 @@
-"""What `load` does in order: look, unpack, download, or stand in."""
+"""The steps of `load` in order: search, unpack, download, or use a stand-in."""
 
 import os
 import textwrap
@@ -12,7 +12,7 @@ from lessons.toolkit.data.progress import say
 
 
 def counts(entry: Entry, train: int | None, test: int | None) -> dict[str, int]:
-    """How many samples of each split; DataError if there are not as many."""
+    """Return the number of samples of each split. Raises DataError if there are not that many."""
     wanted = {"train": train, "test": test}
     result = {}
     for split, count in wanted.items():
@@ -31,7 +31,7 @@ def counts(entry: Entry, train: int | None, test: int | None) -> dict[str, int]:
 def arrays_of(
     entry: Entry, counts: dict[str, int], stand_in: bool | None
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """The arrays, and whether they are the real ones."""
+    """Return the arrays, and whether they are the real data."""
     strict = stand_in is False or os.environ.get("COURSE_DATA_STRICT", "0") not in ("", "0")
     forced = stand_in is True or os.environ.get("COURSE_STAND_IN", "0") not in ("", "0")
     if forced and strict:
@@ -53,7 +53,7 @@ def arrays_of(
 
 
 def _make_available(entry: Entry) -> str | None:
-    """Make sure that all files can be read; else a sentence why they cannot be had."""
+    """Make all files readable, or return a sentence that says why that is impossible."""
     where = places.places()
     found = places.find(entry, where)
     if len(found) < len(entry.files):

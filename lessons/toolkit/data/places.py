@@ -1,4 +1,4 @@
-"""Where data may lie: the folder COURSE_DATA, then a cache folder."""
+"""The folders that may contain data: COURSE_DATA, then a cache folder."""
 
 import os
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ ARCHIVES = (".tar", ".tar.gz", ".tar.xz")
 
 @dataclass(frozen=True)
 class DataFolder:
-    """A folder to look in, and the reason why."""
+    """A folder to search, and the reason why."""
 
     why: str
     folder: Path
 
 
 def cache_folder() -> Path:
-    """COURSE_DATA_CACHE, else dl-course/data in the user's cache folder."""
+    """Return COURSE_DATA_CACHE, else dl-course/data in the user's cache folder."""
     if chosen := os.environ.get("COURSE_DATA_CACHE"):
         return Path(chosen).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dl-course" / "data"
 
 
 def places() -> list[DataFolder]:
-    """Every folder to look in, in this order."""
+    """Return all folders in the order of the search."""
     cache = DataFolder("cache", cache_folder())
     if given := os.environ.get("COURSE_DATA"):
         return [DataFolder("COURSE_DATA", Path(given).expanduser()), cache]
@@ -33,9 +33,9 @@ def places() -> list[DataFolder]:
 
 
 def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
-    """The first copy of each file, as it is or packed; files that are nowhere are left out.
+    """Return the first copy of each file, unpacked or packed; files without a copy are left out.
 
-    A single file anywhere goes before an archive anywhere, for it opens at once.
+    A single file in any folder takes precedence over an archive, because it opens at once.
     """
     folders = [place.folder / folder for place in where for folder in entry.folders]
     found = {}
@@ -44,14 +44,14 @@ def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
         candidates = [folder / name for folder in folders for name in names]
         candidates += [folder / name for folder in folders for name in archive_names(entry)]
         for path in candidates:
-            if os.path.isfile(path):  # False, not an error, where we may not look
+            if os.path.isfile(path):  # False, not an error, if we have no permission
                 found[file] = path
                 break
     return found
 
 
 def archive_names(entry: Entry) -> list[str]:
-    """What an archive of the data set may be called: the catalogued name, packed in any way."""
+    """Return the possible names of the data set's archive, packed in any way."""
     stems = {pack.name.split(".tar")[0]: None for pack in entry.packs if pack.is_archive}
     return [stem + suffix for stem in stems for suffix in ARCHIVES]
 
@@ -61,5 +61,5 @@ def is_archive(path: Path) -> bool:
 
 
 def home(entry: Entry, folder: Path) -> Path:
-    """The folder inside a cache where this data set is kept."""
+    """Return the folder inside a cache where this data set is kept."""
     return folder / entry.folders[0]

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, now and then a line elsewhere. All on stderr."""
+"""Show progress of long work on stderr: a bar on a terminal, otherwise a line now and then."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A function to call with the number of bytes that are there so far."""
+    """Return a function to call with the number of bytes so far."""
     if sys.stderr.isatty():
         with _bar(label, total) as update:
             yield update

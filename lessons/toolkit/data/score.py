@@ -1,11 +1,14 @@
-"""How good predictions are, against the data set's own labels."""
+"""Score predictions against the data set's own labels."""
 
 import numpy as np
 
 
 def score(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Cross-entropy and accuracy of a row of probabilities for each label, in their order. Labels
-    without a row count as wrong."""
+    """Return cross-entropy and accuracy.
+
+    There is a row of probabilities for each label, in the labels' order. Labels without a row count
+    as wrong.
+    """
     found = np.asarray(probabilities, np.float64)[: len(labels)]
     chosen = np.take_along_axis(found, labels[: len(found), None], axis=1)[:, 0]
     loss = -np.log(np.clip(chosen, 1e-7, 1)).sum() - np.log(1e-7) * (len(labels) - len(found))

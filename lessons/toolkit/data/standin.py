@@ -1,4 +1,4 @@
-"""Synthetic images of a data set's shape, for when the real ones cannot be had.
+"""Make synthetic images of a data set's shape, for use when the real ones cannot be obtained.
 
 Each class has a few smooth patterns. A sample is one of them, moved by up to two pixels, blended
 with a pattern of another class and covered with noise; some labels are wrong. So a network can
@@ -20,7 +20,11 @@ CHUNK = 1000
 
 
 class Difficulty(NamedTuple):
-    """Patterns a class; shares of another class's pattern (at most) and of noise; wrong labels."""
+    """The difficulty of a stand-in.
+
+    Its fields are patterns per class, the (largest) share of another class's pattern, the share of
+    noise, and the share of wrong labels.
+    """
 
     patterns: int
     blend: float
@@ -34,9 +38,9 @@ COLOUR = Difficulty(patterns=6, blend=0.8, noise=0.5, wrong=0.08)
 
 
 def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
-    """x_train, y_train, x_test, y_test as the real set would be; the same bytes at each call.
+    """Return x_train, y_train, x_test, y_test in the real set's shapes.
 
-    The first n samples are the same however many are asked for.
+    Each call returns the same bytes. The first n samples are the same however many are requested.
     """
     difficulty = COLOUR if len(entry.image) == 3 else GREY
     patterns = _patterns(entry.image, difficulty.patterns)
@@ -55,7 +59,7 @@ def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
 
 
 def checksum(arrays: dict[str, np.ndarray]) -> str:
-    """Of the arrays' own bytes, since there are no files."""
+    """Return a checksum of the arrays' own bytes, since there are no files."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(np.ascontiguousarray(arrays[name]).data)
@@ -63,11 +67,14 @@ def checksum(arrays: dict[str, np.ndarray]) -> str:
 
 
 def _patterns(image: tuple[int, ...], number: int) -> np.ndarray:
-    """Smooth blobs, for which small shifts matter little: (class, pattern, shift, pixel), 0…255."""
+    """Return smooth blobs that small shifts hardly change.
+
+    Axes are class, pattern, shift and pixel; values are 0…255.
+    """
     rng = np.random.default_rng([SEED, 99])
     colours = image[2] if len(image) == 3 else 1
     coarse = rng.standard_normal((CLASSES * number, 6, 6, colours))
-    # Whole numbers, so that the last bit of another machine's exp() changes nothing.
+    # Whole numbers, so that differences in the last bit of exp() between machines change nothing.
     smooth = np.rint(255 / (1 + np.exp(-4 * resized(coarse, image[0]))))
     shifts = range(-SHIFT, SHIFT + 1)
     moved = [np.roll(smooth, (down, right), (1, 2)) for down in shifts for right in shifts]

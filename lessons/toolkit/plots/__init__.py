@@ -1,7 +1,7 @@
-"""The lessons' pictures: functions of what was read from outputs, or of plain lists.
+"""The lessons' pictures: functions of runs that were read from outputs, or of plain lists.
 
-They measure with autograder.measuring, so that a picture shows what is graded. Each returns a
-Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
+They measure with autograder.measuring, so a picture shows the graded values. Each returns a Figure,
+which a notebook shows and `figure.savefig("name.png")` saves.
 """
 
 from lessons.toolkit.plots.exchange import (

@@ -1,4 +1,4 @@
-"""Pictures of what workers exchange: how long it takes, how much, and when in a step."""
+"""Pictures of data exchange between workers: its time, its amount, and its place in a step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,10 @@ def allreduce_times(
     models: Mapping[str, Any],
     unseen: Sequence[float] = (),
 ) -> None:
-    """Seconds against bytes, one colour a scheme; fitted models as lines, unseen sizes hollow."""
+    """Seconds against bytes, one colour per scheme, with fitted models as lines.
+
+    Sizes that the fit has not seen are hollow points.
+    """
     axes = figure.subplots()
     for place, (scheme, measured) in enumerate(points.items()):
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
@@ -35,7 +38,7 @@ def allreduce_times(
 
 @picture
 def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
-    """How many arrays the busiest rank moves one after another, against the number of ranks."""
+    """Arrays that the busiest rank moves one after another, against the number of ranks."""
     axes = figure.subplots()
     counts = sorted({count for by_ranks in moved.values() for count in by_ranks})
     for place, (scheme, by_ranks) in enumerate(moved.items()):
@@ -58,7 +61,7 @@ def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
 
 @picture
 def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
-    """A row for each tensor: grey while it is negotiated, blue while it travels."""
+    """A row for each tensor: grey while it is negotiated, blue while it is in transit."""
     axes = figure.subplots()
     names = list(dict.fromkeys(span.tensor for step in all_steps for span in step.spans))
     figure.set_size_inches(7.2, 1.4 + 0.35 * len(names))
@@ -78,7 +81,7 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
 
 @picture
 def allreduce_by_ranks(figure: Any, models: Mapping[str, Any], sizes: Sequence[int]) -> None:
-    """Modelled seconds of an allreduce against the number of ranks, a panel for each size in bytes.
+    """Modelled seconds of an allreduce against the number of ranks, one panel per size in bytes.
 
     models: name of a scheme -> function of (ranks, bytes).
     """

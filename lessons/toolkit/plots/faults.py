@@ -1,4 +1,4 @@
-"""A picture of what a missing line does: each fault beside the intact run."""
+"""A picture of the effect of a missing line: each faulty run beside the intact one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
 
 AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
-LOWEST = 1e-6  # of the spreads that are drawn; below it stands the line of 0
+LOWEST = 1e-6  # the smallest spread that is drawn; the line of 0 is below it
 HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "images\nseen")
 
 
@@ -22,9 +22,9 @@ def faults(
 ) -> None:
     """A trace by step, and loss by epoch; below, the numbers of every run.
 
-    runs: what was left out -> the run. path: the measure that is drawn at each step at which the
-    program looked at it, or "" for the loss alone. A program that did not look at the spread has
-    that of its end. more: other measures or facts of the header, each a column.
+    runs: the missing part -> the run. path: the measure to draw, at each step at which the program
+    took it, or "" for the loss alone. A program that did not measure the spread has only the final
+    one. more: other measures or facts of the header, one column each.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])
@@ -51,7 +51,7 @@ def faults(
 
 
 def by_powers(axes: Any) -> None:
-    """Spreads by powers of ten, with 0 below them; steps so that the first ones are seen."""
+    """Draw spreads by powers of ten with 0 below them, so that the first steps are visible."""
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("symlog", linthresh=LOWEST)
     axes.set_ylim(-LOWEST / 2, 2)
@@ -60,7 +60,7 @@ def by_powers(axes: Any) -> None:
 
 
 def looks(run: Run, name: str) -> list[tuple[float, float]]:
-    """(step, value) of a measure, in the order of its steps."""
+    """Return (step, value) of a measure, in the order of its steps."""
     found = [(m["step"], m["value"]) for m in run.measured(name) if "step" in m.facts]
     if not found and name == "spread":
         found = [(sum(epoch.steps or 0 for epoch in run.epochs), end_of(run))]
@@ -72,7 +72,7 @@ def end_of(run: Run) -> float:
 
 
 def fact(run: Run, name: str) -> str:
-    """A measure of this name, or a fact of the header."""
+    """Return a measure with this name, or a fact of the header."""
     found = [m["value"] for m in run.measured(name)]
     value = found[0] if found else run.header.get(name)
     return f"{value:.3g}" if isinstance(value, float) else "?" if value is None else f"{value:,}"

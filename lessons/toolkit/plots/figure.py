@@ -1,4 +1,4 @@
-"""What all pictures share: colours and style, the empty figure, a table of numbers."""
+"""Shared parts of all pictures: colours and style, the empty figure, a table of numbers."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ STYLE: Any = {
 
 
 def picture(draw: Callable[..., None]) -> Callable[..., Any]:
-    """Give a drawing function an empty figure in the course's style and return it drawn.
+    """Turn a function that draws on a figure into one that returns a new figure.
 
-    `save="my_picture.png"` keeps it in a file, too.
+    `save="my_picture.png"` also saves it in a file.
     """
 
     @wraps(draw)
@@ -61,7 +61,7 @@ def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
 
 
 def digits(value: float) -> str:
-    """Three significant digits: 10.2, 3.00, 215."""
+    """Return a number with three significant digits: 10.2, 3.00, 215."""
     return f"{value:#.3g}".rstrip(".")
 
 

@@ -18,10 +18,10 @@ def foretold(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> None:
-    """Speedup with the ideal, the laws and the shaded interval of larger sizes, which stands below.
+    """Speedup with the ideal, the laws, and the interval for larger sizes, listed below.
 
-    study: a CSV file as in docs/foretell.md, or {workers: values, one for each repeat} and the
-    `column` that they would be in. at: sizes; else 2, 4, 8 × the last.
+    study: a CSV file as in docs/foretell.md, or {workers: values, one per repeat} and the `column`
+    that they belong to. at: sizes; by default 2, 4 and 8 times the last one.
     """
     if isinstance(study, Mapping):
         found = table.of_values(study, column, scaling, per_node)

@@ -1,4 +1,4 @@
-"""Pictures of the input: samples a second of its sources, and what overlapping gains."""
+"""Pictures of the input: samples per second of its sources, and the gain from overlapping."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from lessons.toolkit.plots.training import seconds_of
 
 
 def rates_of(run: Run) -> list[float]:
-    """Different samples a second of each epoch after the first."""
+    """Return the distinct samples per second of each epoch after the first."""
     later = list(zip(run.epochs, seconds_of(run), strict=True))[1:]
     return [
         epoch.unique_samples / seconds.value
@@ -26,10 +26,10 @@ def input_rates(
     net: Run | None = None,
     published: Mapping[str, float] | None = None,
 ) -> None:
-    """Images a second of each way to read: a bar at the median, each epoch a point.
+    """Images per second of each way to read: a bar at the median, each epoch a point.
 
-    A dashed line shows what a network consumes; what stands left of it lets the network wait.
-    `published`: other networks' rates, by name, as dotted lines.
+    A dashed line shows how many a network consumes; for a bar that ends left of it, the network has
+    to wait. `published`: other networks' rates, by name, as dotted lines.
     """
     known = {name: rates_of(run) for name, run in runs.items()}
     known = {name: values for name, values in known.items() if values}
@@ -71,9 +71,9 @@ def input_rates(
 
 @picture
 def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
-    """For each run: input and computing alone, and its epochs with both beside what was expected.
+    """For each run: input alone, computing alone, and both beside the expected time.
 
-    Input and computing differ from run to run, so each run has a mark of its own.
+    Input and computing differ between runs, so each run has its own mark.
     """
     figure.set_size_inches(7.2, 4.4)
     axes = figure.subplots()
@@ -107,7 +107,7 @@ def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
 
 
 def median_of_measure(runs: Sequence[Run], name: str) -> float:
-    """The median of a record's measure over all epochs of these runs."""
+    """Return the median of a record's measure over all epochs of these runs."""
     values = [float(m["value"]) for run in runs for m in run.measured(name)]
     if not values:
         raise ValueError(f"The output measured no {name}: give train.py --compute-ms.")
@@ -116,7 +116,7 @@ def median_of_measure(runs: Sequence[Run], name: str) -> float:
 
 @picture
 def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: int) -> None:
-    """For each way to shuffle: what share of each batch is of its most frequent class."""
+    """For each way to shuffle, the share of each batch's most frequent class."""
     import numpy as np
 
     figure.set_size_inches(7.2, 4)

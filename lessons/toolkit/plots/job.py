@@ -1,4 +1,4 @@
-"""A picture of a job: its tasks on their nodes, and its time from submission to end."""
+"""A picture of a job: its tasks on their nodes, and its times from submission to end."""
 
 from datetime import datetime
 from typing import Any
@@ -57,6 +57,6 @@ def job_bar(axes: Any, run: Run, submitted: float | None) -> None:
 
 
 def submission_time(run: Run) -> float | None:
-    """When the job was submitted, if it was from here."""
+    """Return the time of the job's submission, if it was submitted from here."""
     submission = history.with_id(run.job_id) if run.job_id else None
     return submission.submitted if submission else None

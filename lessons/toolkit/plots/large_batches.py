@@ -1,4 +1,4 @@
-"""Pictures of training with large batches: what they cost in accuracy, and when it is a gap."""
+"""Pictures of training with large batches: the loss of accuracy, and when it pays."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 @picture
 def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]]) -> None:
-    """Test accuracy against the number of workers, a line a rule, every seed a point."""
+    """Test accuracy against the number of workers, one line per rule, one point per seed."""
     axes = figure.subplots()
     counts = sorted({count for by_workers in results.values() for count in by_workers})
     for place, (rule, by_workers) in enumerate(results.items()):
@@ -37,10 +37,10 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
 def at_equal_loss(
     figure: Any, runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]], level: float
 ) -> None:
-    """Training loss by epoch, and test accuracy by training loss; a line for every seed.
+    """Training loss by epoch, and test accuracy by training loss; one line per seed.
 
     runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. A gap can
-    be read off at the level, and only of runs that have reached it.
+    be read off only at the level, and only for runs that have reached it.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -77,7 +77,7 @@ def at_equal_loss(
 
 @picture
 def four_curves(figure: Any) -> None:
-    """Four kinds of training, drawn by formula: to be told apart by their losses."""
+    """Four kinds of training, drawn from formulas; their losses show which is which."""
     figure.set_size_inches(7.2, 5.2)
     epochs = range(1, 21)
     small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
@@ -87,7 +87,7 @@ def four_curves(figure: Any) -> None:
         "curve 3": small,
         "curve 4": small,
     }
-    above = {"curve 3": 0.45}  # how much the test lies above the training in the end
+    above = {"curve 3": 0.45}  # how far the test loss is above the training loss at the end
     panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
     for axes, (name, trained) in zip(panels, cases.items(), strict=True):
         rise = above.get(name, 0.03)
@@ -110,10 +110,10 @@ def race(
     gains: Mapping[int, Sequence[float]],
     target: float,
 ) -> None:
-    """Epochs to an accuracy by workers, and how many times sooner they arrive; seeds as points.
+    """Epochs to an accuracy by workers, and how many times sooner it is reached; seeds as points.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
-    gains: workers -> for each seed that arrived, over one worker, if the exchange cost nothing.
+    gains: workers -> for each seed that reached it, the gain over one worker with a free exchange.
     """
     left, right = figure.subplots(1, 2)
     figure.set_size_inches(7.6, 4.2)
@@ -142,7 +142,7 @@ def race(
 
 @picture
 def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
-    """How many times sooner more ranks end an epoch, and reach a test accuracy that holds."""
+    """Speedup per epoch, and until a lasting test accuracy, against the number of ranks."""
     by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
     epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
     reached = {

@@ -1,4 +1,4 @@
-"""Pictures of learning: a fitted curve, the loss of each step, what the first units look for."""
+"""Pictures of learning: a fitted curve, the loss of each step, the first layer's weights."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,10 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 def fitted_curves(
     figure: Any, x: Sequence[float], y: Sequence[float], curves: Mapping[str, Any]
 ) -> None:
-    """The points, and what is fitted to them: name -> (x values, y values), light to dark."""
+    """The points and the curves fitted to them.
+
+    Curves: name -> (x values, y values), light to dark.
+    """
     axes = figure.subplots()
     axes.plot(x, y, "o", color=GREY, mfc="white", label=f"{len(x)} points")
     for place, (name, (across, up)) in enumerate(curves.items(), start=1):
@@ -23,14 +26,14 @@ def fitted_curves(
 
 @picture
 def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0) -> None:
-    """Loss after each step, one line a run; what rises above `highest` leaves the picture."""
+    """Loss after each step, one line per run; values above `highest` are cut off."""
     axes = figure.subplots()
     ends = []
     for place, (name, values) in enumerate(runs.items()):
         colour = COLOURS[place % len(COLOURS)]
         inside = [v if math.isfinite(v) and v <= highest else math.nan for v in values]
         out = next((n for n, v in enumerate(inside) if math.isnan(v)), None)
-        if out is not None:  # draw up to the edge only: it does not come back
+        if out is not None:  # draw up to the edge only, because the loss does not come down again
             inside[out:] = [math.nan] * (len(inside) - out)
             axes.plot(out, highest, "^", color=colour, ms=10, clip_on=False)
             name = f"{name}: leaves the picture"
@@ -44,7 +47,7 @@ def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10
 
 @picture
 def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
-    """What the first hidden units look for: weights of 28 × 28 pixels, blue above, red below 0.
+    """Weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
 
     weights: one column of 784 for each unit. The units with the largest weights are shown.
     """

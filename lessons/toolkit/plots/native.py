@@ -1,4 +1,4 @@
-"""A picture of lesson 10: when gradients travel."""
+"""A picture of lesson 10: when gradients are in transit."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from lessons.toolkit.plots.figure import COLOURS, picture
 
 @picture
 def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
-    """The journey of every bucket of gradients beside the backward pass; a row for each size."""
+    """The time in transit of every bucket of gradients beside the backward pass; a row per size."""
     found = journeys(run, late_ms)
     axes = figure.subplots()
     figure.set_size_inches(7.2, 1.6 + 0.8 * len(found))
@@ -36,7 +36,10 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
 def journeys(
     run: Run, late_ms: float = 0.0
 ) -> dict[float, tuple[float, list[tuple[float, float]]]]:
-    """Size of a bucket in MB -> seconds of backward, and when each bucket left and arrived."""
+    """Return, by size of a bucket in MB, the backward pass and the buckets' times in transit.
+
+    The backward pass has its seconds; each bucket has the times when it left and arrived.
+    """
     found: dict[float, tuple[float, list[tuple[float, float]]]] = {}
     for told in run.measures:
         if told.get("late_ms") != late_ms:

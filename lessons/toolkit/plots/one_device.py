@@ -1,4 +1,4 @@
-"""Pictures of one device's training: beside published numbers, and against the batch size."""
+"""Pictures of training on one device: beside published numbers, and against the batch size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,10 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
 def beside_published(
     figure: Any, run: Run, published: Mapping[str, Sequence[float]], name: str
 ) -> None:
-    """Loss and training accuracy after each epoch; published ones (loss, accuracy) as rings."""
+    """Loss and training accuracy after each epoch, with published values as rings.
+
+    published: (loss, accuracy) after each epoch.
+    """
     figure.set_size_inches(7.6, 3.6)
     kinds = {"loss": "train_loss", "accuracy": "train_accuracy"}
     for axes, (kind, which) in zip(figure.subplots(1, 2), kinds.items(), strict=True):
@@ -32,7 +35,7 @@ def beside_published(
 
 
 def work(run: Run) -> str:
-    """What a run trained on: 512 images, 32 × 32, batch 64."""
+    """Return a text on the work of a run: 512 images, 32 × 32, batch 64."""
     header = run.header
     samples, size, batch = header.dataset.train_samples or 0, header.image_size, header.global_batch
     return f"{samples:,} images, {size} × {size}, batch {batch}"
@@ -40,7 +43,7 @@ def work(run: Run) -> str:
 
 @picture
 def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
-    """Images a second against the batch of one device; whiskers: all epochs but the first."""
+    """Images per second against the batch of one device; whiskers show all epochs but the first."""
     axes = figure.subplots()
     points: dict[str, list[tuple[int, interval.Measure]]] = {}
     for name, runs in lines.items():

@@ -1,4 +1,4 @@
-"""Pictures of replicas: what published whole seconds can mean, beside runs of one's own."""
+"""Pictures of replicas: published times in whole seconds, beside your own runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ Times = dict[int, interval.Measure]
 
 
 def whole_seconds(times: Mapping[int, float]) -> Times:
-    """Epoch times printed in whole seconds: each may be off by half a second."""
+    """Return epoch times printed in whole seconds, each with half a second of rounding."""
     found = {
         count: interval.measured_or_none(interval.printed, Number(value, 0.5), "s")
         for count, value in times.items()
@@ -20,7 +20,10 @@ def whole_seconds(times: Mapping[int, float]) -> Times:
 
 
 def times_by_replicas(runs: Sequence[Run]) -> Times:
-    """Epoch time by number of replicas; of two runs with as many, the later one's."""
+    """Return the epoch time by number of replicas.
+
+    Of several runs with the same number, the latest counts.
+    """
     times = {
         measure.workers(run) or 1: interval.measured_or_none(measure.epoch_time, run)
         for run in runs
@@ -30,7 +33,7 @@ def times_by_replicas(runs: Sequence[Run]) -> Times:
 
 @picture
 def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
-    """Epoch time, speedup and efficiency against replicas; whiskers: what the log leaves open."""
+    """Epoch time, speedup and efficiency against replicas; whiskers show rounding."""
     figure.set_size_inches(8.4, 4.4 + 0.3 * sum(len(times) for times in series.values()))
     above, below = figure.subfigures(2, 1, height_ratios=[3, 1.6])
     seconds, gain, share = above.subplots(1, 3)
@@ -71,7 +74,7 @@ def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
 
 
 def gain_over(base: interval.Measure, time: interval.Measure) -> interval.Measure:
-    """The base against itself is 1, whatever its rounding."""
+    """Return the gain over the base. For the base itself it is 1, whatever its rounding."""
     if time is base:
         return interval.exact(1.0)
     return interval.measured_or_none(interval.ratio, base, time) or interval.exact(float("nan"))

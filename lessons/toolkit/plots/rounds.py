@@ -1,4 +1,4 @@
-"""A picture of a speed job: its rounds, and what part of the machine the ranks made use of."""
+"""A picture of a speed job: its rounds, and the used share of the machine."""
 
 from statistics import median
 from typing import Any
@@ -18,7 +18,7 @@ LOOKS = {  # phase -> colour, marker
 
 @picture
 def speed_rounds(figure: Any, run: Run) -> None:
-    """Samples a second of the three phases of every round; above, speedup and share."""
+    """Samples per second of the three phases of every round; above, speedup and share."""
     found, ranks = rounds.rounds(run), rounds.ranks_of(run)
     gain, most, share = (metric(run) for metric in (rounds.speedup, rounds.ceiling, rounds.share))
     axes = figure.subplots()
@@ -44,7 +44,7 @@ def speed_rounds(figure: Any, run: Run) -> None:
 
 @picture
 def speedup_card(figure: Any, run: Run) -> None:
-    """One's own speedup as one large number, with the three phases behind it."""
+    """Your speedup as one large number, with the three phases."""
     found, ranks = rounds.rounds(run), rounds.ranks_of(run)
     gain, share = rounds.speedup(run), rounds.share(run)
     hosts = run.host_names
@@ -67,7 +67,7 @@ def speedup_card(figure: Any, run: Run) -> None:
 
 
 def rate(one: rounds.Round, seconds: float) -> float:
-    """Of one rank; samples a second, if the round says how many there were."""
+    """Return the rate of one rank, in samples per second if the round states their number."""
     return work(one) / seconds
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a scaling study: its rounds, and laws beyond the sizes that were measured."""
+"""Pictures of a scaling study: its rounds, and laws beyond the measured sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,13 +19,15 @@ COLUMNS = (
     "high",
     "efficiency",
 )
-BESIDE = 0.035  # how far the kinds stand apart, as a power of two
+BESIDE = 0.035  # distance between the kinds, as a power of two
 
 
 @picture
 def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
-    """Speedup and efficiency against ranks for each kind: every round a point, the ideal dashed,
-    the machine's own ceiling dotted; the numbers below."""
+    """Speedup and efficiency against ranks for each kind of scaling, every round a point.
+
+    The ideal is dashed, the machine's ceiling dotted. The numbers are listed below.
+    """
     kinds = dict(study_table.by_kind(runs))
     rows = [[kind, *row.cells] for kind, found in kinds.items() for row in found]
     if not rows:
@@ -89,7 +91,7 @@ def work_of(few: int) -> str:
 def cost_against_time(
     figure: Any, times: Mapping[str, tuple[Sequence[int], Sequence[float]]]
 ) -> None:
-    """Cost against time, a point for each size; the smallest cost × time has a ring.
+    """Cost against time, one point per size; the smallest cost × time has a ring.
 
     times: name -> (sizes, seconds from start to end). Cost is size × seconds.
     """
@@ -125,7 +127,7 @@ def laws_beyond(
     laws: Mapping[str, Mapping[str, Law]],
     upto: int,
 ) -> None:
-    """Measured speedups and fitted laws; beyond the last size what the laws leave open is shaded.
+    """Measured speedups and fitted laws; beyond the last size, the range of the laws is shaded.
 
     tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
     """
@@ -137,7 +139,7 @@ def laws_beyond(
         axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
         lines = {law: [f(p) for p in steps] for law, f in laws[name].items()}
         for place, (law, values) in enumerate(lines.items()):
-            style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are one
+            style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are 1
             axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
         beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
         ends = [

@@ -1,4 +1,4 @@
-"""A picture of several ranks: who reads which sample."""
+"""A picture of several ranks and the samples that each one reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 
 def shares_of(run: Run) -> list[list[int]]:
-    """The samples that each rank of a run reads in an epoch, as its record says."""
+    """Return the samples that each rank of a run reads in an epoch, from its record."""
     samples = int(run.header.dataset.train_samples or 0)
     shares = []
     for rank in run.ranks:
@@ -21,7 +21,7 @@ def shares_of(run: Run) -> list[list[int]]:
 def sample_map(
     figure: Any, shares: Mapping[str, Sequence[Iterable[int]]], samples: int, most: int = 4
 ) -> None:
-    """A row for each rank, a column for each sample; below them how often it is read in all."""
+    """A row for each rank, a column for each sample; below, how often each sample is read."""
     import numpy as np
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.patches import Patch

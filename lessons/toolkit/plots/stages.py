@@ -1,4 +1,4 @@
-"""Pictures of a measured pipeline: what each rank did in one step, and steps by micro-batches."""
+"""Pictures of a measured pipeline: each rank's work in one step, and times by micro-batches."""
 
 import statistics
 from typing import Any
@@ -12,7 +12,7 @@ LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
 
 @picture
 def measured_stages(figure: Any, run: Run) -> None:
-    """A row for each rank, a bar for each pass with the number of its micro-batch, as it was."""
+    """A row for each rank, with a bar for each measured pass and the number of its micro-batch."""
     drawn = {kind: run.measured("busy", schedule=kind) for kind in SCHEDULES}
     rows = max(len(ranks) for ranks in drawn.values())
     figure.set_size_inches(8.5, 1.1 + len(SCHEDULES) * (0.6 + 0.4 * rows))
@@ -44,8 +44,10 @@ def measured_stages(figure: Any, run: Run) -> None:
 
 @picture
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
-    """Every round's step for each number of micro-batches; their medians; one process; the time
-    that would be left if only the bubble cost anything."""
+    """Seconds per step of every round against the number of micro-batches, with medians.
+
+    Lines show one process, and the time that would remain if only the bubble cost anything.
+    """
     rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])
     stages = int(run.header.get("stages") or 2)
@@ -70,7 +72,7 @@ def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="micro-batches of a batch", ylabel="a step in ms", xticks=tried)
     axes.minorticks_off()
-    # All rounds are in the picture, unless one took so long that nothing else could be read.
+    # All rounds are drawn, unless one took so long that the others could not be read.
     usual = max(*medians, 1e3 * alone)
     slowest = max(max(line.get_ydata()) for line in axes.lines)
     axes.set_ylim(0, min(1.08 * slowest, 2 * usual))

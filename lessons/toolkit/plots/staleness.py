@@ -1,4 +1,4 @@
-"""A picture of lesson 16: how old the parameters were that gradients were computed from."""
+"""A picture of lesson 16: the age of the parameters that gradients were computed from."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,8 +10,10 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 @picture
 def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
-    """A histogram for each row, with its mean dashed. A row is a measured run, or the staleness of
-    each update as a simulation gives it."""
+    """A histogram for each row, with its mean dashed.
+
+    A row is a measured run, or the staleness of each update in a simulation.
+    """
     counted = {name: staleness_of(row) for name, row in rows.items()}
     most = max((late for each in counted.values() for late in each), default=0)
     figure.set_size_inches(7.2, 1.0 + 1.45 * len(counted))
@@ -34,7 +36,7 @@ def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
 
 
 def staleness_of(row: Run | Iterable[int]) -> Counter[int]:
-    """Staleness -> how many updates, as a run's record tells it or counted from a list."""
+    """Return staleness -> number of updates, from a run's record or counted in a list."""
     if not isinstance(row, Run):
         return Counter(int(late) for late in row)
     told = row.measured("staleness")

@@ -1,4 +1,4 @@
-"""Pictures of trainings: the images, seconds and accuracy of each epoch."""
+"""Pictures of training: images, and the seconds and accuracy of each epoch."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ Seconds = Run | Sequence[float]
 
 @picture
 def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
-    """A row of pictures with their labels, eight a row."""
+    """Images with their labels, eight per row."""
     rows = math.ceil(len(pixels) / 8)
     figure.set_size_inches(7.2, 1.15 * rows)
     for number, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
@@ -27,7 +27,7 @@ def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
 
 @picture
 def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
-    """Seconds of each epoch, the first hatched; a line at the time of an epoch that counts."""
+    """Seconds of each epoch, the first one hatched, with a line at the time that counts."""
     axes = figure.subplots()
     width = 0.8 / max(len(runs), 1)
     most = 1
@@ -90,7 +90,7 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
 
 @picture
 def speed_card(figure: Any, run: Run, samples_per_second: float) -> None:
-    """One's own throughput as one large number, with the epochs and the hardware behind it."""
+    """Your throughput as one large number, with the epochs and the hardware."""
     params = run.header.params
     facts = [
         f"{params:,} parameters" if isinstance(params, int) else "",
@@ -122,7 +122,7 @@ def as_run(run: Seconds) -> Run:
 
 
 def rounding(seconds: Sequence[Number]) -> list[float] | None:
-    """Whiskers of what the log rounded away; none if it rounded nothing."""
+    """Return whiskers for the digits that the log rounded away; none if it rounded nothing."""
     halves = [number.half_width for number in seconds]
     coarse = any(number.half_width > 0.01 * number.value for number in seconds)
     return halves if coarse else None

@@ -1,4 +1,4 @@
-"""Pictures of more workers: speedup, time and accuracy, what an epoch of each has to do."""
+"""Pictures of more workers: speedup, time and accuracy, and the work of an epoch."""
 
 import math
 import statistics
@@ -15,7 +15,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) -> None:
     """Speedup against workers, every repeat a point, the ideal dashed, the numbers below.
 
-    runs: what was read from outputs, or {workers: seconds of an epoch, one for each repeat}.
+    runs: runs that were read from outputs, or {workers: seconds of an epoch, one per repeat}.
     """
     points, left_out = repeats(runs)
     if not points:
@@ -61,7 +61,7 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
 def repeats(
     runs: Sequence[Run] | Mapping[int, Sequence[float]],
 ) -> tuple[dict[int, list[interval.Measure]], list[str]]:
-    """Epoch times by workers, and the runs that cannot be compared with those of fewest workers."""
+    """Return epoch times by workers, and runs that cannot be compared with the smallest ones."""
     if isinstance(runs, Mapping):
         return {
             count: [interval.exact(value, "s") for value in seconds]
@@ -129,7 +129,7 @@ def time_and_accuracy(
 
 @picture
 def steps_and_seconds(figure: Any, runs: Mapping[str, Run]) -> None:
-    """Steps and seconds of an epoch, a bar for each run, the numbers below."""
+    """Steps and seconds of an epoch, one bar per run, with the numbers below."""
     names = list(runs)
     figure.set_size_inches(7.2, 3.4 + 0.3 * len(names))
     axes, below = figure.subplots(2, 1, height_ratios=[3, 0.5 + 0.32 * len(names)])

@@ -1,4 +1,4 @@
-"""A picture of what a small language model learnt to write."""
+"""A picture of the text that a small language model learnt to write."""
 
 import re
 import textwrap
@@ -14,7 +14,7 @@ SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.
 
 @picture
 def writing(figure: Any, run: Run) -> None:
-    """The loss after each epoch, and what the network wrote before and after the training."""
+    """The loss after each epoch, and text that the network wrote before and after the training."""
     samples = samples_in(run)
     figure.set_size_inches(7.2, 5)
     axes, below = figure.subplots(2, 1, height_ratios=[1, 1])

@@ -1,8 +1,7 @@
-"""What a student's function does when it is asked for something whose answer is known, told in one
-number. Programs ask outside of their gaps and put the number into the run record.
+"""Call a student's functions with inputs whose right answer is known, and return one number.
 
-A function that cannot be called, or gives something else than numbers, gives inf or nan and stops
-nothing.
+Programs call these outside the gaps and put the number into the run record. A function that cannot
+be called, or returns something other than numbers, yields inf or nan and stops nothing.
 """
 
 from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way

@@ -1,4 +1,4 @@
-"""Exchanges: whether the sums are right, what they moved, what they overlapped."""
+"""Test exchanges: whether the sums are right, how much data moved, and what overlapped."""
 
 import math
 import threading
@@ -10,12 +10,14 @@ import numpy as np
 from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.ranks import run_on_ranks
 
-PATIENCE = 5.0  # seconds that a late rank waits for one that should not wait for it
+PATIENCE = 5.0  # seconds that a late rank waits for the rank that should not wait for it
 
 
 def largest_error(found: Any, exact: Sequence[Any]) -> float:
-    """The largest difference between two lists of arrays, as a share of the largest number; inf
-    where an array is missing, has another shape or holds no number."""
+    """Return the largest difference between two lists of arrays, relative to the largest number.
+
+    It is inf if an array is missing, has another shape or contains no number.
+    """
     try:
         pairs = [(np.asarray(f, float), np.asarray(e)) for f, e in zip(found, exact, strict=True)]
     except (TypeError, ValueError):
@@ -28,8 +30,11 @@ def largest_error(found: Any, exact: Sequence[Any]) -> float:
 
 
 def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
-    """How many times the whole array the busiest of so many simulated ranks moves; nan where not
-    all of them end with the sum, or where it cannot run on simulated ranks."""
+    """Return how many times the size of the array the busiest simulated rank moves.
+
+    It is nan if some rank does not end with the sum, or if the function cannot run on simulated
+    ranks.
+    """
     rng = np.random.default_rng()
     values = [rng.integers(-99, 100, 240 * ranks).astype(float) for _ in range(ranks)]
     exact = np.sum(values, axis=0)
@@ -43,8 +48,11 @@ def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
 
 
 def under_way(overlapped: Callable[..., Any], arrays: int = 3) -> float:
-    """How many sums rank 0 of two simulated ranks has started when it computes its last array,
-    while the other rank has not yet computed its first; 0 if it waits for that one."""
+    """Return how many sums rank 0 has started when it computes its last array.
+
+    The other of two simulated ranks has not yet computed its first array. It is 0 if rank 0 waits
+    for that rank.
+    """
     begun, at_the_last = threading.Event(), threading.Event()
     seen = [0]
 

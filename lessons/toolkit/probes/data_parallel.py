@@ -1,6 +1,7 @@
-"""What a program makes of DistributedDataParallel, tried on networks of the toolkit's own.
+"""Test a program's use of DistributedDataParallel on the toolkit's own networks.
 
-All ranks call these, with the program's functions. Not loaded by the package: it needs PyTorch.
+All ranks call these functions and pass the program's functions. The package does not import this
+module, because it needs PyTorch.
 """
 
 import copy
@@ -16,14 +17,16 @@ from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.record.epoch_clock import synchronise
 
 Function = Callable[..., Any]
-IMAGES, PARTS = 11, 5  # 3, 3, 3 and 2: unlike parts, and fewer than asked for
+IMAGES, PARTS = 11, 5  # 3, 3, 3 and 2: parts of different sizes
 MISTAKES = (NotImplementedError, TypeError, AttributeError, NameError, ValueError)
 WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": IMAGES}
 
 
 def ranks_heard(distribute: Function, device: torch.device, rank: int, size: int) -> int:
-    """How many ranks' gradients move the parameters of this one, in one step. The network has a
-    weight for each rank, which nothing but that rank's gradient can move."""
+    """Return how many ranks' gradients change this rank's parameters in one step.
+
+    The network has a weight for each rank, which only that rank's gradient can change.
+    """
     layer = nn.Linear(size, 1, bias=False, device=device)
     try:
         network = distribute(layer, device)
@@ -40,8 +43,12 @@ def ranks_heard(distribute: Function, device: torch.device, rank: int, size: int
 def accumulation(
     accumulate: Function, distribute: Function, device: torch.device, gather: Function
 ) -> dict[str, float]:
-    """accumulation_error: how far the gradients are, as a share of the largest, from those of the
-    whole batch of all ranks; exchanges: how often they travelled; largest_part: images at once."""
+    """Return accumulation_error, exchanges and largest_part.
+
+    accumulation_error: the difference between the gradients and those of the whole batch of all
+    ranks, relative to the largest. exchanges: how often gradients were sent. largest_part: the most
+    images at once.
+    """
     with torch.random.fork_rng(devices=[]):
         return tried(accumulate, distribute, device, gather)
 
@@ -93,16 +100,16 @@ def tried(
 
 
 def gradients(network: nn.Module) -> list[torch.Tensor]:
-    """An error where there is none: who asks wants all of them."""
+    """Return all gradients, or raise an error if one is missing."""
     return [torch.as_tensor(parameter.grad).cpu() for parameter in network.parameters()]
 
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
-    """Return how far rank 0's parameters are, after a step of its own on a network with BatchNorm,
-    from such a step by hand. It is infinite if the network is no longer in training.
+    """Return the error of rank 0's parameters after a step of its own on a network with BatchNorm.
 
-    The other ranks wait for rank 0; if it waits for them, a time-out ends all. NCCL only queues
-    its messages, so rank 0 has to wait for its GPU before it meets the others.
+    They are compared with such a step by hand. The error is infinite if the network is no longer in
+    training mode. The other ranks wait for rank 0; if it waits for them, a timeout ends all. NCCL
+    only queues its messages, so rank 0 waits for its GPU before it meets the others.
     """
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):
@@ -121,7 +128,7 @@ def alone_error(step_alone: Function, distribute: Function, device: torch.device
     if dist.get_rank() == 0:
         try:
             step_alone(network, optimizer, loss_function, x, y)
-        except MISTAKES as raised:  # not RuntimeError, the time-out of a step that was not alone
+        except MISTAKES as raised:  # not RuntimeError: the timeout of a step not alone
             tell("the error of a lone step", raised)
             apart = math.inf
         synchronise()

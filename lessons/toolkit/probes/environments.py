@@ -1,4 +1,4 @@
-"""What a program reads in environments as launchers make them."""
+"""Test what a program reads from the environments of launchers."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,7 +23,7 @@ ENVIRONMENTS: tuple[tuple[Mapping[str, str], tuple[int, int, int]], ...] = (
 
 
 def facts_wrong(facts: Callable[[Mapping[str, str]], object]) -> int:
-    """In how many of these environments rank, size and local_rank are not right."""
+    """Return in how many of these environments rank, size or local_rank is wrong."""
     return sum(
         answer(facts, environ) != dict(zip(("rank", "size", "local_rank"), right, strict=True))
         for environ, right in ENVIRONMENTS

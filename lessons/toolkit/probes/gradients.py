@@ -1,4 +1,4 @@
-"""What hand-written gradients and steps are worth, against a computation of the toolkit's own."""
+"""Test hand-written gradients and steps against the toolkit's own computation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +14,11 @@ INPUTS, HIDDEN, OUTPUTS, IMAGES = 12, 9, 5, 7
 def gradient_error(
     forward: Callable[..., Any], loss: Callable[..., Any], backward: Callable[..., Any]
 ) -> float:
-    """How far the gradients of a small network are from central differences of its loss, as a
-    share of the largest: the worst of its arrays. 1: nothing of it is right."""
+    """Return the error of a small network's gradients.
+
+    They are compared with central differences of its loss, relative to the largest value of an
+    array; the worst array counts. 1 means that nothing is right.
+    """
     rng = np.random.default_rng(1)
     shapes = [(INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, OUTPUTS), (OUTPUTS,)]
     params = [rng.normal(size=shape) for shape in shapes]
@@ -42,12 +45,15 @@ def gradient_error(
 
 
 def descent_error(update: Callable[..., Any]) -> float:
-    """How far parameters are, after a step, from where gradient descent goes; 1: as without it."""
+    """Return the error of parameters after a step of gradient descent.
+
+    1 means the same parameters as without the step.
+    """
     rng = np.random.default_rng(2)
     before = [rng.normal(size=shape) for shape in [(4, 3), (3,), (3, 2), (2,)]]
     gradients = [rng.normal(size=param.shape) for param in before]
     params = [param.copy() for param in before]
-    rate = 0.375  # none that anybody would choose
+    rate = 0.375  # a value that nobody would choose
     try:
         update(params, [gradient.copy() for gradient in gradients], rate)
     except Exception as raised:
@@ -58,7 +64,7 @@ def descent_error(update: Callable[..., Any]) -> float:
 
 
 def error(found: Any, right: list[Any]) -> float:
-    """The largest distance of a number, as a share of its array's largest right one; at most 1."""
+    """Return the largest error in an array, relative to its largest right number; at most 1."""
     if not isinstance(found, list | tuple) or len(found) != len(right):
         return 1.0
     shares = []

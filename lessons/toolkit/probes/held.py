@@ -1,4 +1,4 @@
-"""Bytes that PyTorch really holds: of tensors, and of what is kept for the backward pass."""
+"""Count the bytes that PyTorch really holds: tensors, and values kept for the backward pass."""
 
 import math
 import weakref
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def bytes_of(tensors: Iterable[Any]) -> int:
-    """Of all these tensors together; those that share memory count once."""
+    """Return the bytes of all these tensors; tensors that share memory count once."""
     return sum({place(tensor): size(tensor) for tensor in tensors}.values())
 
 
@@ -22,7 +22,7 @@ def size(tensor: Any) -> int:
 
 
 class Kept:
-    """A tensor that autograd keeps; when autograd lets it go, this goes as well."""
+    """A tensor that autograd keeps. This object is freed when autograd frees the tensor."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
@@ -30,9 +30,10 @@ class Kept:
 
 @contextmanager
 def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
-    """While forward and backward passes run: bytes kept "now", and the "most" there ever were.
+    """Count the kept bytes during a `with` block of forward and backward passes.
 
-    Parameters are kept too, and not counted: they are there in any case.
+    "now" is the current number, "most" the largest one. Parameters are kept too but not counted,
+    because they exist in any case.
     """
     import torch
 
@@ -61,8 +62,11 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
 
 
 def share_off(found: Any, held: Mapping[str, int]) -> float:
-    """The largest error of a part of the arithmetic, as a share of what is held of this part, or of
-    a hundredth of all; inf where a part is missing or no number."""
+    """Return the largest error of a part of the arithmetic.
+
+    It is relative to the bytes that are held of this part, or at least to a hundredth of all bytes.
+    It is inf if a part is missing or is no number.
+    """
     least = sum(held.values()) / 100
     try:
         errors = [abs(float(found[part]) - much) / max(much, least) for part, much in held.items()]

@@ -1,9 +1,9 @@
-"""Whether an order of reading is the one that a DistributedSampler draws anew for each epoch.
+"""Test whether a reading order is the one that a DistributedSampler draws for each epoch.
 
-A training counts different orders, and a list that is moved on by one image an epoch is different
-each time too. So the program's function is asked about samplers that it does not know, of one rank
-and of several, and compared with what they give once they have been told the epoch. Not loaded by
-the package: it needs PyTorch.
+A training counts different orders, but a list that moves by one image per epoch is also different
+each time. So the program's function gets samplers that it does not know, of one rank and of
+several. Its orders are compared with theirs after set_epoch. The package does not import this
+module, because it needs PyTorch.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from torch.utils.data import DistributedSampler
 
 from lessons.toolkit.probes.refusal import tell
 
-IMAGES: Any = range(53)  # no multiple of the ranks: samplers read some images twice
+IMAGES: Any = range(53)  # not a multiple of the ranks: samplers read some images twice
 RANKS, EPOCHS = (1, 2, 3), (1, 2, 7)
 
 
 def orders_as_drawn(order_of: Callable[[Any, int], Any], seed: int) -> float:
-    """The share of ranks and epochs for which the function gives what the sampler draws."""
+    """Return the fraction of ranks and epochs whose order is the sampler's own."""
     right = []
     for size in RANKS:
         for rank in range(size):

@@ -1,4 +1,7 @@
-"""What a job's errors say of a function that cannot answer; its number is the worst then."""
+"""The message about a student's function that cannot answer, for a job's error output.
+
+Its number is then the worst possible one.
+"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a training step does, against the same step computed by hand."""
+"""Test a training step against the same step computed by hand."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,17 +7,19 @@ import numpy as np
 
 from lessons.toolkit.probes.refusal import tell
 
-MOST = 1e3  # an error that is no number, or a larger one
+MOST = 1e3  # for an error that is no number, or a larger one
 
 
 def step_error(train_step: Callable[..., Any]) -> float:
-    """The largest difference of parameters, losses and outputs from those that two steps of
-    gradient descent on a small network have, computed by hand."""
+    """Return the largest error after two steps of gradient descent on a small network.
+
+    Parameters, losses and outputs are compared with those computed by hand.
+    """
     import torch
 
     rng, rate = np.random.default_rng(1), 0.5
     weights, biases = rng.normal(size=(4, 6)), rng.normal(size=4)
-    with torch.random.fork_rng(devices=[]):  # the program's random numbers stay as they are
+    with torch.random.fork_rng(devices=[]):  # the program's random numbers do not change
         model = torch.nn.Linear(6, 4, dtype=torch.float64)
     with torch.no_grad():
         model.weight.copy_(torch.tensor(weights))
@@ -46,10 +48,13 @@ def step_error(train_step: Callable[..., Any]) -> float:
 
 
 def difference(found: Any, right: Any) -> float:
-    """MOST where it is larger, or no array of this shape."""
+    """Return the largest difference, at most MOST.
+
+    It is MOST if the value is no array of this shape.
+    """
     try:
         values = found.detach().cpu().numpy() if hasattr(found, "detach") else np.asarray(found)
         worst = float(np.abs(values - right).max()) if values.shape == np.shape(right) else MOST
-    except (TypeError, ValueError, RuntimeError):  # no array of numbers
+    except (TypeError, ValueError, RuntimeError):  # not an array of numbers
         return MOST
     return worst if worst < MOST else MOST

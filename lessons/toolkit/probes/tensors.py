@@ -1,4 +1,4 @@
-"""Tensor parallelism: bytes that came in, against what a ring has to bring."""
+"""Compare the bytes that tensor parallelism received with those that a ring needs."""
 
 import itertools
 import math
@@ -11,10 +11,11 @@ from lessons.toolkit.probes.refusal import tell
 
 
 def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int) -> float:
-    """Of one step and rank. sizes: of what goes in and out of dense layers that are cut in pairs.
+    """Return the bytes of one step that a rank receives.
 
-    data: all gradients. tensor: the output of each pair forward, the gradient of what goes into
-    each backward, but of the first, which nobody needs.
+    `sizes`: the inputs and outputs of dense layers that are cut in pairs. With `data`, all
+    gradients are sent. With `tensor`, the output of each pair is sent forward, and the gradient of
+    each pair's input backward, except the first one, which nobody needs.
     """
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))
@@ -27,13 +28,13 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
 def bytes_off(
     came: float, way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int
 ) -> float:
-    """How far the bytes that came are from those that have to, as a share of these."""
+    """Return the relative error of the received bytes."""
     right = ring_bytes(way, sizes, batch, ranks, itemsize)
     return abs(came - right) / right
 
 
 def bytes_error(bytes_a_step: Callable[..., Any]) -> float:
-    """The largest error of a student's formula, as a share; nan where it raises."""
+    """Return the largest relative error of a student's formula; nan if it raises an error."""
     rng, worst = np.random.default_rng(), 0.0
     for way in ("data", "tensor"):
         for ranks in (2, 3, 8):

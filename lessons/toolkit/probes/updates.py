@@ -1,4 +1,4 @@
-"""Updates of parameters and rates, against the formulas computed here."""
+"""Test updates of parameters and rates against formulas computed here."""
 
 import math
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 
 def in_one_number(probe: Callable[[Function, np.random.Generator], float]) -> Function:
-    """The probe on random numbers; nan where the student's function raises."""
+    """Return the probe's result on random numbers; nan if the function raises an error."""
 
     @wraps(probe)
     def number(function: Function) -> float:
@@ -29,7 +29,10 @@ def in_one_number(probe: Callable[[Function, np.random.Generator], float]) -> Fu
 
 @in_one_number
 def update_error(update: Function, rng: np.random.Generator) -> float:
-    """After two steps with momentum: speed <- momentum * speed + gradient, w <- w - lr * speed."""
+    """Return the error after two steps with momentum.
+
+    speed <- momentum * speed + gradient, w <- w - lr * speed.
+    """
     shapes = ((5, 4), (4,))
     params = [rng.normal(size=shape) for shape in shapes]
     speeds = [rng.normal(size=shape) for shape in shapes]
@@ -44,7 +47,10 @@ def update_error(update: Function, rng: np.random.Generator) -> float:
 
 @in_one_number
 def lars_error(lars: Function, rng: np.random.Generator) -> float:
-    """Each gradient times trust * |w| / |gradient|, and as it was where one of them is 0."""
+    """Return the error of LARS gradients.
+
+    Each gradient is multiplied by trust * |w| / |gradient|; it is unchanged if one of the two is 0.
+    """
     gradients = [rng.normal(size=shape) for shape in ((5, 4), (4,), (3,))]
     params = [rng.normal(size=(5, 4)), np.zeros(4), rng.normal(size=3)]
     gradients[2] *= 0
@@ -56,7 +62,7 @@ def lars_error(lars: Function, rng: np.random.Generator) -> float:
 
 @in_one_number
 def rate_error(lr_at: Function, rng: np.random.Generator) -> float:
-    """Over warm-up and all three decays: the largest error as a share of the peak."""
+    """Return the largest error over warm-up and all three decays, relative to the peak."""
     base, peak = rng.uniform(0.05, 0.2), rng.uniform(0.5, 2.0)
     warmup, total = (int(number) for number in rng.integers((10, 100), (50, 200)))
     falls = {

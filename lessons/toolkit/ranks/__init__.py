@@ -1,4 +1,4 @@
-"""Several ranks: each one's share of a list, collectives without MPI, what ranks really do."""
+"""Tools for several ranks: shares of a list, collectives without MPI, and tests of real ranks."""
 
 from lessons.toolkit.ranks.distribution import DataDistributionError, DataDistributor
 from lessons.toolkit.ranks.gpus import enough_gpus

@@ -1,4 +1,4 @@
-"""Each rank gets its own share of a list: rank 0 makes the list, all others receive their part.
+"""Give each rank its own share of a list: rank 0 makes the list, the others receive their part.
 
     from mpi4py import MPI
     from lessons.toolkit.ranks import DataDistributor
@@ -9,10 +9,10 @@
 
     mine = get_filenames("data/parts")  # on rank r of n: items r, r + n, r + 2n, …
 
-Same names and behaviour as `hpc4neuro.distribution`, so a program written for that runs with the
-import changed. In addition: `seed` and `shuffle` at construction, equal shares by padding or
-dropping, one rank without MPI (`DataDistributor(None)`), only its own share travels to a rank, and
-a failure on any rank is an error on all of them instead of a hang.
+Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that runs with
+the import changed. In addition, there are `seed` and `shuffle` at construction, equal shares by
+padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives only its
+own share, and a failure on any rank is an error on all of them instead of a hang.
 """
 
 import functools
@@ -29,11 +29,11 @@ Loader = Callable[..., Any]
 
 
 class DataDistributionError(Exception):
-    """The data could not be shared out; raised on every rank."""
+    """A failure to distribute the data, raised on every rank."""
 
 
 class Alone:
-    """What a communicator of one rank does, where there is no MPI."""
+    """The communicator of a single rank, for use without MPI."""
 
     def Get_rank(self) -> int:  # noqa: N802 - mpi4py's names
         return 0
@@ -88,7 +88,7 @@ class DataDistributor:
         return f"DataDistributor(rank {self._rank} of {self._num_ranks}, {self._comm!r})"
 
     def __call__(self, data_loader: Loader, shuffle: bool = False) -> Callable[..., list[Any]]:
-        """Decorate a function; it is called on rank 0 only, with that rank's arguments."""
+        """Decorate a function. It is called on rank 0 only, with that rank's arguments."""
 
         @functools.wraps(data_loader)
         def share_of_this_rank(*args: Any, **kwargs: Any) -> list[Any]:
@@ -102,10 +102,10 @@ class DataDistributor:
                     items = pickle.loads(mine)
                 except Exception as error:
                     problem = f"rank {self._rank} could not read its share: {words(error)}"
-                # Rank 0 is done here; what another rank could not read has to stop it as well.
+                # Rank 0 is done here, but an error on another rank has to stop it as well.
                 problem = next(filter(None, self._comm.allgather(problem)), None)
             if ended is not None and not isinstance(ended, Exception):
-                raise ended  # Ctrl-C or sys.exit() on rank 0: the others have been told
+                raise ended  # Ctrl-C or sys.exit() on rank 0: the others have their message
             if problem is not None:
                 self._fail(problem, ended)
             return items
@@ -115,19 +115,22 @@ class DataDistributor:
     def _pack(
         self, load: Loader, args: Any, kwargs: Any, shuffle: bool
     ) -> tuple[list[tuple[str | None, bytes]], BaseException | None]:
-        """One message a rank: a problem, or the rank's share; and what ended the loader, if so."""
+        """Return one message per rank, and the error that ended the loader.
+
+        A message has a problem or the rank's share.
+        """
         try:
             items = self._arrange(load(*args, **kwargs), shuffle)
             shares = [items[rank :: self._num_ranks] for rank in range(self._num_ranks)]
             return [(None, pickle.dumps(share, pickle.HIGHEST_PROTOCOL)) for share in shares], None
         except DataDistributionError as error:
             problem, ended = str(error), None
-        except BaseException as error:  # whatever it is, the other ranks are waiting for a message
+        except BaseException as error:  # in any case, the other ranks are waiting for a message
             problem, ended = f"Error during data loading: {words(error)}", error
         return [(problem, b"")] * self._num_ranks, ended
 
     def _arrange(self, found: Any, shuffle: bool) -> list[Any]:
-        """The loader's items as a list that can be dealt out, or why it cannot."""
+        """Return the loader's items as a list to distribute, or the reason why it cannot be."""
         name = type(found).__name__
         for works, missing in ((iter, "iterable: iter()"), (len, "sized: len()")):
             try:
@@ -139,7 +142,7 @@ class DataDistributor:
                 ) from None
         items = list(found)
         if isinstance(found, set | frozenset) and self._seed is not None:
-            items = in_order(items)  # a set's own order differs from run to run
+            items = in_order(items)  # the order of a set differs between runs
         if len(items) < self._num_ranks:
             raise DataDistributionError(
                 f"{len(items)} items for {self._num_ranks} rank"
@@ -166,7 +169,10 @@ class DataDistributor:
 
 
 def strangers(comm: Any) -> str | None:
-    """Why a communicator of one rank is wrong here: then every rank would take everything."""
+    """Return the reason why a communicator of one rank is wrong here.
+
+    With it, every rank would take everything.
+    """
     launcher = facts.launcher(os.environ)
     asked = facts.ranks_asked(os.environ) if launcher != "none" else None
     if asked is None or asked < 2:
@@ -188,11 +194,14 @@ def strangers(comm: Any) -> str | None:
 def in_order(items: Iterable[Any]) -> list[Any]:
     try:
         return sorted(items)
-    except TypeError:  # things that cannot be compared
+    except TypeError:  # items that cannot be compared
         return sorted(items, key=repr)
 
 
 def words(error: BaseException) -> str:
-    """What an error says; its name where it says nothing or too little, as KeyError does."""
+    """Return the message of an error.
+
+    Its name is added if the message says too little, as KeyError's does.
+    """
     said = str(error)
     return said if isinstance(error, OSError) else f"{type(error).__name__}: {said}".rstrip(": ")

@@ -1,4 +1,4 @@
-"""A GPU for each rank of a node, or one sentence on what is missing."""
+"""Check that each rank of a node has a GPU, or end with one sentence."""
 
 import os
 import socket
@@ -9,8 +9,10 @@ from cluster.launchers import launched
 
 
 def enough_gpus(in_sight: int, environ: Mapping[str, str] = os.environ) -> None:
-    """End the program if this rank's own GPU is not among those that it sees. No GPU at all is
-    fine: then the CPU trains."""
+    """End the program if this rank's own GPU is not among the visible ones.
+
+    Without any GPU the CPU trains.
+    """
     started = launched(environ)
     if started is None or in_sight == 0 or started.local_rank < in_sight:
         return

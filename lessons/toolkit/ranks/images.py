@@ -1,4 +1,4 @@
-"""Who reads which images, by their pixels and labels: whatever a file says that it holds."""
+"""Check which images the ranks read, by pixels and labels, whatever a file claims to contain."""
 
 import hashlib
 from typing import Any
@@ -9,8 +9,11 @@ Images = tuple[np.ndarray, np.ndarray]  # pixels from 0 to 1, labels
 
 
 def compare_images(record: Any, mine: Images, whole: Images, comm: Any) -> None:
-    """Into the run record: how many images all ranks together read more often than the training
-    set has them, how many of it nobody reads, and how many it does not have at all."""
+    """Record how the images of all ranks differ from the training set.
+
+    The record gets the number of images that were read too often, that nobody read, and that are
+    not in the set.
+    """
     known, there = np.unique(names(*whole), return_counts=True)
     read, times = np.unique(np.concatenate(comm.allgather(names(*mine))), return_counts=True)
     ours = np.isin(read, known)
@@ -22,7 +25,7 @@ def compare_images(record: Any, mine: Images, whole: Images, comm: Any) -> None:
 
 
 def names(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A number for each image that no other image has: a hash of its pixels and its label."""
+    """Return a unique number for each image: a hash of its pixels and its label."""
     pixels = np.round(np.asarray(x) * 255).astype(np.uint8)
     found = [
         hashlib.blake2b(image.tobytes() + bytes([int(label)]), digest_size=8).digest()

@@ -1,10 +1,13 @@
-"""How all ranks leave a program that cannot run: one sentence, once."""
+"""End a program on all ranks with one sentence, printed once."""
 
 import sys
 from typing import NoReturn
 
 
 def leave(rank: int, why: str) -> NoReturn:
-    """On every rank: rank 0 says why and fails. The others leave in silence and do not fail: a
-    launcher ends all ranks with the first that fails, at times before rank 0 has spoken."""
+    """End the program; call this on every rank.
+
+    Rank 0 prints the reason and fails. The others end silently and without an error: a launcher
+    ends all ranks when the first one fails, possibly before rank 0 has printed anything.
+    """
     sys.exit(why if rank == 0 else 0)

@@ -1,4 +1,4 @@
-"""Whether this process lists a folder: heard from Python itself, which announces it to who asks."""
+"""Detect whether this process lists a folder, with the audit events of Python."""
 
 import contextlib
 import os
@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-LISTINGS = ("os.listdir", "os.scandir")  # all others, as glob and pathlib, use these
-heard: list[str] | None = None  # folders listed since somebody began to listen; None: nobody does
-hooks: list[bool] = []  # one, once it is there: it can never be taken away again
+LISTINGS = ("os.listdir", "os.scandir")  # glob, pathlib and all others use these
+heard: list[str] | None = None  # folders listed while a caller listens
+hooks: list[bool] = []  # one hook, once installed: Python cannot remove it
 
 
 @contextlib.contextmanager
 def looking(folder: str | os.PathLike[str]) -> Iterator[list[str]]:
-    """The list fills with every look into the folder, or into one below it."""
+    """Collect every listing of the folder, or of a folder below it, during a `with` block."""
     global heard
     if not hooks:
         hooks.append(True)

@@ -1,8 +1,8 @@
-"""Orders of a pipeline's work, played through: who does what when, what is idle, held and stale.
+"""Simulate the orders of a pipeline's work: when each stage works, and what is idle or held.
 
-An order is what one stage does, one after another: ("F", 3) is the forward pass of micro-batch 3,
-("B", 3) its backward pass. Where a stage holds several pieces of the network, a third number tells
-which: ("F", 3, 1). Pieces follow one another as the layers do: piece 0 of all stages, then piece 1.
+An order is the work of one stage in sequence: ("F", 3) is the forward pass of micro-batch 3,
+("B", 3) its backward pass. If a stage holds several pieces of the network, a third number is the
+piece: ("F", 3, 1). Pieces follow one another as the layers do: piece 0 of all stages, then piece 1.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ Orders = Sequence[Sequence[tuple[Any, ...]]]  # of each stage
 
 
 class Deadlock(Exception):  # noqa: N818 - it says what the stages do
-    """What each stage that is not done waits for."""
+    """The work that each unfinished stage waits for."""
 
 
 class Box(NamedTuple):
-    """One piece of work in time."""
+    """One piece of work with its times."""
 
     stage: int
     kind: str
@@ -27,8 +27,10 @@ class Box(NamedTuple):
 
 
 def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[Box]:
-    """Every piece of work as early as its order and what it needs allow. forward, backward: what a
-    stage's whole share of a micro-batch takes. Messages take no time."""
+    """Return every piece of work as early as its order and its inputs allow.
+
+    forward, backward: the time of a stage's whole share of a micro-batch. Messages take no time.
+    """
     stages, pieces = len(orders), pieces_of(orders)
     lasts = {"F": forward / pieces, "B": backward / pieces}
     ends: dict[tuple[str, int, int], float] = {}  # kind, micro-batch, place in the network -> end
@@ -59,7 +61,7 @@ def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[B
 
 
 def needed(kind: str, number: int, place: int, places: int) -> list[tuple[str, int, int]]:
-    """What has to be done before."""
+    """Return the work that has to be done before."""
     if kind == "F":
         return [("F", number, place - 1)] if place else []
     after = [("B", number, place + 1)] if place + 1 < places else []
@@ -76,14 +78,16 @@ def pieces_of(orders: Orders) -> int:
 
 
 def bubble(boxes: Sequence[Box]) -> float:
-    """The share of the time, of all stages together, in which nothing is computed."""
+    """Return the fraction of all stages' time in which nothing is computed."""
     stages, until = 1 + max(box.stage for box in boxes), max(box.end for box in boxes)
     return 1 - sum(box.end - box.start for box in boxes) / (stages * until)
 
 
 def held(orders: Orders) -> list[float]:
-    """Of each stage: the most micro-batches whose activations it holds at a time. One of several
-    pieces counts for its part."""
+    """Return the largest number of micro-batches whose activations each stage holds at a time.
+
+    A micro-batch in one of several pieces counts for a fraction.
+    """
     most = []
     for order in orders:
         steps = [1 if work[0] == "F" else -1 for work in order]
@@ -92,7 +96,11 @@ def held(orders: Orders) -> list[float]:
 
 
 def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[Any, ...]]]:
-    """Every stage runs ahead until its first micro-batch comes back; then by turns."""
+    """Return the 1F1B order.
+
+    Every stage runs ahead until its first micro-batch comes back; then forward and backward
+    alternate.
+    """
     orders: list[list[tuple[Any, ...]]] = []
     for stage in range(stages):
         ahead = min(micro_batches, stages - stage)
@@ -106,7 +114,10 @@ def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple
 
 
 def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple[Any, ...]]]:
-    """1F1B where each stage holds several pieces. micro_batches: a multiple of stages."""
+    """Return the 1F1B order for stages that hold several pieces.
+
+    micro_batches: a multiple of stages.
+    """
     if micro_batches % stages:
         raise ValueError(f"{micro_batches} micro-batches are no multiple of {stages} stages")
     forward, group = [], stages * pieces

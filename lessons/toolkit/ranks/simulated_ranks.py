@@ -1,9 +1,9 @@
-"""Ranks that are threads of this process, to try a collective without starting MPI.
+"""Run ranks as threads of this process, to try a collective without starting MPI.
 
-A message here is never buffered: Send returns when the other side has received, as MPI's does for
-large messages. So an exchange that would hang some day hangs at once, and that is noticed exactly:
-when every rank waits for another one. Each rank counts the bytes that it has to move one after
-another; sending while receiving counts once.
+Messages are never buffered: Send returns when the other side has received, as MPI's does for large
+messages. So an exchange that would hang some day hangs at once, and this is detected exactly: every
+rank waits for another one. Each rank counts the bytes that it has to move one after another;
+sending while receiving counts once.
 """
 
 import threading
@@ -18,15 +18,15 @@ ANY = -1  # MPI's wildcard for sources and tags
 
 
 class Hang(Exception):  # noqa: N818 - what it is, not that it is an error
-    """Every rank waits for another one."""
+    """An exchange in which every rank waits for another one."""
 
 
 class SameArray(Exception):  # noqa: N818
-    """An array is to be sent and written to at the same time, which MPI forbids."""
+    """An array that is sent and written to at the same time, which MPI forbids."""
 
 
 class OtherRankFailed(Exception):  # noqa: N818
-    """Another rank failed, so this one ends."""
+    """The end of a rank because another rank failed."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class OnRanks:
 
 
 class World:
-    """What the ranks share: messages under way, and who waits for what."""
+    """The state that ranks share: messages in transit, and which rank waits for which."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -192,7 +192,7 @@ class Transfer:
 
 
 def plain(buffer: Any) -> np.ndarray:
-    """The array of `values` or `[values, MPI.FLOAT]`."""
+    """Return the array in `values` or in `[values, MPI.FLOAT]`."""
     array = buffer[0] if isinstance(buffer, list | tuple) else buffer
     if not isinstance(array, np.ndarray):
         raise TypeError(f"Send and Recv move NumPy arrays, not {type(array).__name__}")
@@ -202,7 +202,10 @@ def plain(buffer: Any) -> np.ndarray:
 
 
 def is_in_place(buffer: Any) -> bool:
-    """MPI.IN_PLACE, or None, which mpi4py takes for the same; known without starting MPI."""
+    """Return whether this is MPI.IN_PLACE, or None, which mpi4py treats the same.
+
+    MPI is not started for it.
+    """
     return buffer is None or type(buffer).__name__ == "InPlaceType"
 
 

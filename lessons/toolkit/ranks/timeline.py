@@ -1,6 +1,6 @@
-"""Horovod's timeline: what it did for each tensor, and when; written where HOROVOD_TIMELINE says.
+"""Read Horovod's timeline, the file named by HOROVOD_TIMELINE: its work on each tensor, with times.
 
-The file has the form of Chrome's traces: `B` begins an activity of a tensor, `E` ends its latest.
+The format is that of Chrome's traces: `B` begins an activity of a tensor, `E` ends its latest one.
 """
 
 import itertools
@@ -28,7 +28,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Step:
-    """From the first negotiation of a step to that of the next; spans of this step's tensors."""
+    """A step with the spans of its tensors.
+
+    It lasts from its first negotiation to the first one of the next step.
+    """
 
     start: float
     end: float
@@ -40,17 +43,17 @@ class Step:
 
     @property
     def exchanging(self) -> float:
-        """The part of the step in which gradients travel."""
+        """Return the fraction of the step in which gradients are in transit."""
         return covered(s for s in self.spans if s.activity == ALLREDUCE) / self.seconds
 
     @property
     def negotiating(self) -> float:
-        """The part in which some tensor waits until all ranks have it, and none travels."""
+        """Return the fraction of the step in which tensors wait and none is in transit."""
         return covered(self.spans) / self.seconds - self.exchanging
 
 
 def read_timeline(path: str | Path) -> list[Span]:
-    """All activities in the order in which they began; one that was cut off is left out."""
+    """Return all activities in the order of their start, without unfinished ones."""
     tensors: dict[int, str] = {}
     open_: dict[int, list[tuple[str, float]]] = defaultdict(list)
     spans = []
@@ -69,7 +72,7 @@ def read_timeline(path: str | Path) -> list[Span]:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """The trace's objects; a job that was ended leaves a list without its end."""
+    """Return the trace's objects. A killed job leaves a list without its end."""
     try:
         return list(json.loads(text))
     except json.JSONDecodeError:
@@ -81,7 +84,7 @@ def events(text: str) -> list[dict[str, Any]]:
 
 
 def covered(spans: Iterable[Span]) -> float:
-    """Seconds in which at least one of the spans is on; where they overlap, time counts once."""
+    """Return the seconds covered by at least one span; overlaps count once."""
     total, until = 0.0, float("-inf")
     for span in sorted(spans, key=lambda span: span.start):
         total += max(0.0, span.end - max(span.start, until))
@@ -90,7 +93,7 @@ def covered(spans: Iterable[Span]) -> float:
 
 
 def steps(spans: Iterable[Span]) -> list[Step]:
-    """The training's steps: every tensor is negotiated once in each."""
+    """Return the training's steps, in each of which every tensor is negotiated once."""
     found: dict[int, list[Span]] = defaultdict(list)
     seen: dict[tuple[str, str], int] = defaultdict(int)
     for span in spans:
@@ -105,7 +108,7 @@ def steps(spans: Iterable[Span]) -> list[Step]:
 
 
 def typical(all_steps: Sequence[Step]) -> tuple[float, float, float]:
-    """Medians over the steps: seconds, part in which gradients travel, part of negotiating."""
+    """Return medians over the steps: seconds, and the fractions for exchange and negotiation."""
     if not all_steps:
         raise ValueError("the timeline has no two steps with an allreduce: did several ranks run?")
     one, two, three = (

@@ -1,7 +1,8 @@
-"""Bytes that came in over the network, as the kernel counts them on this process's connections.
+"""Count the bytes received over the network, as the kernel counts them.
 
-So nobody's program has to be believed. Gloo, MPI over TCP and all else that uses sockets is counted
-with what each adds for itself. NVLink, InfiniBand and memory that ranks share are not seen.
+The kernel counts them for each of this process's connections, so no program has to be trusted.
+Gloo, MPI over TCP and everything else that uses sockets is counted, including the protocol's own
+bytes. NVLink, InfiniBand and shared memory are not counted.
 """
 
 import os
@@ -10,11 +11,14 @@ import stat
 import struct
 
 TCP_INFO = getattr(socket, "TCP_INFO", 11)
-RECEIVED = 128  # where tcpi_bytes_received stands in the kernel's struct tcp_info, since Linux 4.1
+RECEIVED = 128  # offset of tcpi_bytes_received in the kernel's struct tcp_info, since Linux 4.1
 
 
 def bytes_received() -> int | None:
-    """Since the connections that are open now began; None where the kernel does not tell."""
+    """Return the bytes received on the connections that are open now.
+
+    None if the kernel does not report them.
+    """
     total, counted = 0, False
     try:
         numbers = [int(name) for name in os.listdir("/proc/self/fd")]
@@ -28,7 +32,7 @@ def bytes_received() -> int | None:
 
 
 def of_connection(number: int) -> int | None:
-    """Of the open file of this number, if it is a TCP connection."""
+    """Return the bytes of the open file with this number, if it is a TCP connection."""
     try:
         if not stat.S_ISSOCK(os.fstat(number).st_mode):
             return None

@@ -1,4 +1,4 @@
-"""Which device a rank uses: its name, and for a GPU the identity that no mask hides."""
+"""The device that a rank uses: its name, and for a GPU an identity that no mask hides."""
 
 import platform
 import re
@@ -12,7 +12,7 @@ Environ = Mapping[str, str]
 
 
 def device(which: str) -> str:
-    """Name of the device that the framework uses in this process."""
+    """Return the name of the device that the framework uses in this process."""
     if which == "torch":
         cuda = sys.modules["torch"].cuda
         if cuda.is_available():
@@ -26,8 +26,11 @@ def device(which: str) -> str:
 
 
 def device_number(which: str, environ: Environ) -> str:
-    """Which GPU: eight digits of its UUID, or where nobody tells it only its number, which another
-    rank's GPU may have too; "" for a CPU."""
+    """Return an identity of the GPU, or "" for a CPU.
+
+    It is eight digits of the GPU's UUID. If the UUID is not available, it is only the GPU's number,
+    which another rank's GPU may share.
+    """
     if which == "torch":
         torch = sys.modules["torch"]
         if not torch.cuda.is_available():
@@ -46,8 +49,11 @@ def device_number(which: str, environ: Environ) -> str:
 
 
 def framework_uuid(torch: object, index: int) -> str:
-    """As PyTorch tells it. Parts of a GPU (MIG) have that of the whole, and AMD's UUIDs begin
-    alike: there it is no identity."""
+    """Return eight digits of the UUID that PyTorch reports, or "".
+
+    Parts of a GPU (MIG) report the UUID of the whole GPU, and AMD's UUIDs all begin the same, so
+    neither is an identity.
+    """
     properties = torch.cuda.get_device_properties(index)  # type: ignore[attr-defined]
     uuid = getattr(properties, "uuid", None)
     whole = "MIG" not in str(getattr(properties, "name", ""))
@@ -56,7 +62,7 @@ def framework_uuid(torch: object, index: int) -> str:
 
 
 def gpu_of(index: int, visible: str) -> str:
-    """The GPU that a framework calls `index`, where CUDA_VISIBLE_DEVICES is `visible`."""
+    """Return the identity of the GPU that a framework calls `index` under CUDA_VISIBLE_DEVICES."""
     masks = [mask.strip() for mask in visible.split(",") if mask.strip()]
     chosen = masks[index] if index < len(masks) else str(index)
     if match := re.match(r"(?:GPU|MIG)-([0-9a-f]{8})", chosen):
@@ -67,14 +73,16 @@ def gpu_of(index: int, visible: str) -> str:
 
 @cache
 def listed_uuids() -> list[str]:
-    """Of the GPUs that this process may use, as their driver's own program lists them; of one in
-    parts (MIG) the first part's, which is the one that CUDA takes."""
+    """Return the UUIDs of this process's GPUs, as the driver's own program lists them.
+
+    For a GPU in parts (MIG) it is the UUID of the first part, which is the one that CUDA uses.
+    """
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return []
     found: list[str] = []
-    parted = False  # the GPU of the line before has told its first part
+    parted = False  # the GPU of the line before already has its first part
     for line in done.stdout.splitlines():
         match = re.search(r"^(\s*)(?:GPU|MIG) .*\(UUID: (?:GPU|MIG)-([0-9a-f]{8})", line)
         if match and not match[1]:

@@ -1,4 +1,4 @@
-"""The clock of one epoch, which stands still while something else than training goes on."""
+"""The clock of one epoch, which stops while the program does something other than training."""
 
 import sys
 import time
@@ -9,9 +9,10 @@ from lessons.toolkit.record.reading import what_was_read
 
 
 class EpochClock:
-    """Writes the epoch's two lines to the chain; without one (ranks above 0) it only keeps step.
+    """A clock that writes the epoch's two lines to the chain.
 
-    samples: distinct training samples of the epoch; lr: the rate, if log() does not tell one.
+    Without a chain (on ranks above 0) it only counts. `samples`: distinct training samples of the
+    epoch. `lr`: the rate, if log() does not report one.
     """
 
     def __init__(
@@ -42,13 +43,16 @@ class EpochClock:
             mllog.write([self.chain.line(event_type, key, value, epoch_num=self.number)])
 
     def log(self, **values: Any) -> None:
-        """loss, accuracy, lr, steps, samples of this epoch."""
+        """Store loss, accuracy, lr, steps or samples of this epoch."""
         self.steps = values.pop("steps", self.steps)
         self.samples = values.pop("samples", self.samples)
         self.logged |= values
 
     def read(self, indices: Any) -> None:
-        """Samples of the training set that a step took, by index; counted when the clock stands."""
+        """Store the training samples of one step, by index.
+
+        They are counted when the clock stops.
+        """
         self.indices.append(indices)
 
     def pause(self) -> None:
@@ -80,7 +84,7 @@ class EpochClock:
 
 
 def synchronise() -> None:
-    """Wait until the GPUs in use have done what they were given; on a CPU nothing is pending."""
+    """Wait until the GPUs in use have finished their work. A CPU has no pending work."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()

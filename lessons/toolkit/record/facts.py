@@ -1,4 +1,4 @@
-"""Where a program runs and who started it: what the run record says beside the training itself."""
+"""Facts about where a program runs and who started it, for the run record."""
 
 import hashlib
 import multiprocessing
@@ -24,7 +24,10 @@ LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "
 
 
 def launcher(environ: Environ) -> str:
-    """Who started this process as one of several: the innermost of nested launchers."""
+    """Return the launcher that started this process as one of several.
+
+    If launchers are nested, it is the innermost one.
+    """
     launch = launched(environ)
     return launch.launcher if launch else "none"
 
@@ -38,30 +41,31 @@ def scheduler(environ: Environ) -> str:
 
 
 def ranks_asked(environ: Environ) -> int | None:
-    """How many ranks the launcher, or without one the scheduler, was asked for."""
+    """Return the number of ranks requested from the launcher, or else from the scheduler."""
     launch = launched(environ)
     return launch.size if launch else number(environ, ("SLURM_NTASKS", "SLURM_NPROCS"))
 
 
 def launch_id(environ: Environ, size: int) -> str:
-    """Eight hex digits: the same in all ranks of a launch, another for each launch.
+    """Return eight hex digits: the same in all ranks of a launch, others in other launches.
 
-    No message is exchanged: the parts are what each launcher gives to all of its processes. A
-    program that believes to be alone is a run of its own, even if a launcher started it N times.
+    Ranks exchange no message for it: the parts are values that each launcher gives to all of its
+    processes. A program that considers itself the only rank is a run of its own, even if a launcher
+    started it N times.
     """
     job = [environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""]
     kind = launcher(environ) if size > 1 else "none"
     if kind == "torchrun" and "TORCHELASTIC_RUN_ID" in environ:
         names = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
         parts = [environ.get(name, "") for name in (*names, "SLURM_STEP_ID")]
-        if environ.get("GROUP_WORLD_SIZE") == "1":  # one node: torchrun is everybody's parent
+        if environ.get("GROUP_WORLD_SIZE") == "1":  # one node: torchrun is the parent of all ranks
             parts.append(birth(os.getppid()))
     elif kind == "horovodrun" and "HOROVOD_GLOO_RENDEZVOUS_PORT" in environ:
         parts = [environ[f"HOROVOD_GLOO_RENDEZVOUS_{part}"] for part in ("ADDR", "PORT")]
     elif kind == "mpirun":
         parts = [environ.get("PMIX_NAMESPACE") or environ.get("OMPI_MCA_ess_base_jobid", "")]
         if environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == environ["OMPI_COMM_WORLD_SIZE"]:
-            # The name holds mpirun's process id, which comes again; its time of birth does not.
+            # The name holds mpirun's process id, which may recur; its start time does not.
             parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", parts[0])]
     elif kind == "mpiexec" and environ.get("PALS_APID"):
         parts = [environ["PALS_APID"]]
@@ -69,13 +73,16 @@ def launch_id(environ: Environ, size: int) -> str:
         parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
     elif size > 1 and (parent := multiprocessing.parent_process()) and parent.pid:
         parts = [birth(parent.pid)]
-    else:  # one process: whatever is unlike anything else
+    else:  # one process: any value that no other process has
         parts = [os.urandom(8).hex()]
     return hashlib.blake2b("\0".join([kind, *job, *parts]).encode()).hexdigest()[:8]
 
 
 def birth(pid: int) -> str:
-    """Process id, start in clock ticks since boot, and the boot: no two processes share them."""
+    """Return the process id, its start in clock ticks since boot, and the boot's id.
+
+    No two processes share all three.
+    """
     try:
         ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -85,7 +92,7 @@ def birth(pid: int) -> str:
 
 
 def hosts(environ: Environ) -> list[str]:
-    """Names of the nodes as the scheduler tells them, else only this one."""
+    """Return the names of the nodes from the scheduler, or else only this node's name."""
     if nodes := environ.get("SLURM_STEP_NODELIST") or environ.get("SLURM_JOB_NODELIST"):
         return node_names(nodes)
     try:
@@ -95,7 +102,7 @@ def hosts(environ: Environ) -> list[str]:
 
 
 def framework(source: str) -> str:
-    """The framework in use, as far as loaded; `source` decides where both are."""
+    """Return the framework in use, if it is loaded. If both are loaded, `source` decides."""
     loaded = [name for name in ("tensorflow", "torch") if name in sys.modules]
     if len(loaded) == 2:
         return "torch" if "torch" in source else "tensorflow"
@@ -119,7 +126,7 @@ def versions(environ: Environ) -> dict[str, str]:
 
 
 def threads(which: str, environ: Environ) -> int:
-    """Threads that one operation of this process may use."""
+    """Return the number of threads that one operation of this process may use."""
     if which == "torch":
         return int(sys.modules["torch"].get_num_threads())
     cores = len(usable_cpus())
@@ -131,7 +138,10 @@ def threads(which: str, environ: Environ) -> int:
 
 
 def git_revision(environ: Environ) -> str | None:
-    """Revision of the course, with a + if files were changed; None where git cannot say at once."""
+    """Return the course's revision, with a + if files were changed.
+
+    None if git cannot answer quickly.
+    """
     if known := environ.get("COURSE_GIT"):
         return known
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
@@ -145,14 +155,16 @@ def git_revision(environ: Environ) -> str | None:
 
 
 def arguments(words: Sequence[str]) -> list[str] | None:
-    """What the program was called with, so that the run can be repeated; None if that is too much
-    for a line."""
+    """Return the program's arguments, so that the run can be repeated.
+
+    None if they are too long for one line.
+    """
     fits = len(words) <= 32 and sum(len(word) + 3 for word in words) <= 300
     return list(words) if fits else None
 
 
 def machine(which: str, environ: Environ) -> dict[str, Any]:
-    """The facts of one launch that do not depend on the training."""
+    """Return the facts of one launch that do not depend on the training."""
     return {
         "versions": versions(environ),
         "launcher": launcher(environ),

@@ -1,4 +1,7 @@
-"""Which files really appear in a folder: seen on the disk, by a rank that did not write them."""
+"""Find the files that really appear in a folder.
+
+A rank that did not write them looks on the disk.
+"""
 
 import contextlib
 import os
@@ -10,13 +13,16 @@ from typing import Any
 
 from lessons.toolkit.record.parameters import array
 
-PATIENCE = 5.0  # seconds: on a shared file system another node's file may come into sight late
+PATIENCE = 5.0  # seconds: on a shared file system another node's file may become visible late
 
 Seen = Mapping[str, tuple[int, ...]]
 
 
 def files_in(folder: str | os.PathLike[str]) -> Seen:
-    """Each file below a folder with what changes when it is written anew; hidden ones left out."""
+    """Return each file below a folder with values that change when it is rewritten.
+
+    Hidden files are left out.
+    """
     found = {}
     for path in Path(folder).rglob("[!.]*"):
         with contextlib.suppress(OSError):  # gone again meanwhile
@@ -30,25 +36,25 @@ def files_in(folder: str | os.PathLike[str]) -> Seen:
 def new_files(
     folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None, looks: bool
 ) -> Iterator[list[int]]:
-    """Around what writes, on all ranks: one of them looks before and after; the number it found,
-    on all ranks, is in the list when this is over.
+    """Count the new files in a folder during a `with` block that writes them, on all ranks.
 
-    gather: the collective that brings a row of every rank together; None where there is one rank.
+    One rank looks before and after. When the block is over, the list contains the number on all
+    ranks. `gather`: the collective that collects a row from every rank; None if there is one rank.
     """
     before = files_in(folder) if looks else {}
-    together(0, gather)  # nobody writes before the rank that looks has looked
+    together(0, gather)  # no rank writes before this rank has looked
     found: list[int] = []
     yield found
-    together(0, gather)  # all have written
+    together(0, gather)  # now all ranks have written
     found.append(together(len(newer(folder, before)) if looks else 0, gather))
 
 
 def newer(folder: str | os.PathLike[str], before: Seen) -> list[str]:
-    """Files that were not there before or are others now."""
+    """Return the files that are new or changed."""
     until = time.monotonic() + PATIENCE
     while True:
         with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=folder):
-            pass  # a change of its own makes a node read a shared folder afresh
+            pass  # after a change of its own, a node reads a shared folder again
         found = [name for name, about in files_in(folder).items() if before.get(name) != about]
         if found or time.monotonic() > until:
             return found
@@ -56,7 +62,7 @@ def newer(folder: str | os.PathLike[str], before: Seen) -> list[str]:
 
 
 def together(number: int, gather: Callable[[Any], Any] | None) -> int:
-    """The sum over ranks; who comes first waits for the others."""
+    """Return the sum over the ranks. All ranks wait for each other."""
     import numpy as np
 
     row = np.array([[number]], dtype=np.int64)

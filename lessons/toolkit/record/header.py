@@ -1,4 +1,4 @@
-"""What a run's record says first: what is run, and who takes part."""
+"""The first lines of a run's record: the program's settings and its participants."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ RECORD_VERSION = 1
 
 
 def settings(args: Any) -> dict[str, Any]:
-    """A program's argparse namespace, or a dictionary of the same names."""
+    """Return the settings from an argparse namespace or from a dictionary with the same names."""
     if isinstance(args, Mapping):
         return dict(args)
     return dict(vars(args)) if args else {}
@@ -28,7 +28,10 @@ def header(
     dataset: Mapping[str, Any] | None,
     more: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What is run, as the program's settings tell it; `more` adds to them or says it better."""
+    """Return the header's facts from the program's settings.
+
+    `more` adds facts, or replaces facts that the settings do not report correctly.
+    """
     told: dict[str, Any] = {
         "lesson": lesson,
         "program": os.path.basename(sys.argv[0]),
@@ -59,7 +62,7 @@ def header(
 def participant(
     rank: int, local_rank: int, framework: str, share: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a rank says of itself: that it is there, on which device, and what it reads."""
+    """Return a rank's presence line: its number, its device, and its share of the data."""
     name, number = devices.device(framework), devices.device_number(framework, os.environ)
     return {
         "rank": rank,

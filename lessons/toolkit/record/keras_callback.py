@@ -31,7 +31,7 @@ class CallbackMethods:
         self.epoch: Any = None
         self.counts_before: tuple[int, int] = (0, 0)
 
-    # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
+    # The callback does nothing at a batch: one that handles batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_train_begin(self, logs: Any = None) -> None:
         # The first time, and if its parameters exist.
@@ -91,7 +91,7 @@ class CallbackMethods:
 
 
 def layers(model: Any) -> Counter[str]:
-    """How many layers with parameters it has, by kind; those of a network in a network, too."""
+    """Return the number of layers with parameters, by kind, including those of nested networks."""
     found: Counter[str] = Counter()
     for layer in model.layers:
         if hasattr(layer, "layers"):
@@ -102,8 +102,10 @@ def layers(model: Any) -> Counter[str]:
 
 
 def images_of_replicas(model: Any) -> list[float]:
-    """How many each replica computed in the last epoch. Keras counts them for the mean loss, a
-    copy of the counter on each device."""
+    """Return the number of images that each replica computed in the last epoch.
+
+    Keras counts them for the mean loss and has a copy of the counter on each device.
+    """
     strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has none
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
     if strategy is None or count is None:
@@ -112,7 +114,7 @@ def images_of_replicas(model: Any) -> list[float]:
 
 
 def accuracy(logs: dict[str, Any]) -> Any:
-    """Keras names the accuracy after the metric that was asked for."""
+    """Return the accuracy from Keras's logs, where its name is that of the requested metric."""
     for name in ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy"):
         if name in logs:
             return logs[name]

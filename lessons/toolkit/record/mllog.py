@@ -1,6 +1,6 @@
-"""Tagged, chained JSON lines on standard output: how the run record reaches a job's output file.
+"""Write tagged, chained JSON lines to standard output, and so to a job's output file.
 
-The form is in docs/run-record.md. Nothing here knows what a line says.
+docs/run-record.md describes the format. This module does not know what the lines mean.
 """
 
 import contextlib
@@ -18,14 +18,17 @@ from pathlib import Path
 from typing import Any
 
 TAG = ":::MLLOG "
-# Slurm carries output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
+# Slurm sends output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
 TOOLKIT = str(Path(__file__).parents[1])
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's types; NaN and infinities as strings, which JSON has no numbers for."""
+    """Return the value in JSON's types.
+
+    NaN and infinities become strings; JSON has no such numbers.
+    """
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
@@ -44,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def short(value: Any) -> Any:
-    """A number without the digits that float32 does not have."""
+    """Return a number without the digits that float32 does not have."""
     value = plain(value)
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
@@ -56,7 +59,7 @@ def encode(value: Any) -> str:
 
 
 def shortened(value: Any, size: int) -> Any:
-    """The value with strings and lists cut to at most size, objects to four times as much."""
+    """Return the value with strings and lists cut to `size`, and objects to four times `size`."""
     if isinstance(value, str):
         return value if len(value) <= size else value[: max(size - 3, 0)] + "..."[:size]
     if isinstance(value, list):
@@ -68,7 +71,7 @@ def shortened(value: Any, size: int) -> Any:
 
 
 class Chain:
-    """One rank's lines, each sealed with a hash over itself and the one before."""
+    """The lines of one rank. Each contains a hash of itself and the line before it."""
 
     def __init__(self, run: str, rank: int) -> None:
         self.run = run
@@ -76,7 +79,10 @@ class Chain:
         self.last = run
 
     def line(self, event_type: str, key: str, value: Any, **metadata: Any) -> str:
-        """The line for an event, without its newline. Too long values are cut, never split."""
+        """Return the line for an event, without its newline.
+
+        Values that are too long are cut, never split.
+        """
         event = {
             "namespace": "course",
             "time_ms": time.time_ns() // 1_000_000,
@@ -91,13 +97,16 @@ class Chain:
             size = next(sizes)
             event["value"] = shortened(event["value"], size)
             event["metadata"] |= shortened(plain(metadata), size)
-        body = body[:-2]  # the two closing braces; the chain goes inside them
+        body = body[:-2]  # the two closing braces; the chain's hash is inside them
         self.last = hashlib.blake2b((self.last + body).encode("ascii")).hexdigest()[:12]
         return f'{TAG}{body},"chain":"{self.last}"}}}}'
 
 
 def caller() -> dict[str, Any]:
-    """File and line of the program: the innermost frame of the main file, else of no library."""
+    """Return the file and line of the program that logs.
+
+    It is the innermost frame of the main file, or else the innermost one outside libraries.
+    """
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     ours = (TOOLKIT, contextlib.__file__)
     outside = None
@@ -117,10 +126,10 @@ def caller() -> dict[str, Any]:
 
 
 def write(lines: list[str]) -> None:
-    """Each line in one write of its own, after all that the program has printed so far.
+    """Print each line in a single write, after everything that the program has printed so far.
 
-    What is left of a progress bar is ended with a newline first. Where nobody can tell whether
-    there is something left (a pipe), the newline is written anyway.
+    If the rest of a progress bar is on the current line, a newline comes first. If this cannot be
+    known (in a pipe), the newline is written anyway.
     """
     out = sys.stdout
     out.flush()
@@ -139,7 +148,7 @@ def write(lines: list[str]) -> None:
 
 
 def at_line_start(fd: int) -> bool:
-    """True if the output is a file whose last byte so far is a newline, or which is empty."""
+    """Return True if the output is a file that is empty or ends in a newline."""
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return False
@@ -158,5 +167,5 @@ def write_all(fd: int, data: bytes) -> None:
     while data:
         try:
             data = data[os.write(fd, data) :]
-        except BlockingIOError:  # some launchers hand out pipes that do not wait
+        except BlockingIOError:  # some launchers provide non-blocking pipes
             select.select([], [fd], [])

@@ -1,4 +1,4 @@
-"""What a network computes, asked on images of the record's own."""
+"""Measure what a network computes from random images."""
 
 from typing import Any
 
@@ -6,8 +6,11 @@ FLOOR = 1e-30  # of a probability, before its logarithm
 
 
 def bend(model: Any) -> float:
-    """How far a classifier's scores of a mean of two images are from the mean of their scores, as a
-    share of their difference: 0 for layers that are together one straight map."""
+    """Return how far a classifier is from a straight map, on means of two images.
+
+    The scores of the mean are compared with the mean of the scores, as a fraction of the difference
+    between both images' scores. It is 0 if all layers together are one straight map.
+    """
     import numpy as np
 
     shape = model.input_shape[1:]

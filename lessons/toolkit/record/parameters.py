@@ -1,7 +1,7 @@
-"""What became of the parameters: a hash of them, how far they moved, how far ranks are apart.
+"""Describe parameters: their hash, how far they moved, how far ranks are apart.
 
-Each looks from outside, at parameters as they lie in memory when training stands still. NumPy is
-imported where it is needed: the record itself serves programs without it.
+Each function reads the parameters in memory while training is stopped. NumPy is imported where it
+is needed, because the record also serves programs without it.
 """
 
 import hashlib
@@ -9,37 +9,40 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-MOST = 4_000_000  # numbers that travel at once when ranks are compared
+MOST = 4_000_000  # numbers sent at once when ranks are compared
 
 
 def param_hash(params: Any) -> str:
-    """Hash of the bytes of all parameters: arrays, tensors, or a dictionary of them, in order."""
+    """Return a hash of all parameters' bytes.
+
+    Parameters are arrays, tensors, or a dictionary of them, in order.
+    """
     digest = hashlib.blake2b()
     for value in arrays(params):
         if value.dtype.kind == "f":
-            value = value + value.dtype.type(0)  # -0.0 becomes 0.0: equal numbers hash alike
+            value = value + value.dtype.type(0)  # -0.0 becomes 0.0: equal numbers have equal hashes
         digest.update(value.tobytes())
     return digest.hexdigest()[:16]
 
 
 def moved(before: list[Any], params: Any) -> float:
-    """The largest change of any one parameter since `before`, which is list(arrays(…)) of then."""
+    """Return the largest change of any parameter since `before`, an earlier list(arrays(…))."""
     changes = [
         float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
     ]
-    return max(changes, key=lambda change: (change != change, change), default=0.0)  # nan is most
+    return max(changes, key=lambda change: (change != change, change), default=0.0)  # nan wins
 
 
 def changed(before: list[Any], params: Any) -> int:
-    """How many single parameters are not what they were."""
+    """Return how many single parameters differ from their earlier values."""
     pairs = zip(before, arrays(params), strict=True)
     return sum(int((now != then).sum()) for then, now in pairs)
 
 
 def spread(params: Any, gather: Callable[[Any], Any]) -> float:
-    """The largest difference of any one parameter between any two ranks.
+    """Return the largest difference of any single parameter between any two ranks.
 
-    gather: the program's own collective: it takes one row and gives the rows of all ranks.
+    `gather`: the program's own collective. It takes one row and returns the rows of all ranks.
     """
     import numpy as np
 
@@ -65,7 +68,7 @@ def array(value: Any) -> Any:
 
 
 def pieces(values: Iterable[Any]) -> Iterator[Any]:
-    """All floating-point numbers one after the other, in pieces that are neither tiny nor huge."""
+    """Yield all floating-point numbers in order, in pieces that are neither tiny nor huge."""
     import numpy as np
 
     flat = [value.reshape(-1) for value in values if value.dtype.kind == "f"]

@@ -1,7 +1,8 @@
-"""What a student's tf.data pipeline really gives, seen from behind it.
+"""Check what a student's tf.data pipeline really yields, from its output.
 
-The images' numbers go through the pipeline in the place of their labels. So what comes out can be
-compared with the data set, it can be counted what training reads, and no label can be altered.
+The images' numbers pass through the pipeline in place of their labels. So its output can be
+compared with the data set, the samples that training reads can be counted, and the student's
+functions cannot alter a label.
 """
 
 import sys
@@ -13,8 +14,11 @@ from lessons.toolkit.data import resized, scaled
 
 
 def pixels_away(images: Any, numbers: Any, originals: np.ndarray) -> float:
-    """How far a pixel is from what it should be, 0 to 1, in the mean over a batch: images of these
-    numbers against the data set's own, scaled to 0…1 and resized. 1 if their shapes are others."""
+    """Return the mean error of a pixel over a batch, from 0 to 1.
+
+    The batch is compared with the data set's images of these numbers, scaled to 0…1 and resized. It
+    is 1 if the shapes differ.
+    """
     images, numbers = np.asarray(images), np.asarray(numbers).reshape(-1).astype(np.int64)
     asked = (len(numbers), *images.shape[1:2], *images.shape[1:2], *originals.shape[3:])
     if not numbers.size or images.shape != asked:
@@ -26,7 +30,7 @@ def pixels_away(images: Any, numbers: Any, originals: np.ndarray) -> float:
 
 
 def labels_right(found: Any, numbers: Any, labels: np.ndarray) -> float:
-    """Share of the labels that are those of these numbers."""
+    """Return the fraction of the labels that belong to these numbers."""
     numbers = np.asarray(numbers).reshape(-1).astype(np.int64)
     found = np.asarray(found).reshape(-1)
     if found.shape != numbers.shape or not numbers.size:
@@ -35,8 +39,10 @@ def labels_right(found: Any, numbers: Any, labels: np.ndarray) -> float:
 
 
 def with_labels(batches: Any, labels: np.ndarray, read: list[np.ndarray]) -> Any:
-    """The batches (images, numbers), each number's label in its place; `read` collects the numbers
-    of each batch that is asked for."""
+    """Return the batches (images, numbers) with each number replaced by its label.
+
+    `read` collects the numbers of each batch that is read.
+    """
     tf = sys.modules["tensorflow"]
 
     def look_up(numbers: np.ndarray) -> np.ndarray:

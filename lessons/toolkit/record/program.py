@@ -1,7 +1,7 @@
-"""Which program runs: hashes of its file and of the modules of its own folder, and of the toolkit.
+"""Hash the files of the program that runs: its own, its folder's modules, and the toolkit.
 
-Only files are read again. What changed on disk since this process began may not be what runs, and
-gets no hash: None.
+Files are read again for this. A file that changed on disk since this process began may not be what
+runs, so its hash is None.
 """
 
 import os
@@ -17,19 +17,19 @@ from autograder.text_hash import folder_hash, text_hash
 from lessons.toolkit.record import mllog
 
 TOOLKIT = Path(mllog.TOOLKIT)
-COURSE = TOOLKIT.parents[1]  # of its packages the toolkit has a hash of its own
+COURSE = TOOLKIT.parents[1]  # the toolkit has a separate hash
 OURS = tuple(f"{COURSE / package}{os.sep}" for package in ("autograder", "cluster", "lessons"))
 STDLIB = (f"{sysconfig.get_path('stdlib')}{os.sep}",)
 INSTALLED = ("site-packages", "dist-packages")
 LINE_BYTES = 300  # of names and hashes on one line: with escapes and all the rest below 1,000
 LONGEST_NAME = 50
 MOST_FILES = 200
-CLOCK_SLACK_S = 1.0  # a process's beginning is known to hundredths, a file server's clock less well
+CLOCK_SLACK_S = 1.0  # process start times are exact to hundredths, a file server's clock less so
 LOADED = time.time()
 
 
 def main_file() -> Path | None:
-    """The program's own file; None in a notebook and for `python -c`."""
+    """Return the program's own file; None in a notebook and for `python -c`."""
     name = getattr(sys.modules.get("__main__"), "__file__", None)
     path = Path(os.path.abspath(name)) if isinstance(name, str) else None
     return path if path is not None and path.is_file() else None
@@ -41,14 +41,14 @@ def main_hash() -> str | None:
 
 
 def program_files() -> dict[str, Path]:
-    """Name in the program's folder -> path, of the program and what it imported from there."""
+    """Return name -> path of the program and of the modules it imported from its folder."""
     main = main_file()
     if main is None:
         return {}
     files = {main.name: main}
     folders = {f"{main.parent}{os.sep}", f"{main.resolve().parent}{os.sep}"}  # it may be a link
     for module in list(sys.modules.values()):
-        # Not getattr: a module that is loaded when it is first used must stay unused.
+        # Not getattr, which would load a lazy module.
         path = getattr(module, "__dict__", {}).get("__file__")
         if not isinstance(path, str) or not path.endswith(".py"):
             continue
@@ -59,7 +59,10 @@ def program_files() -> dict[str, Path]:
 
 
 def not_the_programs(folder: str) -> tuple[str, ...]:
-    """A program may lie at the top of the course, or of all that is installed."""
+    """Return the folders whose modules are not the program's own.
+
+    A program may be in the top folder of the course, or above installed packages.
+    """
     return (OURS if f"{COURSE}{os.sep}".startswith(folder) else (f"{TOOLKIT}{os.sep}",)) + STDLIB
 
 
@@ -78,7 +81,7 @@ def hash_of(path: Path) -> str | None:
 
 @cache
 def began() -> float:
-    """When this process was started, by the clock that files are dated by."""
+    """Return the start time of this process, by the clock that stamps files."""
     try:
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         up = float(Path("/proc/uptime").read_text().split()[0])
@@ -96,7 +99,7 @@ def toolkit_hash() -> str | None:
 
 
 def first_values() -> Iterator[dict[str, Any]]:
-    """What the record says of the program where it begins: a value for each line."""
+    """Yield the record's first statements about the program, one for each line."""
     main = main_file()
     head = {"main": main and main.name[-LONGEST_NAME:], "toolkit": toolkit_hash()}
     groups = list(in_lines(program_files())) or [{}]
@@ -105,13 +108,13 @@ def first_values() -> Iterator[dict[str, Any]]:
 
 
 def later_values(told: set[str]) -> Iterator[dict[str, Any]]:
-    """The same for what was imported since."""
+    """Yield statements about the modules imported since."""
     new = {name: path for name, path in program_files().items() if name not in told}
     yield from ({"files": group} for group in in_lines(new))
 
 
 def in_lines(files: dict[str, Path]) -> Iterator[dict[str, str | None]]:
-    """Names with their hashes, in groups that fit on a line whatever the names are."""
+    """Yield names with their hashes, in groups that always fit on a line."""
     group: dict[str, str | None] = {}
     size = 0
     for name, path in files.items():

@@ -1,11 +1,14 @@
-"""What the steps of an epoch really read: counted from the indices that they were given."""
+"""Count the samples that an epoch's steps really read, from the indices that the steps received."""
 
 import hashlib
 from typing import Any
 
 
 def what_was_read(steps: list[Any]) -> dict[str, Any] | None:
-    """How many samples, how many different ones, the one read most, and a hash of their order."""
+    """Return how many samples were read, how many distinct ones, and a hash of their order.
+
+    Also return how often the most frequent one was read.
+    """
     if not steps:
         return None
     import numpy as np
@@ -21,7 +24,7 @@ def what_was_read(steps: list[Any]) -> dict[str, Any] | None:
 
 
 def labels_of(labels: Any, classes: int = 10) -> list[int]:
-    """How many samples of each class."""
+    """Return the number of samples of each class."""
     import numpy as np
 
     found = np.bincount(np.asarray(labels, dtype=np.int64).reshape(-1), minlength=classes)

@@ -25,14 +25,21 @@ RECORDS = itertools.count()  # of this process
 
 
 class Record:
-    """Writes a run's events; rank 0 most of them, every rank that it took part and that it ended.
+    """A writer of a run's events.
 
-    args: the program's argparse namespace, from which epochs, batch_size, lr, seed and model come.
-    samples: distinct training samples an epoch of all ranks together; default: the data set's.
+    Rank 0 writes most of them. Every rank writes that it takes part and that it ends.
+
+    args: the program's argparse namespace, for epochs, batch_size, lr, seed and model.
+
+    samples: distinct training samples per epoch of all ranks together; default: the data set's.
+
     shard: this rank's share, as (start, stop, step) or as indices or names; default: everything.
+
     labels: the classes of this rank's share, to be counted.
-    built: param_hash of what this rank built, before all ranks were made to start alike.
-    more: any other fact of the header, or one that args does not tell right.
+
+    built: the param_hash of this rank's parameters before all ranks get the same ones.
+
+    more: other facts of the header, or facts that args do not report correctly.
     """
 
     def __init__(
@@ -53,8 +60,8 @@ class Record:
         **more: Any,
     ) -> None:
         if not gc.get_freeze_count():
-            # The objects of a framework stay to the end, so many that looking at them once more,
-            # when the process ends, takes most of a second.
+            # The objects of a framework stay until the end. Checking all of them once more
+            # when the process ends takes most of a second.
             gc.freeze()
         asked = settings(args)
         self.rank, self.size = int(rank), int(size)
@@ -71,8 +78,8 @@ class Record:
             self.share["labels"] = labels_of(labels)
         if built is not None:
             self.share["built_hash"] = built
-        self.before: list[Any] | None = None  # the parameters that training began with
-        self.seen: dict[str, Any] = {}  # of the parameters, straight after the last step
+        self.before: list[Any] | None = None  # hash of the parameters that training began with
+        self.seen: dict[str, Any] = {}  # of the parameters, right after the last step
         self.numbers: list[Any] = []  # of the images that a Keras epoch reads, batch by batch
         self.start_hash: str | None = None
         self.clock: EpochClock | None = None  # of the last epoch
@@ -102,13 +109,13 @@ class Record:
 
     @contextmanager
     def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
-        """Times the training of one epoch; evaluation and checkpoints belong outside of it."""
+        """Time the training of one epoch. Evaluation and checkpoints belong outside the block."""
         clock = self.start_epoch(steps, samples)
         yield clock
         clock.stop()
 
     def start_epoch(self, steps: int | None = None, samples: int | None = None) -> EpochClock:
-        """For who cannot use `with`: the clock has to be stopped."""
+        """Start an epoch without `with`. The caller stops the returned clock."""
         self.epochs += 1
         self.clock = EpochClock(
             self.epochs,
@@ -121,15 +128,20 @@ class Record:
         return self.clock
 
     def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
-        """The same as a Keras callback; put callbacks that write checkpoints after it. It calls
-        begin and trained itself; gather is trained's. bend: also measure how far the network is
-        from one straight map (networks.py)."""
+        """Return the record as a Keras callback, which calls begin and trained itself.
+
+        Put callbacks that write checkpoints after it. `gather`: see trained. `bend`: also measure
+        how far the network is from a straight map (networks.py).
+        """
         return make_callback(self, gather, bend)
 
     def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
-        """What Keras trains on. batches: of a tf.data pipeline, each image with its number in the
-        data set (images, labels). Its label is put in the number's place, and the Keras callback
-        counts what is read. Before, a few batches are compared with the data set's images."""
+        """Return labelled batches for Keras, and count the samples that are read.
+
+        `batches` come from a tf.data pipeline, in which each image has its number in the data set
+        (images, labels). Each number is replaced by its label. First, a few batches are compared
+        with the data set's images.
+        """
         from lessons.toolkit.record.pictures import with_labels
 
         for pictures, numbers in batches.take(look_at):
@@ -139,8 +151,11 @@ class Record:
     def look_at(
         self, batch: Any, numbers: Any, images: Any, found: Any = None, labels: Any = None
     ) -> None:
-        """A batch of a pipeline against the data set's images of these numbers; and the labels that
-        were found with it against the data set's labels."""
+        """Compare a batch with the data set's images of these numbers.
+
+        `found` are the labels that came with the batch; they are compared with the data set's
+        labels.
+        """
         from lessons.toolkit.record.pictures import labels_right, pixels_away
 
         self.measure("pixels_away", pixels_away(batch, numbers, images), "")
@@ -148,16 +163,22 @@ class Record:
             self.measure("labels_right", labels_right(found, numbers, labels), "")
 
     def begin(self, params: Any) -> None:
-        """On every rank, right before the first step: the parameters that training begins with."""
+        """Record the parameters that training begins with.
+
+        Call it on every rank, right before the first step.
+        """
         if self.start_hash is None:
             params = [array.copy() for array in arrays(params)]
             self.start_hash = param_hash(params)
             self.before = params if self.rank == 0 else None
 
     def trained(self, params: Any, gather: Callable[[Any], Any] | None = None) -> None:
-        """On every rank, straight after the last step, before anything else is done with them: the
-        trained parameters. gather: the collective that brings a row of every rank together
-        (hvd.allgather, comm.allgather), by which the ranks' parameters are compared."""
+        """Record the trained parameters.
+
+        Call it on every rank, right after the last step. `gather` is the collective that collects a
+        row from every rank (hvd.allgather, comm.allgather). It is used to compare the ranks'
+        parameters.
+        """
         params = list(arrays(params))
         self.seen = {"param_hash": param_hash(params)}
         if self.before is not None:
@@ -170,8 +191,10 @@ class Record:
     def saving(
         self, folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None = None
     ) -> Iterator[None]:
-        """On every rank, around what writes a checkpoint into the folder: the last rank looks on
-        the disk how many files are new. gather is trained's."""
+        """Count the files that the `with` block writes into the folder, on every rank.
+
+        The last rank looks on the disk for new files. `gather`: see trained.
+        """
         with new_files(folder, gather, looks=self.rank == self.size - 1) as found:
             yield
         self.files_found = max(found[0], self.files_found or 0)
@@ -185,14 +208,14 @@ class Record:
         samples: int | None = None,
         epoch: int | None = None,
     ) -> None:
-        """Accuracy on samples that were not trained on."""
+        """Record the accuracy on samples that are not trained on."""
         if self.rank == 0:
             metadata: dict[str, Any] = {} if epoch is None else {"epoch_num": epoch}
             metadata |= {"split": split, "loss": mllog.short(loss), "samples": samples}
             mllog.write([self.point("eval_accuracy", mllog.short(accuracy), **metadata)])
 
     def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
-        """Any other measured number, with what names the point: measure(…, bytes=4096)."""
+        """Record any other number, with values that identify the point: measure(…, bytes=4096)."""
         if self.rank == 0:
             value = {"name": name, "value": value, "unit": unit, **point}
             mllog.write([self.point("measure", value)])
@@ -207,8 +230,11 @@ class Record:
         files_written: int | None = None,
         **more: Any,
     ) -> None:
-        """Last of all, on every rank. params: the trained parameters, if trained() was not called;
-        param_spread: what the program found itself, if trained() was given no collective."""
+        """End the record: the last call, on every rank.
+
+        `params`: the trained parameters, if trained() was not called. `param_spread`: the program's
+        own result, if trained() got no collective.
+        """
         if self.ended:
             return
         if params is not None and not self.seen:
@@ -249,13 +275,13 @@ class Record:
         return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
 
     def abort(self) -> None:
-        """At the program's end: if an exception ended it, rank 0 says so."""
+        """Record, on rank 0 at the program's end, that an exception ended it."""
         if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
             reason = type(sys.last_value).__name__
             mllog.write([self.stop_line("aborted", {"reason": reason})])
 
 
 def run_id(size: int) -> str:
-    """The launch's; a second record of the same process is another run."""
+    """Return the id of the launch. A second record of the same process gets another id."""
     launch, number = facts.launch_id(os.environ, size), next(RECORDS)
     return hashlib.blake2b(f"{launch} {number}".encode()).hexdigest()[:8] if number else launch

@@ -1,17 +1,17 @@
-"""How much faster N ranks are than one, measured in one launch, beside what the machine can give.
+"""Measure, in one launch, how much faster N ranks are than one, and the machine's own limit.
 
     from mpi4py import MPI
 
     rounds.measure(record, MPI.COMM_WORLD, silent=…, together=…, params=…, samples=64)
 
-A round is three phases in the same processes, right after one another, so that whatever else the
-machine does hits all three: *alone*, where rank 0 steps and the others sleep; *silent*, where all
-step and nothing is exchanged; *together*, where the gradients are averaged. Every other round goes
-backwards. A phase lasts as long as its slowest rank. The record gets one line a round, and the
-grader compares the phases of one round with each other (docs/run-record.md).
+A round has three phases in the same processes, right after one another: *alone*, where rank 0 steps
+and the others sleep; *silent*, where all ranks step and exchange nothing; *together*, where the
+gradients are averaged. So other load on the machine affects all three. Every second round has the
+reverse order. A phase lasts as long as its slowest rank. The record gets one line per round, and
+the grader compares the phases of one round with each other (docs/run-record.md).
 
-The program gives two functions that each make one step, with networks of their own: what is not
-averaged drifts apart. Which framework they use, and how they exchange, is theirs.
+The program passes two functions that each make one step. Each has its own network, because ranks
+that average nothing drift apart. The functions choose the framework and the exchange.
 """
 
 import time
@@ -22,7 +22,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 from lessons.toolkit.record.record import Record
 
 PHASES = ("alone", "silent", "together")
-PAUSE_S = 0.0005  # how long who waits sleeps before it looks again
+PAUSE_S = 0.0005  # sleep between two checks of a waiting rank
 
 Step = Callable[[], Any]
 Arrays = Callable[[], Sequence[Any]]
@@ -42,9 +42,12 @@ def measure(
 ) -> None:
     """Warm up every phase, then measure the rounds. All ranks call it.
 
-    comm: a communicator of mpi4py, of all ranks.
-    params: gives the trainable parameters of the network that steps together, as NumPy arrays.
-    samples: of a step, on one rank.
+    comm: an mpi4py communicator of all ranks.
+
+    params: a function that returns the trainable parameters of the network that steps together, as
+    NumPy arrays.
+
+    samples: samples per step on one rank.
     """
     doing = {"alone": silent, "silent": silent, "together": together}
     for phase in PHASES:
@@ -69,7 +72,7 @@ def measure(
 
 
 def seconds_of(comm: Any, phase: str, step: Step, steps: int) -> float:
-    """Of the slowest rank, from a moment when all are ready."""
+    """Return the seconds of the slowest rank, from a moment when all ranks are ready."""
     wait(comm)
     comm.Barrier()
     began = time.perf_counter()
@@ -83,14 +86,17 @@ def seconds_of(comm: Any, phase: str, step: Step, steps: int) -> float:
 
 
 def wait(comm: Any) -> None:
-    """A barrier in which who waits leaves the core to others; MPI's own asks over and over."""
+    """Wait for all ranks, and leave the core to others meanwhile.
+
+    MPI's own barrier polls all the time.
+    """
     arrived = comm.Ibarrier()
     while not arrived.Test():
         time.sleep(PAUSE_S)
 
 
 def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
-    """By how much the parameter that moved most did, on the rank where that was least."""
+    """Return the largest change of a parameter, on the rank where it is smallest."""
     import numpy as np
 
     pairs = zip(before, after, strict=True)
@@ -99,7 +105,7 @@ def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> floa
 
 
 def spread(comm: Any, arrays: Sequence[Any]) -> float:
-    """The largest difference of one parameter between any two ranks; NaN if one is no number."""
+    """Return the largest difference of one parameter between two ranks; NaN if any is no number."""
     import numpy as np
     from mpi4py import MPI
 

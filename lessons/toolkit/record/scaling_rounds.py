@@ -1,15 +1,15 @@
-"""How long a pass over the data takes on 1, 2, 4 … of a launch's ranks, in rounds, side by side.
+"""Measure the time of a pass over the data on 1, 2, 4 … of a launch's ranks, in rounds.
 
     scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
-sleep; every other round goes backwards. So whatever else the machine does hits all sizes alike.
-The record gets a line for each size of each round (docs/run-record.md): the seconds of the slowest
-rank, and what the steps really read, counted from the indices that the pass gives back.
+sleep. Every second round has the reverse order. So other load on the machine affects all sizes
+equally. The record gets a line for each size of each round (docs/run-record.md): the seconds of the
+slowest rank, and the samples that the steps read, counted from the indices that the pass returns.
 
-With `silent`, a round has one phase more: a pass of one rank alone, made by all ranks at a time
-with nothing exchanged. It is told in the line `round` of a speed job (rounds.py), with what one
-rank alone and all together took in the same round.
+With `silent`, a round has one more phase: all ranks make the pass of one rank at the same time and
+exchange nothing. The record reports it in the line `round` of a speed job (rounds.py), with the
+seconds of one rank alone and of all ranks together in the same round.
 """
 
 import time
@@ -40,8 +40,10 @@ def measure(
 ) -> None:
     """Warm up every phase, then measure the rounds. All ranks call it, with all sizes.
 
-    comm: a communicator of mpi4py, of all ranks; passes[p] is called on its first p ranks.
-    params[p] gives the trainable parameters of the network that p ranks train, as NumPy arrays.
+    comm: an mpi4py communicator of all ranks; passes[p] is called on its first p ranks.
+
+    params[p]: a function that returns the trainable parameters of the network that p ranks train,
+    as NumPy arrays.
     """
     sizes = sorted(passes)
     groups = {p: comm.Split(0 if comm.Get_rank() < p else 1, comm.Get_rank()) for p in sizes}
@@ -90,7 +92,10 @@ def tell(record: Record, number: int, seconds: Mapping[int, float], points: Mapp
 
 
 def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, Sequence[Any]]:
-    """Seconds of the slowest rank, from a moment when all are ready; and what this rank read."""
+    """Return the seconds of the slowest rank, and the samples that this rank read.
+
+    The clock starts when all ranks are ready.
+    """
     read: Sequence[Any] = ()
     wait(comm)
     comm.Barrier()
@@ -104,7 +109,7 @@ def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, S
 
 
 def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
-    """How many different samples the ranks of a pass read together, and how many in all."""
+    """Return how many distinct samples the ranks of a pass read together, and how many in all."""
     steps = [
         step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank
     ]

@@ -1,4 +1,4 @@
-"""Which samples a rank reads, in a few words: how many, a hash, and the slices if there are few."""
+"""Describe the samples that a rank reads: their number, a hash, and a few slices."""
 
 import hashlib
 from array import array
@@ -9,7 +9,10 @@ from lessons.toolkit.record.mllog import plain
 
 
 def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:
-    """How much a rank reads, and a hash of which; the shard itself too if it is a slice."""
+    """Return the number of samples that a rank reads and a hash of them.
+
+    A shard that is a slice is returned too.
+    """
     if shard is None:
         return {"samples": samples, "shard_ids_hash": None if samples is None else "all"}
     if isinstance(shard, tuple | slice):
@@ -39,7 +42,7 @@ def ids_hash(ids: list[Any], samples: int | None) -> dict[str, Any]:
 
 
 def blocks(ids: list[Any], most: int = 32) -> list[list[int]] | None:
-    """Sorted indices as [start, stop, 1] of each block of neighbours; None if they are too many."""
+    """Return sorted indices as blocks [start, stop, 1]; None if there are too many blocks."""
     found: list[list[int]] = []
     for number in ids:
         if not isinstance(number, int):

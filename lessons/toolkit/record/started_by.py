@@ -1,6 +1,6 @@
-"""Which launchers and schedulers stand above this process in the kernel's table of processes.
+"""Find the launchers and schedulers above this process in the kernel's table of processes.
 
-Variables can be pretended; who really started a process is told by its ancestors.
+Environment variables can be faked; a process's ancestors show who really started it.
 """
 
 import re
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Names of launchers' processes, also of those that nobody here has met: a site may have its own.
-# What detaches from a job (tmux) hides what started it.
+# Names of launchers' processes, including ones that we have not seen: a site may have its own.
+# A program that detaches from a job (tmux) hides what started it.
 KNOWN = re.compile(
     r"mpi|prted|orted|hydra|pmi_|pals|jsm|flux|alps|apinit|torch|elastic|accelerate|deepspeed|"
     r"horovod|run\Z|slurm|stepd|salloc|pbs_|laptop|tmux|screen"
@@ -32,10 +32,10 @@ def started_by(
     look: Callable[[int], Process | None],
     whole: bool,
 ) -> list[str]:
-    """Names of launchers and schedulers above a process, the nearest first; "?" at the end where
-    there may be others that cannot be seen.
+    """Return the names of launchers and schedulers above a process, the nearest first.
 
-    whole: whether the table of processes is that of the machine.
+    The last one is "?" if others may exist that cannot be seen. `whole`: whether the table of
+    processes is that of the machine.
     """
     found: list[str] = []
     process = look(pid)
@@ -44,14 +44,14 @@ def started_by(
         process = look(process.parent)
         if process is not None:
             if process.name.startswith("sshd") and not terminal:
-                return [*found, OUTSIDE]  # a launcher on another machine may have asked for it
+                return [*found, OUTSIDE]  # a launcher on another machine may have started it
             name = known_name(process)
             found += [name] if name and name not in found else []
     return found if process is not None and whole else [*found, OUTSIDE]
 
 
 def known_name(process: Process) -> str | None:
-    """The process's own name or that of the program that an interpreter runs in it."""
+    """Return the name of a launcher's process, or of the program that an interpreter runs in it."""
     words = process.words or ("",)
     title = " ".join(words)
     if step := re.match(r"slurmstepd: \[\d+\.(\w+)\]", title):
@@ -66,7 +66,7 @@ def known_name(process: Process) -> str | None:
 
 
 def in_proc(pid: int) -> Process | None:
-    """None where there is no /proc, or another user's processes are hidden."""
+    """Return a process; None without /proc, or if another user's processes are hidden."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         name = Path(f"/proc/{pid}/comm").read_text().strip()
@@ -77,7 +77,10 @@ def in_proc(pid: int) -> Process | None:
 
 
 def sees_all() -> bool:
-    """Not in a container with processes of its own: what asked for it may stand outside."""
+    """Return whether all processes can be seen.
+
+    In a container with its own processes, the requesting process may be outside.
+    """
     try:
         return Path("/proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE
     except OSError:

@@ -1,13 +1,12 @@
-"""A network in stages, seen from outside: what ranks hold, what a step of theirs computes, when
-each works, what it keeps and sends, and how much faster they are than one.
+"""Measure a network in stages from outside: parameters, results, times, memory, bytes and speed.
 
     measure_plan(record, plan)                                     # split, schedule, grid
     measure_holdings(record, dist, stage, mine)                    # who has which parameters
     measure_serial(record, dist, stage, train_step, order)         # against one process
-    watch_step(record, dist, stage, step, schedule="1f1b")         # one step's diary
+    watch_step(record, dist, stage, step, schedule="1f1b")         # one step's times and bytes
     measure_rounds(record, dist, serial=…, together={1: …, 4: …})  # speed
 
-Nothing here trusts what a student's functions say; programs call it outside of their gaps.
+Nothing here trusts the answers of a student's functions. Programs call it outside the gaps.
 """
 
 from lessons.toolkit.stages.against_serial import (

@@ -1,4 +1,4 @@
-"""A step of many ranks against the same step of one process, and who holds which parameters."""
+"""Compare a step of many ranks with the same step of one process, and check their layers."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -9,14 +9,17 @@ import numpy as np
 from lessons.toolkit.stages.gathering import gathered
 
 WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
-STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 divides by nothing: micro-batches unlike in size
-MOST = 1e3  # an error that is no number, or a larger one
-LEAST = 1e-4  # of the longest way
+STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 is prime: micro-batches differ in size
+MOST = 1e3  # for an error that is no number, or a larger one
+LEAST = 1e-4  # relative to the longest way
 
 
 def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
-    """On every rank: who holds which parameters. stage: as the program made it, with fields layers,
-    width, before, after, replica, replicas. mine: the numbers of the layers that it holds."""
+    """Record which parameters each rank holds; call this on every rank.
+
+    stage: the program's object, with fields layers, width, before, after, replica, replicas. mine:
+    the numbers of the layers that this rank holds.
+    """
     hashes = [hash_of(parameter) for parameter in stage.layers.parameters()]
     count = sum(parameter.numel() for parameter in stage.layers.parameters())
     told = gathered(dist, (stage.replica, list(mine), count, hashes))
@@ -32,7 +35,10 @@ def measure_serial(
     record: Any, dist: Any, stage: Any, train_step: Callable[..., Any], order: Any,
     images: int = IMAGES, **point: Any,
 ) -> None:  # fmt: skip
-    """On every rank: steps of this code against those of one process. images: of a batch."""
+    """Record the error of steps against those of one process; call this on every rank.
+
+    images: the images of a batch.
+    """
     error = serial_error(dist, stage, train_step, order, images)
     record.measure("serial_error", error, "", micro_batches=len(order) // 2, **point)
 
@@ -42,11 +48,11 @@ def hash_of(parameter: Any) -> str:
 
 
 def small_layers(numbers: Sequence[int]) -> Any:
-    """These of the eight layers, always with the same numbers in them."""
+    """Return these of the eight layers, always with the same parameters."""
     import torch
 
     layers = []
-    with torch.random.fork_rng(devices=[]):  # the program's random numbers stay as they are
+    with torch.random.fork_rng(devices=[]):  # the program's random numbers do not change
         for number in numbers:
             torch.manual_seed(number)
             linear = torch.nn.Linear(WIDTHS[number], WIDTHS[number + 1], dtype=torch.float64)
@@ -64,8 +70,11 @@ def small_batch(step: int, images: int) -> tuple[np.ndarray, np.ndarray]:
 def serial_error(
     dist: Any, stage: Any, train_step: Callable[..., Any], order: Any, images: int = IMAGES
 ) -> float:
-    """How far parameters are from those of one process after three steps in float64, as a part of
-    the longest way that one of the same array went."""
+    """Return the error of the parameters after three steps in float64.
+
+    They are compared with those of one process, relative to the longest way that a parameter of the
+    same array went.
+    """
     import torch
 
     device = next(stage.layers.parameters()).device
@@ -90,7 +99,10 @@ def serial_error(
 
 
 def serial_steps(images: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Parameters at the start, and after the same steps of one process on whole batches."""
+    """Return parameters at the start, and after the same steps of one process.
+
+    The steps use whole batches.
+    """
     import torch
 
     network = small_layers(range(len(WIDTHS) - 1))
@@ -113,9 +125,9 @@ def away(
     if [a.shape for a in found] != [a.shape for a in right]:
         return MOST
     ways = [float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True)]
-    least = LEAST * max(ways)  # of an array that hardly moves, rounding is no error
-    # Of each array by its own way: the first layers of a deep network have small gradients.
-    # Python's max would pass over what is no number.
+    least = LEAST * max(ways)  # in an array that hardly moves, rounding is no error
+    # Each array has its own scale: the first layers of a deep network have small gradients.
+    # Python's max would skip nan.
     errors = [
         float(np.abs(f - r).max()) / max(way, least)
         for f, r, way in zip(found, right, ways, strict=True)
@@ -128,9 +140,11 @@ def measure_gradients(
     record: Any, dist: Any, stage: Any, network: Any, gradients: Callable[[], None],
     serial: Callable[[], None], **point: Any,
 ) -> None:  # fmt: skip
-    """Of the timed network itself: one step's gradients of all stages against those of one process,
-    as a part of the largest of the same array. network: rank 0's whole one, which gets the stages'
-    parameters."""
+    """Record the error of the timed network's gradients after one step.
+
+    The gradients of all stages are compared with those of one process, relative to the largest of
+    the same array. network: rank 0's whole network, which gets the stages' parameters.
+    """
     before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
     gradients()
     after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]

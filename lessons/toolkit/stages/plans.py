@@ -1,4 +1,4 @@
-"""Plans of a pipeline as lists: who gets which layers, what follows what, how long it takes."""
+"""Check the plans of a pipeline: the split of layers, the schedule, the grid of ranks."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ from typing import Any
 from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.ranks.schedules import held, timed
 
-MOST = 1e3  # an excess that is no number, or a larger one
+MOST = 1e3  # for an excess that is no number, or a larger one
 CASES = (  # costs of layers, stages
     ((4, 4, 4, 4), 2),
     ((8, 1, 1, 1, 1), 2),
@@ -16,7 +16,7 @@ CASES = (  # costs of layers, stages
     ((3, 1, 4, 1, 5, 9, 2, 6), 3),
     ((2, 7, 1, 8, 2, 8), 4),
     ((5, 1, 1, 1), 4),
-    ((7, 1, 9, 4, 8), 3),  # filled one after the other, one stage has 17 instead of 12
+    ((7, 1, 9, 4, 8), 3),  # filling stages one by one gives one stage 17 instead of 12
 )
 SCHEDULES = ((2, 4), (3, 6), (4, 8), (4, 2), (2, 1))  # stages, micro-batches
 
@@ -26,13 +26,16 @@ def heaviest(costs: Sequence[float], bounds: Sequence[int]) -> float:
 
 
 def least(costs: Sequence[float], stages: int) -> float:
-    """The weight of the heaviest stage in the best of all splits."""
+    """Return the weight of the heaviest stage in the best of all splits."""
     inner = itertools.combinations(range(1, len(costs)), stages - 1)
     return min(heaviest(costs, [0, *cuts, len(costs)]) for cuts in inner)
 
 
 def split_excess(split: Callable[..., Any]) -> float:
-    """How much heavier than it need be the heaviest stage is, in the worst of several cases."""
+    """Return how much heavier than necessary the heaviest stage is.
+
+    The worst of several cases counts.
+    """
     worst = 0.0
     for costs, stages in CASES:
         bounds = [int(bound) for bound in split(list(costs), stages)]
@@ -44,7 +47,7 @@ def split_excess(split: Callable[..., Any]) -> float:
 
 
 def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
-    """How much longer than (m + p - 1) turns of both passes it takes; in the worst of the cases."""
+    """Return the relative time beyond (m + p - 1) turns of both passes, in the worst case."""
     worst = 0.0
     for stages, micro_batches in SCHEDULES:
         orders = [list(order) for order in schedule(stages, micro_batches, kind)]
@@ -57,12 +60,12 @@ def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
 
 
 def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
-    """Micro-batches that the first of four stages holds at once, of eight."""
+    """Return how many of eight micro-batches the first of four stages holds at once."""
     return float(held(schedule(4, 8, kind))[0])
 
 
 def grid_wrong(grid: Callable[..., Any]) -> float:
-    """Ranks that are told another place than theirs, in several grids."""
+    """Return the number of ranks with a wrong place, over several grids."""
     wrong = 0
     for stages, replicas in ((2, 2), (3, 2), (4, 1), (1, 3), (2, 4)):
         for rank in range(stages * replicas):
@@ -74,7 +77,7 @@ def grid_wrong(grid: Callable[..., Any]) -> float:
 
 
 def measure_plan(record: Any, plan: Any) -> None:
-    """What the functions of plan.py answer where the right answer is known."""
+    """Record the answers of plan.py's functions in cases whose right answer is known."""
     record.measure("split_excess", number(split_excess, plan.split), "")
     for kind in ("gpipe", "1f1b"):
         excess = number(schedule_excess, plan.schedule, kind)
@@ -85,7 +88,7 @@ def measure_plan(record: Any, plan: Any) -> None:
 
 
 def number(probe: Callable[..., float], *words: Any) -> float:
-    """What it finds; MOST where the student's function raises, or gives something else."""
+    """Return the probe's result; MOST if the function raises an error or returns no number."""
     try:
         found = probe(*words)
     except Exception as raised:

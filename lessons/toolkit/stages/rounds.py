@@ -1,9 +1,9 @@
-"""How much faster a pipeline is than one process, measured in one launch, in rounds.
+"""Measure, in rounds in one launch, how much faster a pipeline is than one process.
 
-A round has a phase for rank 0 *alone* with the whole network, one in which all ranks do that at the
-same time and exchange nothing (*silent*: what this machine can give), and one for the pipeline with
-each number of micro-batches, all on batches of one size. Every other round goes backwards, so that
-who else uses the machine hits all phases alike.
+In one phase of a round, rank 0 works *alone* with the whole network. In the next, all ranks do that
+at the same time and exchange nothing (*silent*), which shows the machine's limit. Then the pipeline
+has a phase for each number of micro-batches. All batches have the same size. Every second round has
+the reverse order, so that other load on the machine affects all phases equally.
 """
 
 import statistics
@@ -17,7 +17,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 from lessons.toolkit.stages.gathering import gathered
 
 Step = Callable[[], Any]
-WANTED = 0.2  # of what the machine can give beyond one process, from several micro-batches
+WANTED = 0.2  # required share of the possible gain over one process
 
 
 def measure_rounds(
@@ -30,8 +30,11 @@ def measure_rounds(
     rounds: int,
     steps: int,
 ) -> int:
-    """All ranks call it. together: number of micro-batches -> a step of the pipeline with it.
-    params: this rank's parameters. Gives the best number of micro-batches, the same on all."""
+    """Measure the rounds; call this on all ranks.
+
+    together: number of micro-batches -> a step of the pipeline with it. params: this rank's
+    parameters. Return the best number of micro-batches, which is the same on all ranks.
+    """
     phases: dict[Any, Step] = {"alone": serial, "silent": serial, **together}
     for phase, step in phases.items():
         seconds_of(dist, phase, step, 1)
@@ -55,8 +58,11 @@ def measure_rounds(
 def say(
     record: Any, found: list[Any], typical: Mapping[int, float], steps: int, ranks: int
 ) -> None:
-    """Ratios are those of one round. What can be gained by overlapping depends on the machine: two
-    processes on cores that others use may together do no more than one."""
+    """Record the rounds, with ratios within each round.
+
+    The possible gain from overlapping depends on the machine: two processes on cores that others
+    use may together do no more than one.
+    """
     fewest, best = min(typical), min(typical, key=lambda m: (typical[m], m))
     ceiling = statistics.median(
         ranks * seconds["alone"] / seconds["silent"] for _, seconds, _ in found
@@ -74,7 +80,7 @@ def say(
         gain = seconds[fewest] / seconds[several]
         ratios = {
             "pipeline_speedup": alone / seconds[best],
-            "pipeline_share": silent / ranks / seconds[best],  # silent ranks do a batch each
+            "pipeline_share": silent / ranks / seconds[best],  # each silent rank does a batch
             "gain_over_wanted": gain / wanted,
         }
         for name, ratio in ratios.items():
@@ -86,7 +92,7 @@ def say(
 
 
 def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
-    """Of the slowest rank, from a moment when all are ready."""
+    """Return the seconds of the slowest rank, from a moment when all ranks are ready."""
     dist.barrier()
     began = time.perf_counter()
     if phase != "alone" or dist.get_rank() == 0:

@@ -1,4 +1,4 @@
-"""One step of a pipeline, seen from outside: when each rank computes, what it keeps, what comes."""
+"""Watch one step of a pipeline: when each rank computes, what it keeps, and what it receives."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ PINGS = 16
 
 @dataclass
 class Diary:
-    """Of one rank: what it began and ended, in seconds of its clock."""
+    """The passes of one rank, with their start and end in seconds of its clock."""
 
     kinds: list[str] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Diary:
         self.ends[-1] = time.perf_counter()
 
     def held(self) -> int:
-        """Micro-batches that had gone forward and not yet back, at most."""
+        """Return the largest number of micro-batches that are between forward and backward pass."""
         now = most = 0
         for kind in self.kinds:
             now += 1 if kind == "F" else -1
@@ -43,7 +43,10 @@ class Diary:
 
 @contextmanager
 def diary_of(layers: Any) -> Iterator[Diary]:
-    """By hooks on the first and the last layer, and on the parameters' gradients."""
+    """Collect the passes in a `with` block.
+
+    Hooks are on the first and the last layer, and on the parameters' gradients.
+    """
     diary = Diary()
 
     def went_forward(layer: Any, inputs: Any, outputs: Any) -> None:
@@ -97,7 +100,7 @@ def ahead_of_rank_0(dist: Any, device: Any) -> float:
 
 
 def expected(stage: Any, images: int) -> int:
-    """Bytes that have to come in: what goes into the stage, and the gradients of what goes out."""
+    """Return the bytes that a stage receives: its inputs, and gradients of its outputs."""
     parameters = list(stage.layers.parameters())
     numbers = stage.width if stage.before is not None else 0
     numbers += len(parameters[-1]) if stage.after is not None else 0  # a bias for each output
@@ -107,9 +110,12 @@ def expected(stage: Any, images: int) -> int:
 def watch_step(
     record: Any, dist: Any, stage: Any, step: Callable[[], Any], images: int, **point: Any
 ) -> None:
-    """On every rank: one step, and into the record for each rank when it computed (milliseconds
-    since the first began), how many micro-batches and bytes it held, and the bytes that came
-    beside those that have to. images: of a replica's batch."""
+    """Record one step; call this on every rank.
+
+    The record gets, for each rank, the times of its passes (in milliseconds since the first began),
+    the micro-batches and bytes that it held, and its received and expected bytes. images: the
+    images of a replica's batch.
+    """
     device = next(stage.layers.parameters()).device
     ahead = ahead_of_rank_0(dist, device)
     dist.barrier()

@@ -57,7 +57,7 @@ SHARES = [
     (lambda items, size: None, "return"),
     (lambda items, size: [items] * size, "r + 2 size"),
     (lambda items, size: filled([[]] * size, items), "`[[]] * n` is one list n times"),
-    (lambda items, size: [items[::size]], "Does `return` stand inside the loop?"),
+    (lambda items, size: [items[::size]], "`return` inside the loop"),
     (lambda items, size: [items[r::size] for r in range(1, size + 1)], "begins with item 0"),
     (lambda items, size: [items[r * size : (r + 1) * size] for r in range(size)], "are blocks"),
     (whole_blocks, "are blocks"),

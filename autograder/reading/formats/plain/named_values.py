@@ -192,7 +192,7 @@ def add_by_blanks(
 
 
 def add_measured(named: Named, measured: list[Measured]) -> None:
-    """Add losses and accuracies, and decide the data set of those without one.
+    """Add losses and accuracies, and find the data set of those that name none.
 
     In `val loss 0.5, acc 0.9` the accuracy is of the validation, unless `val acc` follows. In
     `train_loss=0.5 val_loss=0.6 acc=0.9` it is ambiguous and is not used.
@@ -266,8 +266,7 @@ def plainly(text: str) -> str:
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
-    """Return the seconds of a number with or without a unit, or of a clock; None if it is
-    ambiguous."""
+    """Return the seconds of a number, with or without a unit, or of a clock; None if ambiguous."""
     clock = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
     if clock:
         rest = printed(clock[3])

@@ -1,4 +1,4 @@
-"""Of bytes to images (3.1), and of images to batches (3.2)."""
+"""Checks of exercises 3.1 (bytes to images) and 3.2 (images to batches)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ def check_3_1(decode: Function) -> str:
 
 @exercise("3.2")
 def check_3_2(prepare: Function) -> str:
-    """Batches of float32 images in 0...1 of the asked size, made while they are read."""
+    """Batches of float32 images in 0...1, of the requested size, made while they are read."""
     import numpy as np
     import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""The steps of an epoch (3.4), and the words that a job is given (3.5)."""
+"""Checks of the steps of an epoch (3.4) and of the job's arguments (3.5)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def check_3_4(steps: Function) -> str:
     return "196 steps at batch 256, 25 at 2,048."
 
 
-# What job.sbatch and train.py take when the words say nothing, and what is asked, as in the rubric.
+# Defaults of job.sbatch and train.py, and the required values, as in the rubric.
 DEFAULTS = "--size 128 --batch-size 256 --train-samples 50000 --test-samples 10000"
 
 ASKED = {
@@ -44,7 +44,7 @@ WHY_ASKED = {
 
 @exercise("3.5")
 def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke") -> str:
-    """The job's words train ResNet152V2, which has 58,352,138 parameters."""
+    """The job's arguments train ResNet152V2, which has 58,352,138 parameters."""
     words = job_words()
     if words is None:
         advice = "Is there a `return` in front of it? And `.extend`, of a list, returns None."
@@ -77,7 +77,10 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
 
 
 def options(words: list[str]) -> dict[str, str]:
-    """--name value and --name=value; --batch_size is --batch-size, as in the program."""
+    """Return the options in the arguments, from --name value and --name=value.
+
+    As in the program, --batch_size means --batch-size.
+    """
     found: dict[str, str] = {}
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""The network and its parameters (3.3), and what comes out of it (3.6)."""
+"""Checks of the network and its parameters (3.3), and of its output (3.6)."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def check_3_3(program: Any) -> str:
 
 
 def no_internet(program: Any) -> Any:
-    """Downloading means a failed check, whichever Keras the program uses."""
+    """Make every download a failed check, whichever Keras the program uses."""
     fetches = sys.modules[program.keras.utils.get_file.__module__]
     return mock.patch.object(fetches, "get_file", no_download)
 
@@ -99,7 +99,7 @@ WHY_SHAPES = {
 
 @exercise("3.6")
 def check_3_6(shapes: Function) -> str:
-    """Four settings of the constructor, four shapes; the first entry is None, for the batch."""
+    """Four settings of the constructor have four output shapes; each begins with None."""
     found = shapes()
     if found is None:
         advice = "Is there a `return` in front of it? And `.update`, of a dictionary, returns None."

@@ -1,4 +1,4 @@
-"""Packs (4.1), and the order in which they are read (4.2)."""
+"""Checks of packs (4.1), and of the order in which they are read (4.2)."""
 
 import itertools
 from collections import Counter
@@ -22,7 +22,7 @@ ANEW = "A second .tofile(path) to the same path begins the file anew: the old co
 
 @exercise("4.1")
 def check_4_1(write_packs: Function) -> str:
-    """The packs together are the records, in order; their sizes differ by at most 1."""
+    """All packs together are the records, in order; their sizes differ by at most 1."""
     width = 11
     for count, packs in ((103, 8), (40, 13), (7, 7)):
         records = np.random.default_rng(count).integers(0, 256, (count, width)).astype(np.uint8)
@@ -74,7 +74,7 @@ def check_4_1(write_packs: Function) -> str:
 
 @exercise("4.2")
 def check_4_2(order: Function) -> str:
-    """Each epoch reads every pack once, in an order that it has not had before."""
+    """Each epoch reads every pack once, in an order that no earlier epoch had."""
     names = [f"pack_{n:04d}.bin" for n in range(20)]
     orders: list[list[str]] = []
     for epoch in range(6):

@@ -1,4 +1,4 @@
-"""The pipeline of an epoch (4.3)."""
+"""The check of an epoch's pipeline (4.3)."""
 
 import itertools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 @exercise("4.3")
 def check_4_3(stages: Function) -> str:
-    """Every sample once per epoch, decoded once in all, in a new order, ahead of time."""
+    """Every sample once per epoch in a new order, decoded once in total and ahead of time."""
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
     first = watched.epoch()
@@ -62,7 +62,7 @@ def check_4_3(stages: Function) -> str:
 
 
 def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
-    """Single samples are shuffled, and neither batches nor packs as a whole."""
+    """Check that single samples are shuffled, not whole batches or packs."""
     together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
     if sum(together) > len(batches) // 2:
         raise CheckFailed(

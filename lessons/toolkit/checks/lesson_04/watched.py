@@ -1,4 +1,4 @@
-"""Lesson 04's pipeline, watched while it runs: what is decoded, when, and by which stages."""
+"""Watch lesson 04's pipeline while it runs: what is decoded, when, and by which stages."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ ASSIGN = "Each stage returns a new data set, which has to be assigned: `dataset 
 
 
 class Watched:
-    """Pieces of five samples, and a decoder that counts how often it is called."""
+    """Packs of five samples, and a decoder that counts its calls."""
 
     def __init__(self, stages: Function, **changed: Any) -> None:
         import tensorflow as tf
@@ -54,7 +54,7 @@ class Watched:
         return images, tf.stack([numbers % 10, numbers], axis=1)
 
     def epoch(self) -> list[list[int]]:
-        """The samples' numbers, batch by batch."""
+        """Return the samples' numbers in an epoch, batch by batch."""
         found = []
         for batch in self.batches:
             images, marks = batch
@@ -69,7 +69,7 @@ class Watched:
         return found
 
     def stages(self) -> Iterator[Any]:
-        """The data sets from the last stage to the first."""
+        """Yield the data sets from the last stage to the first."""
         dataset = self.batches
         while dataset is not None:
             yield dataset
@@ -77,11 +77,11 @@ class Watched:
             dataset = inputs[0] if inputs else None
 
     def stage_names(self) -> list[str]:
-        """The stages from the last to the first, by TensorFlow's names."""
+        """Return TensorFlow's names of the stages from the last to the first."""
         return [type(stage).__name__ for stage in self.stages()]
 
     def caches_floats(self) -> bool:
-        """Whether a cache keeps what prepare makes of the bytes."""
+        """Return whether a cache keeps the output of prepare instead of bytes."""
         import tensorflow as tf
 
         caches = [stage for stage in self.stages() if "Cache" in type(stage).__name__]

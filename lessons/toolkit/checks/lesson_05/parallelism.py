@@ -1,4 +1,4 @@
-"""Which device holds which layers and which images (5.1)."""
+"""The check of which device holds which layers and which images (5.1)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -42,7 +42,7 @@ def check_5_1(holds: Function) -> str:
 
 
 def held(found: Any, kind: str) -> Held:
-    """What a device holds, as two lists in order."""
+    """Return the layers and images of a device, as two sorted lists."""
     if found is None:
         advice = f'Is there a `return` for "{kind}", too?'
         raise CheckFailed("two lists, layers and images", "None", advice)
@@ -59,7 +59,7 @@ def held(found: Any, kind: str) -> Held:
 
 
 def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
-    """What is usually meant by layers and images that are wrong."""
+    """Return the usual mistake behind wrong layers and images."""
     layers, images = found
     if found == right[::-1]:
         return "They are exchanged: first the layers, then the images."

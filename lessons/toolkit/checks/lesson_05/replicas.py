@@ -1,4 +1,4 @@
-"""A copy of the network on every device (5.2), the batch of all (5.3), and the same work (5.4)."""
+"""Checks of a network's copies (5.2), the global batch (5.3), and equal work (5.4)."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -11,10 +11,10 @@ Function = Callable[..., Any]
 
 @exercise("5.2")
 def check_5_2(program: Any) -> str:
-    """Every variable has a copy on both replicas, those of the optimizer included."""
+    """Every variable has a copy on both replicas, including those of the optimizer."""
     import numpy as np
 
-    program.tf.get_logger().setLevel("WARNING")  # it tells about every exchange otherwise
+    program.tf.get_logger().setLevel("WARNING")  # otherwise it logs every exchange
     strategy = program.tf.distribute.MirroredStrategy(program.devices(2))
     try:
         model = program.build_mirrored(strategy, "cnn", 32, 0.03)
@@ -35,7 +35,7 @@ def check_5_2(program: Any) -> str:
     if optimizer is None:
         advice = "model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
         raise CheckFailed("a compiled model", "it is not compiled", advice)
-    # compile enters the model's scope by itself; the optimizer is made before, in its arguments.
+    # compile enters the model's scope itself; the optimizer is made before, in its arguments.
     made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
     fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
     if fewest != 2:
@@ -65,7 +65,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
         "keras.optimizers.SGD(lr)",
     )
     asked = "sparse_categorical_crossentropy"
-    loss = model.loss or None  # Keras gives {} where none was named
+    loss = model.loss or None  # Keras returns {} if no metric was named
     loss = getattr(loss, "name", None) or getattr(loss, "__name__", loss)
     if loss != asked:
         advice = f"The labels are numbers, not rows of ten: {asked}, as in lesson 03."
@@ -74,7 +74,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
 
 @exercise("5.3")
 def check_5_3(for_all: Function, steps: Function) -> str:
-    """Batch and rate times N; 25, 13 and 7 steps at batch 2,048 on 1, 2 and 4 replicas."""
+    """Batch and rate are multiplied by N; 25, 13, 7 steps at batch 2,048 on 1, 2, 4 replicas."""
     for replicas in (1, 2, 4):
         batch, rate = pair(
             for_all(128, 0.01, replicas),
@@ -121,7 +121,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
 
 
 def whole_number(batch: Any, what: str) -> None:
-    """A program's --batch-size refuses 64.0."""
+    """Check that a batch is a whole number. A program's --batch-size refuses 64.0."""
     if not isinstance(batch, Integral):
         advice = "A batch counts images: `/` always gives a float, `//` keeps a whole number whole."
         raise CheckFailed(f"{what}: a whole number", shown(batch), advice)
@@ -129,7 +129,7 @@ def whole_number(batch: Any, what: str) -> None:
 
 @exercise("5.4")
 def check_5_4(same_work: Function) -> str:
-    """n replicas together have batch 128 and rate 0.02."""
+    """On n replicas together the batch is 128 and the rate 0.02."""
     for n in (1, 2, 4):
         batch, rate = pair(same_work(n), f"same_work({n})", ("batch", "rate"))
         compare(

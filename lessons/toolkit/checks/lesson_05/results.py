@@ -1,4 +1,4 @@
-"""What measured times say: intervals (5.5), and means with a first epoch in them (5.6)."""
+"""Checks of intervals of measured times (5.5), and of means with a first epoch (5.6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ def check_5_5(interval: Function, overlap: Function) -> str:
 
 @exercise("5.6")
 def check_5_6(mean_of_all: Function, apparent: Function) -> str:
-    """With the first epoch in the mean, 31 and 12 s look faster than 49 and 6 s: 21.5 and 27.5."""
+    """With the first epoch, 31 and 12 s have a lower mean than 49 and 6 s: 21.5 and 27.5."""
     for seconds in ([31, 12], [49, 6], [63, 33, 33]):
         right = sum(seconds) / len(seconds)
         compare(

@@ -1,4 +1,4 @@
-"""Allreduce by hand (6.1, 6.2), and one that overlaps with computing (6.5)."""
+"""Checks of allreduce by hand (6.1, 6.2), and of one that overlaps with computing (6.5)."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ SIZES = ((2, 8), (2, 7), (3, 12), (4, 12), (3, 7), (4, 6), (4, 3), (2, 1), (1, 5
 
 
 def sum_up(allreduce: Function, ranks: int, length: int) -> int:
-    """Try it, and return the bytes that the busiest rank moved for each byte of the array."""
+    """Run the allreduce, and return the bytes that the busiest rank moved per byte of the array."""
     rng = np.random.default_rng(length)
     values = [rng.normal(size=length).astype(np.float32) for _ in range(ranks)]
     starts = [np.copy(part) for part in values]
@@ -72,10 +72,10 @@ REBOUND = (
 
 
 def rebinds_chunks(allreduce: Function) -> bool:
-    """Whether an element of `chunks` is replaced, and nothing is written to `values` afterwards."""
+    """Return whether elements of `chunks` are replaced, and `values` is never written."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(allreduce)))
-    except (OSError, TypeError, SyntaxError):  # no source to be had: no advice from it
+    except (OSError, TypeError, SyntaxError):  # without the source there is no such advice
         return False
     assigned = [t for node in ast.walk(tree) if isinstance(node, ast.Assign) for t in node.targets]
     written = {ast.unparse(t.value) for t in assigned if isinstance(t, ast.Subscript)}
@@ -110,7 +110,7 @@ def sum_advice(
 
 @exercise("6.1")
 def check_6_1(ps_allreduce: Function) -> str:
-    """Sums equal on 1 to 4 ranks; the server moves 2 (p - 1) times the array."""
+    """The sums are equal on 1 to 4 ranks; the server moves 2 (p - 1) times the array."""
     for ranks, length in SIZES:
         sum_up(ps_allreduce, ranks, length)
     for ranks in (2, 4):
@@ -126,7 +126,7 @@ def check_6_1(ps_allreduce: Function) -> str:
 
 @exercise("6.2")
 def check_6_2(ring_allreduce: Function) -> str:
-    """Sums equal on 1 to 4 ranks; nobody moves more than 2 (p - 1) / p times the array."""
+    """The sums are equal on 1 to 4 ranks; no rank moves more than 2 (p - 1) / p times the array."""
     for ranks, length in SIZES:
         sum_up(ring_allreduce, ranks, length)
     for ranks in (4, 2):
@@ -144,7 +144,7 @@ def check_6_2(ring_allreduce: Function) -> str:
 
 @exercise("6.5")
 def check_6_5(overlapped_allreduce: Function) -> str:
-    """Sums as before, and the first array travels before the second is computed."""
+    """The sums are as before, and the first array is sent before the second is computed."""
     for ranks in (1, 2, 4):
         diary: list[str] = []
 
@@ -193,7 +193,11 @@ def check_6_5(overlapped_allreduce: Function) -> str:
 
 
 def keeps_what_travels(overlapped_allreduce: Function) -> None:
-    """MPI reads a gradient until its request ends; what nobody holds is gone before."""
+    """Check that gradients are kept while they are sent.
+
+    MPI reads a gradient until its request ends, but Python may free an array that no variable
+    holds.
+    """
     expected = "every gradient is still there when the first Wait begins"
 
     def layers() -> Iterator[np.ndarray]:
@@ -215,7 +219,7 @@ def keeps_what_travels(overlapped_allreduce: Function) -> None:
 
 
 def waits_last(overlapped_allreduce: Function) -> str:
-    """A late rank must not stop the others from computing on."""
+    """Check that a late rank does not keep the others from computing."""
     import threading
 
     others_done = threading.Event()

@@ -1,4 +1,4 @@
-"""The plugin's calls in a training program (6.4)."""
+"""The check of the plugin's calls in a training program (6.4)."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ from lessons.toolkit.checks.shared.check import (
 
 @exercise("6.4")
 def check_6_4(train: Any) -> str:
-    """init, config_team, broadcast, gradients in every step, finalize; steps is never 0."""
+    """The calls: init, config_team, broadcast, gradients every step, finalize; steps not 0."""
     cases = [((4, 1, 60000, 128), 1875), ((4, 8, 60000, 128), 235), ((3, 1, 100, 32), 10)]
     for numbers, right in cases:
         found = number(train.steps(*numbers), f"steps{numbers}")

@@ -1,4 +1,4 @@
-"""Which of the plugin's calls a training program makes, without MPI, data or output (lesson 06)."""
+"""Record a training program's calls of the plugin, without MPI, data or output (lesson 06)."""
 
 import contextlib
 import io
@@ -11,12 +11,12 @@ from unittest.mock import patch
 
 import numpy as np
 
-# What rank 0 "sends", and the mean gradients: with these the parameters stay as rank 0 sent them.
+# The parameters that rank 0 "sends", and mean gradients that leave them unchanged.
 RETURNED = {"broadcast": 0.01, "gradients": 0.0}
 
 
 class Recorder:
-    """Takes the plugin's place and notes which calls come, with which arguments."""
+    """A replacement of the plugin that records calls with their arguments."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
@@ -33,7 +33,7 @@ class Recorder:
 
 
 class Silent:
-    """Takes the place of a Record."""
+    """A replacement of a Record."""
 
     rank, size = 0, 1
     ended: ClassVar[list[np.ndarray]] = []
@@ -55,7 +55,7 @@ class Silent:
 
 
 def calls_of(train: Any) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
-    """The calls that one epoch of four steps makes, and whether what they return was used.
+    """Return the calls in one epoch of four steps, and whether their results were used.
 
     Nothing is printed or written.
     """

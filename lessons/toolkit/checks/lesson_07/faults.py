@@ -1,4 +1,4 @@
-"""Which of five steps was left out, from the traces of a run (7.6)."""
+"""The check of which of five steps is missing, from the traces of a run (7.6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 Function = Callable[..., Any]
 
-# Spread before the first step, spread at the end, rate over what it should be; what was left out.
+# Spread before the first step, spread at the end, rate over the right rate; the missing step.
 TRACES = [
     (0.0, 0.0, 1.0, "nothing", "Equal at the start and at the end, with the scaled rate."),
     (0.0, 0.17, 1.0, "average", "They began alike and went apart: nobody averages."),
@@ -24,7 +24,7 @@ TRACES = [
 
 @exercise("7.6")
 def check_7_6(diagnose: Function) -> str:
-    """A spread at the end is no average or no broadcast; which, the spread at the start says."""
+    """A spread at the end means no average or no broadcast; the spread at the start shows which."""
     for start, end, rate, right, why in TRACES:
         found = diagnose(start, end, rate)
         if found != right:

@@ -1,8 +1,7 @@
-"""The steps of Horovod (7.1 to 7.5).
+"""Checks of the steps of Horovod (7.1 to 7.5).
 
-They are checked without starting ranks: the student's functions are called with a
-Horovod that says it is one rank of several and notes what it was asked for. What real ranks make
-of them shows in the jobs' records.
+They start no ranks. The student's functions are called with a replacement of Horovod that claims to
+be one rank of several and records its calls. The effect on real ranks is in the jobs' records.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ Function = Callable[..., Any]
 
 @exercise("7.1")
 def check_7_1(program: Any) -> str:
-    """Each rank of a node makes one GPU visible, the one with its local number."""
+    """Each rank of a node makes one GPU visible: the one with its local number."""
     # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
     for gpus, rank, local in ((4, 6, 2), (4, 1, 1), (4, 4, 0), (0, 1, 1)):
         devices = [f"GPU {n}" for n in range(gpus)]
@@ -74,7 +73,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
 
 @exercise("7.2")
 def check_7_2(program: Any) -> str:
-    """An Adam that averages over the ranks, its rate multiplied by their number."""
+    """Adam averages over the ranks, and its rate is multiplied by their number."""
     for rank, size in ((0, 1), (2, 4), (5, 8)):
         with pretending(program, rank, size, 0) as horovod:
             horovod.calls.append("init")
@@ -117,7 +116,7 @@ def check_7_2(program: Any) -> str:
 
 
 def check_with_real_horovod(program: Any) -> None:
-    """The pretended one accepts anything; the real one has to accept this optimizer as well."""
+    """Check that the real Horovod accepts this optimizer; the replacement accepts anything."""
     import horovod.tensorflow.keras as real
 
     if not real.is_initialized():
@@ -133,7 +132,7 @@ def check_with_real_horovod(program: Any) -> None:
 
 @exercise("7.3")
 def check_7_3(program: Any) -> str:
-    """Afterwards every rank holds the parameters of rank 0."""
+    """After the call every rank holds the parameters of rank 0."""
     model = program.keras.Sequential(
         [
             program.keras.layers.Dense(3, input_shape=(2,)),
@@ -181,7 +180,7 @@ def check_7_3(program: Any) -> str:
 
 
 def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
-    """The calls of broadcast_variables that one of two ranks makes: what it gives, which root."""
+    """Return the calls of broadcast_variables on one of two ranks: their variables and root."""
     made: list[tuple[list[Any], Any]] = []
 
     def broadcast(variables: Any, root_rank: Any = None, *_: Any, **__: Any) -> None:
@@ -195,7 +194,7 @@ def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], 
 
 @exercise("7.4")
 def check_7_4(program: Any) -> str:
-    """Of four ranks one saves the weights, into one file, and returns 1; the others return 0."""
+    """One of four ranks saves the weights, into one file, and returns 1; the others return 0."""
     path = "checkpoints/network.weights.h5"
     model = mock.Mock(name="model")
     for rank in (0, 1, 2, 3):
@@ -226,7 +225,7 @@ def check_7_4(program: Any) -> str:
 
 
 def only_the_weights(saved: Sequence[Any], path: str) -> None:
-    """One file, of the kind that `--resume` can read, under the name that the caller gave."""
+    """Check that one file was saved, in a format that `--resume` reads, under the caller's name."""
     if not saved:
         advice = "Rank 0 is the one that writes: `if hvd.rank() != 0: return 0` comes first."
         raise CheckFailed("rank 0 saves the weights", "it saves nothing", advice)
@@ -246,7 +245,7 @@ def only_the_weights(saved: Sequence[Any], path: str) -> None:
         raise CheckFailed(f"a file {path}", found, "The caller names the file: save_weights(path).")
 
 
-ASKED = 10  # other numbers than the lesson's question has
+ASKED = 10  # numbers that are not in the lesson's question
 SIZES = (1, 2, 3, 4, 7, 16)
 
 

@@ -1,4 +1,4 @@
-"""The job file asks for a timeline (7.7): a text, and no Horovod."""
+"""The check of a job file that requests a timeline (7.7), by its text and without Horovod."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|(\w+))")
 
 @exercise("7.7")
 def check_7_7(job: str) -> str:
-    """The job exports HOROVOD_TIMELINE before the launch, with the number of tasks in the name."""
+    """The job exports HOROVOD_TIMELINE before the launch; its name has the number of tasks."""
     lines = Path(job).read_text(encoding="utf-8").splitlines()
     if any("Exercise 7.7:" in line and line.startswith("echo") for line in lines):
         raise StillAGap(
@@ -59,7 +59,10 @@ def check_7_7(job: str) -> str:
 
 
 def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:
-    """The value as the shell makes it on so many tasks, and the names in it that are not set."""
+    """Return the value as the shell expands it, and names in it that are not set.
+
+    `tasks`: the number of tasks.
+    """
     known = dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), tasks)
 
     def content(name: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
-"""A Horovod that says it is one rank of several, with nobody at the other end; for checks.
+"""A replacement of Horovod that claims to be one rank of several, for checks.
 
-And a node's GPUs, of which none need be there.
+There is also a replacement of a node's GPUs, which need not exist.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,10 @@ from lessons.toolkit.checks.shared.check import CheckFailed
 
 
 class Told:
-    """`hvd.rank` and its like. Python would compare the uncalled function without a word."""
+    """A function like `hvd.rank`.
+
+    It raises an error when compared, because Python would silently compare the uncalled function.
+    """
 
     def __init__(self, name: str, tell: Callable[[], int]) -> None:
         self.name, self.tell = name, tell
@@ -32,7 +35,7 @@ class Told:
 
 
 class Pretend:
-    """Notes what it is asked for, and wants to be initialised first."""
+    """A replacement of Horovod that records its calls and has to be initialised first."""
 
     def __init__(self, rank: int, size: int, local_rank: int) -> None:
         self.calls: list[str] = []
@@ -68,7 +71,7 @@ class Pretend:
 
 BEGIN_WITH_INIT = "Begin with hvd.init(), which meets the other ranks; without its () nothing runs."
 
-# Names that look right here and end the job.
+# Names that look right but end the job.
 NOT_HERE = {
     "broadcast_variables": "It is not in hvd: train.py imports it by its own name.",
     "local_size": "hvd.size() counts the ranks of all nodes, hvd.local_size() those of one.",
@@ -77,7 +80,7 @@ NOT_HERE = {
 
 @contextmanager
 def pretending(program: Any, rank: int, size: int, local_rank: int, **others: Any) -> Iterator[Any]:
-    """The student's program, its `hvd` and other names replaced for a moment."""
+    """Replace `hvd` and other names in the student's program during a `with` block."""
     horovod = Pretend(rank, size, local_rank)
     with ExitStack() as stack:
         for name, value in {"hvd": horovod, **others}.items():
@@ -87,8 +90,10 @@ def pretending(program: Any, rank: int, size: int, local_rank: int, **others: An
 
 @contextmanager
 def pretended_gpus(program: Any, gpus: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-    """TensorFlow has a CPU and these GPUs. It notes the types of device that it is asked for, and
-    which devices are to be visible, each with the type that is named.
+    """Replace TensorFlow's devices by a CPU and these GPUs during a `with` block.
+
+    The result has the device types that were requested, and the devices that were made visible with
+    the type in each call.
     """
     asked: list[str | None] = []
     visible: list[tuple[Any, str | None]] = []
@@ -102,7 +107,7 @@ def pretended_gpus(program: Any, gpus: Sequence[str]) -> Iterator[tuple[Any, Any
 
     config = program.tf.config
     with ExitStack() as stack:
-        for names in (config, config.experimental):  # the older names are still there
+        for names in (config, config.experimental):  # the older names still exist
             stack.enter_context(mock.patch.object(names, "list_physical_devices", found))
             stack.enter_context(mock.patch.object(names, "set_visible_devices", see))
         yield asked, visible

@@ -1,4 +1,4 @@
-"""Parts of a data set (8.1): every sample's index in one part, and of each class."""
+"""The check of parts of a data set (8.1): every sample's index is in one part."""
 
 import operator
 from collections import Counter
@@ -9,7 +9,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 Function = Callable[..., Any]
 
-ONE_LIST = "All lists are equal: `[[]] * n` is one list n times, `[[] for _ in range(n)]` are n."
+ONE_LIST = "All lists are equal: `[[]] * n` is one list n times; `[[] for _ in range(n)]` makes n."
 
 
 def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
@@ -18,18 +18,20 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
     try:
         lists = [list(part) for part in value]
     except TypeError:
-        raise CheckFailed(f"{name} is a list of lists", shown(value), "One list a part.") from None
+        raise CheckFailed(
+            f"{name} is a list of lists", shown(value), "Return one list per part."
+        ) from None
     if len(lists) != count:
-        advice = "One list for each rank or part."
+        advice = "Return one list for each rank or part."
         if len(lists) == 1:
-            advice += " Does `return` stand inside the loop?"
+            advice += " Is `return` inside the loop?"
         raise CheckFailed(f"{count} lists", f"{len(lists)}", advice)
     return lists
 
 
 @exercise("8.1")
 def check_8_1(partition: Function) -> str:
-    """Every sample is in one part, and every part has as many of each class, to within one."""
+    """Every sample is in one part; the parts' numbers of each class differ by at most one."""
     import numpy as np
 
     rng = np.random.default_rng(3)
@@ -40,9 +42,9 @@ def check_8_1(partition: Function) -> str:
         lost = [index for index in range(len(labels)) if index not in given]
         twice = sum(count > 1 for count in given.values())
         if lost or twice or len(given) > len(labels):
-            found_lost = f"{len(lost)} in none, {twice} in several"
+            found_lost = f"{len(lost)} in no part, {twice} in several"
             if lost:
-                found_lost += f"; the first in none is {lost[0]}"
+                found_lost += f"; the first missing one is {lost[0]}"
             advice = why_not_one(found, given, lost, labels)
             raise CheckFailed(f"each of {len(labels)} indices in one part", found_lost, advice)
         counts = np.array(
@@ -57,27 +59,27 @@ def check_8_1(partition: Function) -> str:
             raise CheckFailed(
                 "numbers of each class that differ by at most 1 between parts",
                 f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
-                "Order the indices by class, then deal them out: by_class[part::parts].",
+                "Order the indices by class, then distribute them: by_class[part::parts].",
             )
-    return "1,003 images in 8 parts: as many of each digit in each, to within one."
+    return "1,003 images in 8 parts: the numbers of each digit differ by at most one."
 
 
 def as_index(value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        advice = "Indices are whole numbers, as x[index] takes them."
+        advice = "Indices are whole numbers, so that x[index] works."
         if isinstance(value, tuple | list) or (hasattr(value, "shape") and value.shape):
             advice = (
-                "np.where(…) gives a tuple, of which [0] is the array; "
-                "and a list takes many at once with extend, where append makes one item of them."
+                "np.where(…) returns a tuple whose element [0] is the array. "
+                "To add many items to a list, use extend; append adds them as one item."
             )
-        found = f"a part holds {' '.join(shown(value).split())}"
-        raise CheckFailed("a part holds indices, one after the other", found, advice) from None
+        found = f"an item is {' '.join(shown(value).split())}"
+        raise CheckFailed("each item of a part is an index", found, advice) from None
 
 
 def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
-    """What was probably written where an index is in no part or in several."""
+    """Return the probable mistake behind indices that are in no part or in several."""
     n, parts = len(labels), len(found)
     lost_of_class = Counter(labels[lost].tolist())
     whole = [kind for kind, count in lost_of_class.items() if count == (labels == kind).sum()]
@@ -88,14 +90,14 @@ def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], la
     if parts > 1 and given and all(map(found[0].__eq__, found[1:])):
         return ONE_LIST
     if max(given.values(), default=0) > 1:
-        return "Deal the indices of each class out like cards: each index goes to one part."
+        return "Distribute the indices of each class like cards: each index goes to one part."
     if len(lost) > n / 2:
-        return "Most are left out: does `return` stand inside the loop?"
+        return "Most indices are missing: is `return` inside the loop?"
     if whole:
-        return f"All of class {whole[0]} are left out: how far does the loop over the classes go?"
+        return f"All of class {whole[0]} are missing: does the loop cover all classes?"
     if max(lost_of_class.values()) < parts:
         return (
-            "A few are left out. Where a number does not divide by the parts, is the rest cut off? "
-            "It has to be dealt out, too: some parts get one more."
+            "A few indices are missing. If a class does not divide evenly among the parts, the "
+            "remaining indices also need a part: some parts get one more."
         )
-    return "Deal the indices of all samples out."
+    return "Distribute the indices of all samples."

@@ -1,4 +1,4 @@
-"""What lesson 08's program does with the files of a folder: the second half of exercise 8.3."""
+"""The check of how lesson 08's program uses a folder's files: the second half of 8.3."""
 
 import io
 import os
@@ -52,7 +52,7 @@ def check_program(program: Any) -> None:
 
 
 def files_of(program: Any, folder: str) -> Any:
-    """What my_files returns where a folder lists its files in another order than theirs."""
+    """Return the result of my_files if a folder lists its files in reverse order."""
     listdir = os.listdir
 
     def backwards(*place: Any, **by_name: Any) -> list[Any]:

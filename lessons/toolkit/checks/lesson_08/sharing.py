@@ -1,6 +1,6 @@
-"""Who reads which sample, in how many steps (8.2 to 8.5).
+"""Checks of which rank reads which sample, in how many steps (8.2 to 8.5).
 
-What several ranks do is checked with ranks that are threads of this process.
+Several ranks are simulated by threads of this process.
 """
 
 import threading
@@ -66,7 +66,7 @@ def check_8_2(round_robin: Function) -> str:
 
 
 def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
-    """What was probably written where some items go to no rank."""
+    """Return the probable mistake behind items that no rank gets."""
     whole_rounds = len(names) // len(shares) * len(shares)
     starts = [names.index(share[0]) for share in shares if share and share[0] in names]
     blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
@@ -89,7 +89,7 @@ def no_folder(*_: Any) -> list[str]:
 
 @exercise("8.3")
 def check_8_3(distribute: Function, program: Any) -> str:
-    """Rank 0 loads and everybody gets a share; what fails on rank 0 is an error on every rank."""
+    """Rank 0 loads and every rank gets a share; an error on rank 0 is an error on every rank."""
     called: list[str] = []
 
     def load() -> list[str]:
@@ -154,7 +154,10 @@ ENDS_ONE_RANK = (
 
 
 def only_elsewhere(found: list[Any], what: str) -> None:
-    """An error on other ranks than 0 is mostly about something that only rank 0 has."""
+    """Raise CheckFailed for an error that only other ranks than 0 have.
+
+    It is usually about a variable that only rank 0 has.
+    """
     faults = [(rank, e) for rank, e in enumerate(found) if isinstance(e, Exception)]
     rank, error = next((rank, e) for rank, e in faults if not isinstance(e, Hangs))
     if rank and isinstance(error, TypeError | UnboundLocalError):
@@ -167,7 +170,7 @@ def only_elsewhere(found: list[Any], what: str) -> None:
 
 
 def with_its_line(error: Exception) -> str:
-    """An error's words and the line of the student's where it happened."""
+    """Return an error's message and the student's line where it happened."""
     return str(failure(error, with_its_line).args[1])
 
 
@@ -210,7 +213,7 @@ COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), 
 
 @exercise("8.4")
 def check_8_4(common_steps: Function) -> str:
-    """As many steps as the rank with fewest images has batches; a smaller last one counts."""
+    """The steps are the batches of the rank with the fewest images; a smaller last one counts."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch
@@ -233,7 +236,7 @@ def check_8_4(common_steps: Function) -> str:
 
 @exercise("8.5")
 def check_8_5(my_samples: Function) -> str:
-    """In each epoch all ranks together read every sample once, in an order that is new."""
+    """In each epoch all ranks together read every sample once, in a new order."""
     n, size = 23, 4
     orders = []
     for epoch in (0, 1, 2):

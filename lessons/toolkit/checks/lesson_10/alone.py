@@ -1,6 +1,6 @@
-"""What DDP sends and when: accumulation (10.4), and a step that needs nobody else (10.5).
+"""Checks of what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
 
-The network is wrapped by one that looks like DDP to the student's function and notes its calls.
+The network is wrapped by a replacement of DDP that records the student's calls.
 """
 
 import contextlib
@@ -14,7 +14,10 @@ IMAGES, PARTS = 10, 4  # in parts of 3, 3, 3 and 1
 
 
 def pretended_ddp(module: Any) -> Any:
-    """A stand-in for DistributedDataParallel: who calls it, how often, and where it would send."""
+    """Return a replacement of DistributedDataParallel.
+
+    It records its calls, and which of them would send gradients.
+    """
     import torch
 
     class Pretended(torch.nn.Module):
@@ -22,10 +25,10 @@ def pretended_ddp(module: Any) -> Any:
             super().__init__()
             self.module = module
             self.require_backward_grad_sync = True
-            self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would travel
+            self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would be sent
             self.sent = 0
             self.back = 0
-            self.waiting = 0  # parts that went forward and not yet back, at most
+            self.waiting = 0  # largest number of parts between forward and backward
 
         @contextlib.contextmanager
         def no_sync(self) -> Iterator[None]:
@@ -62,7 +65,7 @@ def small_network() -> tuple[Any, Any, Any]:
 
 @exercise("10.4")
 def check_10_4(program: Any) -> str:
-    """Four parts give the gradients of the whole batch, which travel once."""
+    """Four parts have the gradients of the whole batch, which are sent once."""
     import torch
 
     network, x, y = small_network()
@@ -73,11 +76,11 @@ def check_10_4(program: Any) -> str:
     model = pretended_ddp(network)
     answer = program.accumulate(model, loss_function, x, y, PARTS)
     if not model.calls:
-        advice = "model(xs) for each part: the wrapped network has to see it, or nothing is sent."
+        advice = "Call model(xs) for each part: without the wrapped network nothing is sent."
         raise CheckFailed("model(…) is called for each part", "it is not", advice)
     if max(images for images, _ in model.calls) > 3 or len(model.calls) != PARTS:
         found = " + ".join(str(images) for images, _ in model.calls)
-        advice = "x.chunk(parts) and y.chunk(parts) cut both alike; so does tensor_split(parts)."
+        advice = "Cut both with x.chunk(parts) and y.chunk(parts), or with tensor_split(parts)."
         raise CheckFailed(f"{IMAGES} images in {PARTS} parts, none of more than 3", found, advice)
     if network.weight.grad is None:
         raise CheckFailed(
@@ -86,27 +89,27 @@ def check_10_4(program: Any) -> str:
     if model.waiting > 1:
         raise CheckFailed(
             "one part at a time: forward, then backward",
-            f"{model.waiting} parts that went forward and not yet back",
-            "A part's activations are kept until its backward(): call it before the next part, or "
-            "memory is as full as with the whole batch.",
+            f"{model.waiting} parts forward before the first backward",
+            "A part's activations are kept until its backward(). Call it before the next part, or "
+            "you need as much memory as for the whole batch.",
         )
     if model.sent != 1:
-        advice = "Forward and backward of all parts but the last stand in `with model.no_sync():`."
+        advice = "Run both passes of all parts except the last in `with model.no_sync():`."
         if model.sent == 0:
-            advice = "The last part stands outside of no_sync, or the ranks never agree."
-        raise CheckFailed("gradients travel once", f"{model.sent} times", advice)
+            advice = "Run the last part outside no_sync, or the ranks never exchange gradients."
+        raise CheckFailed("gradients are sent once", f"{model.sent} times", advice)
     if not model.calls[-1][1]:
         raise CheckFailed(
-            "gradients travel with the last part",
+            "gradients are sent with the last part",
             "with an earlier one",
-            "What comes after it stays on its rank: leave no_sync for the last part.",
+            "Gradients of later parts stay on their rank: only the last part is outside no_sync.",
         )
     if not torch.allclose(network.weight.grad, whole.weight.grad):
         raise CheckFailed(
             "the gradients of the whole batch",
             "others",
             mean_of_means(network, loss_function, x, y)
-            + "Each part's loss is a mean over its images: weigh it by its share, "
+            + "Each part's loss is a mean over its images: multiply it by its share, "
             "len(part) / len(x).",
         )
     returned(answer, right_loss.item(), right.detach())
@@ -115,20 +118,20 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """5 images in 4 parts are 2, 2 and 1: the last part is not the one with the last number."""
+    """Check 5 images in 4 parts, of which chunk makes only 3: 2, 2 and 1."""
     import torch
 
     network, x, y = small_network()
     model = pretended_ddp(network)
     program.accumulate(model, torch.nn.CrossEntropyLoss(), x[:5], y[:5], PARTS)
     if model.sent != 1:
-        advice = "chunk may give fewer parts than asked for: count those that there are."
-        what = "gradients of 5 images in 4 parts (2 + 2 + 1) travel once"
+        advice = "chunk may return fewer parts than requested: count the parts that it returned."
+        what = "gradients of 5 images in 3 parts (2 + 2 + 1) are sent once"
         raise CheckFailed(what, f"{model.sent} times", advice)
 
 
 def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
-    """What was done if the parts' means were added up, or averaged, as if all were alike."""
+    """Return advice if the parts' means were added or averaged with equal weight."""
     import torch
 
     found = network.weight.grad.clone()
@@ -138,7 +141,7 @@ def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
     if torch.allclose(found, network.weight.grad):
         return f"That is the sum of {PARTS} means. "
     if torch.allclose(found, network.weight.grad / PARTS):
-        return f"That is the mean of {PARTS} means, and the parts are unlike: 3 + 3 + 3 + 1. "
+        return f"That is the mean of {PARTS} means, but the parts differ in size: 3 + 3 + 3 + 1. "
     return ""
 
 
@@ -159,7 +162,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
         raise CheckFailed(f"loss {right_loss:.4f}, that of the whole batch", f"{found:.4f}", advice)
     if not isinstance(outputs, torch.Tensor) or outputs.shape != right.shape:
         found_shape = tuple(getattr(outputs, "shape", ())) or shown(outputs)
-        advice = "torch.cat(outputs) puts the parts' outputs one after the other."
+        advice = "torch.cat(outputs) joins the parts' outputs, one after the other."
         raise CheckFailed(f"outputs of shape {tuple(right.shape)}", str(found_shape), advice)
     if not torch.allclose(outputs, right):
         raise CheckFailed("outputs in the order of the images", "another order", "Keep the order.")
@@ -167,7 +170,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
 
 @exercise("10.5")
 def check_10_5(program: Any) -> str:
-    """One rank makes a step, and needs no other."""
+    """One rank makes a step on its own, without any other rank."""
     import torch
 
     network, x, y = small_network()
@@ -175,15 +178,15 @@ def check_10_5(program: Any) -> str:
     expected = copy.deepcopy(network)
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
-    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch are still there
-    forward: list[bool] = []  # of each forward pass, whether the network was in training
+    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch remain
+    forward: list[bool] = []  # of each forward pass: was the network in training mode?
     network.register_forward_pre_hook(lambda module, _: forward.append(module.training))
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:
         raise CheckFailed(
             "the wrapped network is not called",
             "it is" + ("" if model.calls[0][1] else ", in no_sync"),
-            "no_sync keeps gradients at home, but the first forward pass of the wrapped network "
+            "no_sync sends no gradients, but the first forward pass of the wrapped network "
             "after an exchange still sends the buffers of BatchNorm. The network inside it sends "
             "nothing: model.module.",
         )
@@ -200,12 +203,12 @@ def check_10_5(program: Any) -> str:
         raise CheckFailed(
             "one step of the optimizer, down the gradient of this batch",
             "another one",
-            "Once each: zero_grad, forward of model.module, backward, step.",
+            "Once each: zero_grad, forward pass of model.module, backward, step.",
         )
     if len(forward) > 1:
-        advice = "BatchNorm's means move with each: keep the outputs of the first for the loss."
+        advice = "BatchNorm's means change with each: keep the outputs of the first for the loss."
         raise CheckFailed("one forward pass", f"{len(forward)}", advice)
     if not all(forward) or not network.training:
-        advice = "A step is training: leave out eval(), or BatchNorm and dropout do other things."
+        advice = "A step is training: leave out eval(), which changes BatchNorm and dropout."
         raise CheckFailed("the network in training", "in eval()", advice)
-    return "The network inside the wrapper steps; nothing travels."
+    return "The network inside the wrapper makes a step; nothing is sent."

@@ -1,11 +1,11 @@
-"""When the last bucket of gradients has arrived (10.3)."""
+"""The check of when the last bucket of gradients has arrived (10.3)."""
 
 from collections.abc import Callable
 from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number
 
-# When each bucket is full, and how long it travels, in milliseconds.
+# When each bucket is full, and its time in transit, in milliseconds.
 CASES: list[tuple[list[float], list[float]]] = [
     ([10, 20, 30, 40], [12, 12, 12, 12]),
     ([10, 40], [5, 5]),
@@ -17,7 +17,7 @@ CASES: list[tuple[list[float], list[float]]] = [
 
 @exercise("10.3")
 def check_10_3(last_arrival: Callable[..., Any]) -> str:
-    """One bucket travels at a time, from when it is full and the one before has arrived."""
+    """One bucket is sent at a time, when it is full and the previous one has arrived."""
     for ready, travel in CASES:
         given = list(ready), list(travel)
         what = f"last_arrival({ready}, {travel})"

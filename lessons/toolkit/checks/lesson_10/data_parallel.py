@@ -1,7 +1,7 @@
-"""DDP's steps (10.1, 10.2), without starting ranks.
+"""Checks of DDP's steps (10.1, 10.2), without starting ranks.
 
-The student's functions are called with a torch.distributed that says it is one rank of several and
-notes what it was asked for. What real ranks make of them shows in the jobs' records.
+The student's functions are called with a replacement of torch.distributed that claims to be one
+rank of several and records its calls. The effect on real ranks is in the jobs' records.
 """
 
 import datetime
@@ -21,7 +21,7 @@ POSITIONS = ("device_ids", "output_device", "dim", "broadcast_buffers", "init_sy
 
 @contextmanager
 def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
-    """What is asked of torch.distributed and of CUDA on a node with so many GPUs."""
+    """Record the calls of torch.distributed and CUDA on a node with this number of GPUs."""
     import torch
 
     calls: dict[str, Calls] = {"init": [], "pin": [], "wrap": []}
@@ -47,23 +47,23 @@ def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
 
 
 def where_it_is(module: Any, *_: Any, **__: Any) -> Any:
-    """A network that is sent to a GPU that there is not."""
+    """Return the network itself in place of a copy on a GPU that does not exist."""
     return module
 
 
 def current_gpu(pin: Calls) -> int:
-    """The GPU that was chosen last, as CUDA says it; number 0 before."""
+    """Return the number of the GPU that was chosen last, as CUDA reports it; 0 before."""
     return as_gpu(chosen(pin)[-1]).index or 0 if pin else 0
 
 
 def chosen(pin: Calls) -> list[Any]:
-    """What torch.cuda.set_device was given, by place or by name."""
+    """Return the arguments of torch.cuda.set_device, positional or by name."""
     return [(*given, *named.values())[0] for given, named in pin]
 
 
 @exercise("10.1")
 def check_10_1(program: Any) -> str:
-    """Ranks meet, each with one device, and their networks are wrapped."""
+    """Ranks connect, each has one device, and their networks are wrapped."""
     # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
     for gpus, rank, local in ((0, 1, 1), (4, 6, 2), (4, 4, 0)):
         with pretended(program, gpus) as calls:
@@ -184,7 +184,7 @@ def wrapped(program: Any, gpus: int) -> None:
 
 @exercise("10.2")
 def check_10_2(program: Any) -> str:
-    """All ranks together read each image, in an order that is new in every epoch."""
+    """All ranks together read each image, in a new order in every epoch."""
     import torch
     from torch.utils.data import DistributedSampler
 
@@ -235,14 +235,17 @@ def check_10_2(program: Any) -> str:
 
 
 def as_the_sampler_gives(program: Any, ranks: int) -> None:
-    """Neither sorted nor moved on: its very numbers, on one rank too, and where it pads."""
+    """Check that the order is exactly the sampler's.
+
+    It is neither sorted nor shifted, also on one rank, and also where the sampler pads.
+    """
     from torch.utils.data import DistributedSampler
 
     every: Any = range(40)
     for rank in range(ranks):
         given: Any = DistributedSampler(every, ranks, rank, seed=6)
         own: Any = DistributedSampler(every, ranks, rank, seed=6)
-        drawn = {}  # what the sampler gives in each epoch
+        drawn = {}  # the sampler's order in each epoch
         for epoch in (0, 1, 2, 3, 7):
             own.set_epoch(epoch)
             drawn[epoch] = list(own)

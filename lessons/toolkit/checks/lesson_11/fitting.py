@@ -1,4 +1,4 @@
-"""What the fullest device holds, way by way (11.9)."""
+"""The check of the memory of the fullest device, for each way to divide (11.9)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ CASES = (
 
 @exercise("11.9")
 def check_11_9(needs: Callable[..., Any]) -> str:
-    """4 billion parameters with Adam on 4 devices: 64 GB of state, of which a share is 16 GB."""
+    """4 billion parameters with Adam on 4 devices: 64 GB of state, a quarter of it is 16 GB."""
     for case in CASES:
         for way in WAYS:
             right = bytes_needed(case, way)
@@ -81,7 +81,7 @@ def bytes_needed(case: Network, way: str) -> float:
 
 
 def why_wrong(case: Network, way: str, found: float) -> str:
-    """Return what was done instead, if it is one of the usual mistakes."""
+    """Return the usual mistake that gives this result, if there is one."""
     activations = case.image_bytes * (case.batch if way == "data" else 1)
     held, share, p = found - activations, state(case) / case.devices, case.devices
     at_once = case.batch if way != "data" else 1

@@ -1,4 +1,4 @@
-"""What a device holds while it trains (11.8)."""
+"""The check of a device's memory during training (11.8)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Function = Callable[..., Any]
 
 @exercise("11.8")
 def check_11_8(memory: Function) -> str:
-    """A million parameters with Adam: 4 + 4 + 8 MB, and the activations as they come."""
+    """A million parameters with Adam: 4 + 4 + 8 MB, and the activations in addition."""
     check_parts(memory)
     return "Parameters, gradients, optimizer and activations, each with its bytes."
 

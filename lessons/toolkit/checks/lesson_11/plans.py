@@ -1,4 +1,4 @@
-"""Who holds which layers (11.1), how much is idle (11.3), who does what when (11.4)."""
+"""Checks of the split of layers (11.1), the idle time (11.2) and the schedule (11.3)."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ SPLITS = (  # costs, stages
 
 @exercise("11.1")
 def check_11_1(plan: ModuleType) -> str:
-    """[4, 4, 4, 4] on two stages is cut at [0, 2, 4]; the heaviest stage is as light as can be."""
+    """[4, 4, 4, 4] on two stages is cut at [0, 2, 4]; the heaviest stage is minimal."""
     for costs, stages in SPLITS:
         what = f"split({costs}, {stages})"
         given = list(costs)
@@ -69,7 +69,7 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
 
 @exercise("11.2")
 def check_11_2(bubble: Function) -> str:
-    """The share of the time: 2 stages idle half of it with 1 micro-batch, 0.2 with 4."""
+    """The idle fraction of the time: half of it for 2 stages with 1 micro-batch, 0.2 with 4."""
     for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
         mistakes = {

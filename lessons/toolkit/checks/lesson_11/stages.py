@@ -1,4 +1,4 @@
-"""Forward and backward passes over stages (11.4), on ranks that are threads."""
+"""The check of forward and backward passes over stages (11.4), on ranks that are threads."""
 
 import itertools
 import threading
@@ -15,7 +15,10 @@ PARTS = (3, 4, 2, 3)  # images of the micro-batches
 
 
 class PretendedDist:
-    """torch.distributed for ranks that are threads: sends and receives wait for each other."""
+    """A replacement of torch.distributed for ranks that are threads.
+
+    Sends and receives wait for each other.
+    """
 
     def __init__(self) -> None:
         self.own = threading.local()
@@ -95,7 +98,7 @@ def layers_of(numbers: Sequence[int]) -> Any:
 
 @exercise("11.4")
 def check_11_4(pipeline: ModuleType) -> str:
-    """On 2 and 3 stages the gradients of all layers are those of one process, to 1e-9."""
+    """On 2 and 3 stages the gradients of all layers equal those of one process, to 1e-9."""
     pretended = PretendedDist()
     real, pipeline.dist = pipeline.dist, pretended  # type: ignore[attr-defined]
     try:

@@ -1,4 +1,4 @@
-"""Layers cut over the ranks (11.5, 11.6), and the bytes that this sends (11.7)."""
+"""Checks of layers cut over the ranks (11.5, 11.6), and of the bytes that this sends (11.7)."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 @exercise("11.5")
 def check_11_5(cut: Function) -> str:
-    """A column layer gives its outputs away, a row layer its inputs; joined they are the layer."""
+    """A column layer splits its outputs, a row layer its inputs; joined they are the layer."""
     import torch
 
     weight, bias = torch.arange(35.0).reshape(7, 5), torch.arange(7.0)
@@ -36,11 +36,11 @@ def check_11_5(cut: Function) -> str:
                     advice = (
                         "Every output of a row layer gets its whole bias: keep all of it."
                         if way == "row"
-                        else "A bias belongs to an output: cut it as the weight's outputs."
+                        else "A bias belongs to an output: cut it like the weight's outputs."
                     )
                     wanted = f"{what}: a bias of {size(right_bias)}, {first(right_bias)}"
                     raise CheckFailed(wanted, f"{size(part[1])}, {first(part[1])}", advice)
-    return "Columns and rows, also where 7 is no multiple of 3."
+    return "Columns and rows, even though 7 is not a multiple of 3."
 
 
 def parts_of(found: Any, what: str) -> Any:
@@ -59,18 +59,18 @@ def wrong_weight(found: Any, weight: Any, way: str, rank: int, ranks: int) -> st
     if same(found, other):
         return (
             "That is the wrong axis. A weight is (outputs, inputs): a column layer keeps some "
-            "outputs, dim=0; a row layer some inputs, dim=1. (Papers write x A, A turned round.)"
+            "outputs, dim=0; a row layer some inputs, dim=1. (Papers write x A, A transposed.)"
         )
     if same(found, weight):
-        return "That is all of it: then nothing fits better than before. Take this rank's part."
-    return "Take the parts as `tensor_split(size, dim=…)` makes them, the one with number `rank`."
+        return "That is the whole weight, so no memory is saved. Take this rank's part."
+    return "Take part number `rank` of `tensor_split(size, dim=…)`."
 
 
-ALIKE = "Every rank has to call `summed` as often as the others, in the same order."
+ALIKE = "Every rank has to call `summed` equally often and in the same order."
 
 
 class PretendedDist:
-    """torch.distributed for ranks that are threads: enough for an allreduce."""
+    """A replacement of torch.distributed for ranks that are threads, with an allreduce."""
 
     def __init__(self, own: threading.local) -> None:
         import torch.distributed as dist
@@ -88,18 +88,18 @@ class PretendedDist:
 
     def all_reduce(self, tensor: Any, op: Any = None, group: Any = None) -> None:
         if op not in (None, self.ReduceOp.SUM):
-            raise ValueError("take the sum: parts of a layer add up")
+            raise ValueError("use the sum: parts of a layer add up")
         sent = self.own.comm.exchange("all_reduce", tensor.detach().clone())
         if len({part.shape for part in sent}) > 1:
             shapes = " and ".join(size(part) for part in sent)
-            said = f"in one allreduce they give unlike tensors: {shapes}"
-            raise CheckFailed("all ranks exchange the same things", said, ALIKE)
+            said = f"tensors of different shapes in one allreduce: {shapes}"
+            raise CheckFailed("all ranks exchange tensors of one shape", said, ALIKE)
         tensor.data.copy_(sum(sent))
 
 
 @exercise("11.6")
 def check_11_6(tensor_layers: ModuleType) -> str:
-    """On 2, 3 and 4 ranks a block's output and gradients are those of the two layers on one."""
+    """On 2, 3 and 4 ranks a block has the output and gradients of both layers on one rank."""
     own = threading.local()
     real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
     try:
@@ -107,7 +107,7 @@ def check_11_6(tensor_layers: ModuleType) -> str:
             try_block(tensor_layers.block, own, ranks)
     finally:
         tensor_layers.dist = real  # type: ignore[attr-defined]
-    return "Output and gradients of two cut layers are those of the whole ones."
+    return "Output and gradients of two cut layers equal those of the whole layers."
 
 
 def try_block(block: Function, own: threading.local, ranks: int) -> None:
@@ -133,7 +133,7 @@ def try_block(block: Function, own: threading.local, ranks: int) -> None:
     results = on_ranks(ranks, on_rank)
     for result in sorted(results, key=lambda one: isinstance(one, Hangs)):
         if isinstance(result, Hangs):
-            raise CheckFailed(f"{ranks} ranks come to an end", f"{result}", ALIKE)
+            raise CheckFailed(f"{ranks} ranks finish", f"{result}", ALIKE)
         if isinstance(result, BaseException):
             raise result
     for rank, (found, gradients) in enumerate(results):
@@ -156,19 +156,19 @@ def wrong_output(found: Any, right: Any, whole: list[Any], rank: int, ranks: int
     inside = torch.relu(x @ w1.T + b1)
     part = inside.tensor_split(ranks, 1)[rank] @ w2.tensor_split(ranks, 1)[rank].T
     known = {
-        "The bias was added on every rank, then summed: p times. Add it once, behind FromParts.": (
+        "The bias was added on every rank, then summed: p times. Add it once, after FromParts.": (
             right + (ranks - 1) * b2
         ),
-        "The row layer's bias is missing: row[1], added once, behind FromParts.": right - b2,
-        "That is this rank's part alone. The parts add up: FromParts, whose forward pass sums.": (
+        "The row layer's bias is missing: add row[1] once, after FromParts.": right - b2,
+        "That is only this rank's part. Use FromParts, whose forward pass sums the parts.": (
             part + b2
         ),
-        "That is this rank's part alone, without its bias: FromParts, then row[1].": part,
+        "That is only this rank's part, without the bias: use FromParts, then add row[1].": part,
         "The relu between the layers is missing.": (x @ w1.T + b1) @ w2.T + b2,
-        "A sum that is divided is a mean: the parts are different, they add up.": (
+        "You divided the sum, which gives a mean. The parts add up: do not divide.": (
             (right - b2) / ranks + b2
         ),
-        "No relu behind the row layer: the network puts it between blocks.": torch.relu(right),
+        "No relu after the row layer: the network has it between blocks.": torch.relu(right),
         "The column layer's bias is missing: linear(x, *column) takes both.": (
             torch.relu(x @ w1.T) @ w2.T + b2
         ),
@@ -176,7 +176,7 @@ def wrong_output(found: Any, right: Any, whole: list[Any], rank: int, ranks: int
     for advice, wrong in known.items():
         if close(found, wrong):
             return advice
-    return "linear(…, *column), relu, linear(…, row[0]), FromParts, and row[1] once, in this order."
+    return "The order is linear(…, *column), relu, linear(…, row[0]), FromParts, and row[1] once."
 
 
 NAMES = ("x", "the column weight", "the column bias", "the row weight", "the row bias")
@@ -185,31 +185,34 @@ NAMES = ("x", "the column weight", "the column bias", "the row weight", "the row
 def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int) -> None:
     for place in (3, 2, 1, 0, 4):
         if place == 4 and rank and found[4] is None:
-            continue  # who adds the bias on rank 0 alone, before the sum, is right as well
+            continue  # adding the bias on rank 0 alone, before the sum, is right as well
         name = f"{ranks} ranks: the gradient of {NAMES[place]} on rank {rank}"
         if found[place] is None:
-            advice = "Nothing leads back to it: `.data`, `.detach()` or a missing piece?"
+            advice = "The output does not depend on it: is there a `.data`, `.detach()` or a gap?"
             raise CheckFailed(f"{name} is {first(right[place])}", "none", advice)
         if not close(found[place], right[place]):
-            advice = "What is in front of it, and what does its backward pass do?"
+            advice = "Which operator is before it, and what does its backward pass do?"
             if close(found[place], ranks * right[place]):
                 advice = (
                     "It is p times too large: each operator sums in one direction only. "
                     "FromParts sums forward; backward, d sum / d part is 1, for every part."
                 )
             elif close(found[place], right[place] / ranks):
-                advice = "It is p times too small: sums are not divided here, nor is the bias."
+                advice = "It is p times too small: divide neither sums nor the bias."
             elif place == 0:
                 advice = (
-                    "That is only what this rank's part sends back. x went to all parts, so their "
-                    "gradients add up: ToParts in front, and its backward pass sums."
+                    "That is only the gradient from this rank's part. All parts use x, so their "
+                    "gradients add up: use ToParts first; its backward pass sums."
                 )
             wanted, other = where_unlike(right[place], found[place])
             raise CheckFailed(f"{name} is {wanted}", other, advice)
 
 
 def where_unlike(right: Any, found: Any) -> tuple[str, str]:
-    """Three numbers of each, where they differ most: the first ones may well be the same."""
+    """Return three numbers of each, where they differ most.
+
+    The first numbers may be equal.
+    """
     if right.shape != found.shape:
         return size(right), size(found)
     place = int((right - found).abs().flatten().argmax())
@@ -219,7 +222,7 @@ def where_unlike(right: Any, found: Any) -> tuple[str, str]:
 
 @exercise("11.7")
 def check_11_7(bytes_a_step: Function) -> str:
-    """Bytes that a rank receives: gradients of everything, or outputs and their gradients."""
+    """Bytes that a rank receives: all gradients, or outputs and their gradients."""
     sizes = [784, 256, 256, 256, 10]
     n, b = 784 * 256 + 2 * 256 * 256 + 256 * 10 + 3 * 256 + 10, 32
     cases = (("data", 3, 4), ("tensor", 3, 4), ("data", 2, 8), ("tensor", 5, 8))
@@ -227,33 +230,36 @@ def check_11_7(bytes_a_step: Function) -> str:
         right = ring_bytes(way, sizes, b, ranks, itemsize)
         ring = 2 * (ranks - 1) / ranks * itemsize
         mistakes = {
-            itemsize * right / ring: "Each rank of a ring receives 2 (p - 1) / p of it, lesson 06.",
-            right / itemsize: "Those are numbers: a number has `itemsize` bytes.",
-            right / 2: "An allreduce goes around twice: once to add up, once to pass on.",
-            ring * ranks * n: "Per rank, not all ranks together.",
+            itemsize
+            * right
+            / ring: "Each rank of a ring receives 2 (p - 1) / p of it (lesson 06).",
+            right / itemsize: "That is a count of numbers; each has `itemsize` bytes.",
+            right
+            / 2: "An allreduce goes around the ring twice: once to add up, once to distribute.",
+            ring * ranks * n: "Count the bytes per rank, not for all ranks together.",
         }
         if way == "data":
             mistakes |= {
-                ring * (n - 3 * 256 - 10): "Biases have gradients, too.",
-                ring * n / ranks: "Every rank has all layers, so all gradients travel.",
+                ring * (n - 3 * 256 - 10): "Biases have gradients too.",
+                ring * n / ranks: "Every rank has all layers, so all gradients are sent.",
                 ring * n * b: "A gradient is as large as its parameter, whatever the batch.",
             }
         else:
             mistakes |= {
                 ring
                 * b
-                * 266: "That is the forward pass. Backward, the gradient of a block's input "
-                "travels, but for the first block's, which are the images.",
+                * 266: "That is only the forward pass. In the backward pass, the gradient of each "
+                "block's input is sent, except the first block's, whose input is the images.",
                 ring * b * (266 + 784 + 256): "Nobody needs the gradient of the images.",
                 ring
                 * b
-                * (256 * 3 + 10 + 256 * 3): "Once a block, not once a layer: between column "
-                "and row layer nothing travels.",
+                * (256 * 3 + 10 + 256 * 3): "Once per block, not once per layer: between a column "
+                "and a row layer nothing is sent.",
                 ring
                 * b
-                * (256 * 3 + 10 + 256): "Only what leaves a block travels, after every second "
-                "layer: sizes[2], sizes[4], … forward, and back all of these but the last.",
-                ring * (266 + 256): "Activations: for every image of the batch.",
+                * (256 * 3 + 10 + 256): "Only the outputs of blocks are sent, after every second "
+                "layer: sizes[2], sizes[4], … forward, and all of these but the last backward.",
+                ring * (266 + 256): "Count activations for every image of the batch.",
                 ring * b / ranks * (266 + 256): "Every rank has the whole batch.",
             }
         what = f'bytes_a_step("{way}", {sizes}, {b}, {ranks}, {itemsize})'

@@ -1,4 +1,4 @@
-"""Intervals for tables whose largest size was not yet seen (12.5)."""
+"""The check of intervals for tables whose largest size is not known yet (12.5)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, sho
 FIT_AGAIN = "Fit the sizes that you have, and look how far the laws are apart."
 
 
-FAR = 2  # times worse on one size more: no table is so bad, so it is another unit
+FAR = 2  # times worse at the next size: no table is so bad, so the unit is wrong
 
 
 @exercise("12.5")
 def check_12_5(intervals: Mapping[str, Any]) -> str:
-    """An interval for each table, no wider than asked, and where a doubling can possibly end."""
+    """An interval for each table, no wider than allowed, at a place that a doubling can reach."""
     for name, table in foretelling.TABLES.items():
         if name not in intervals:
             raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")

@@ -1,4 +1,4 @@
-"""Karp–Flatt, the ring, fits of laws, and what they leave open beyond the data (12.2 to 12.4)."""
+"""Checks of Karp–Flatt and the ring (12.2), fits of laws (12.3), and their range (12.4)."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 Function = Callable[..., Any]
 
 SIZES = (1, 2, 4, 8, 16)
-LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # what a line through 0 is fitted to
+LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # the points of a line through 0
 BRACKETS = "Brackets around both differences: (1/S − 1/p) / (1 − 1/p)."
 THREE = "Amdahl's, Gustafson's and the USL's answers"
 
@@ -62,7 +62,7 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
 
 @exercise("12.3")
 def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Function) -> str:
-    """Points of a law give its parameter back; with noise, least squares."""
+    """From points of a law its parameter is recovered; with noise, by least squares."""
     f, s = 0.03, 0.2
     exactly = made(lambda p: 1 / (f + (1 - f) / p))
     one_fit(amdahl_f, "amdahl_f", exactly, f, amdahl_mistakes(exactly))
@@ -94,7 +94,7 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
-    """Where the straight line of least squares begins, and its slope."""
+    """Return the intercept and the slope of the least-squares line."""
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
     slope /= sum((a - x) ** 2 for a in xs)
@@ -134,7 +134,7 @@ def usl_of(sigma: float, kappa: float) -> Callable[[int], float]:
 
 @exercise("12.4")
 def check_12_4(usl: Function, at: Function) -> str:
-    """σ and κ come back, κ is never below 0, and a range has the lowest and the highest law."""
+    """σ and κ are recovered, κ is never below 0, and a range has the lowest and the highest law."""
     for sigma, kappa in ((0.02, 0.0005), (0.0, 0.002), (0.05, 0.0)):
         gains = made(usl_of(sigma, kappa))
         found = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))

@@ -1,4 +1,4 @@
-"""What each kind of scaling leaves as it is (12.1)."""
+"""The check of what each kind of scaling keeps fixed (12.1)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ STAYS = {
 
 @exercise("12.1")
 def check_12_1(program: Any) -> str:
-    """For 96 images a step and 4,800 an epoch of one rank, what 1, 2, 4 and 8 ranks take."""
+    """Batches and images on 1, 2, 4 and 8 ranks; one rank has 96 per step, 4,800 per epoch."""
     for mode, right in RIGHT.items():
         found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
         pairs = pairs_of(found, mode)

@@ -1,4 +1,4 @@
-"""Time to accuracy, what a result costs, and the report (12.6 to 12.8)."""
+"""Checks of time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
                                          11.5: "Until it is reached, not to the end."}),
     ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next one is below 0.8. It has "
                                                "to hold at the next evaluation."}),
-    # It holds at the next evaluation, which is all that is asked: what comes later does not count.
+    # It holds at the next evaluation, which is enough: later evaluations do not count.
     ([0.5, 0.81, 0.82, 0.79, 0.83], 5.0, {}),
     ([0.5, 0.85, 0.82, 0.83, 0.84], 5.0, {7.0: "0.82 is lower than 0.85 and holds all the same: it "
                                                "is not below 0.8."}),
@@ -33,7 +33,7 @@ CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
 
 @exercise("12.6")
 def check_12_6(time_to: Function) -> str:
-    """Seconds until the target is reached and holds at the next evaluation; None if never."""
+    """Seconds until the target is reached and still holds at the next evaluation; None if never."""
     for accuracies, right, mistakes in CURVES:
         found = time_to(0.8, list(accuracies), list(SECONDS))
         what = f"time_to(0.8, {accuracies}, …)"
@@ -66,7 +66,7 @@ OTHERS = {
 
 # Sizes, seconds from start to end, and the size with the smallest cost × time.
 SPOTS: list[tuple[list[int], list[float], int]] = [
-    ([1, 2, 4, 8], [800.0, 400.0, 200.0, 100.0], 8),  # nothing is lost
+    ([1, 2, 4, 8], [800.0, 400.0, 200.0, 100.0], 8),  # no loss
     ([1, 2, 4, 8], [900.0, 500.0, 300.0, 200.0], 8),
     ([1, 2, 4, 8], [700.0, 400.0, 250.0, 175.0], 8),
     ([1, 2, 4, 8], [500.0, 300.0, 200.0, 150.0], 4),
@@ -133,7 +133,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
 
 @exercise("12.8")
 def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
-    """Three parts of the report in sentences of your own."""
+    """Three parts of the report in your own sentences."""
     texts = {
         "Question": question,
         "Recommendation": recommendation,

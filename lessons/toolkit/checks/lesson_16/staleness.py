@@ -1,4 +1,4 @@
-"""Workers without a barrier, simulated (16.2)."""
+"""The check of workers without a barrier, simulated (16.2)."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -7,13 +7,13 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 UPDATES = 120
-# Unequal seconds of which no two sums are equal, so that there is one right order.
+# Seconds without two equal sums, so that there is only one right order.
 UNEQUAL = (1.0, 1.37, 5.11)
 
 
 @exercise("16.2")
 def check_16_2(simulate_async: Callable[..., Any]) -> str:
-    """For each update: how many updates there had been when its worker read the parameters."""
+    """For each update, the number of updates before its worker read the parameters."""
     for p in (2, 4, 16, 1):
         late = staleness(simulate_async, p, [1.0] * p)
         warm = late[p : p + (UPDATES - p) // p * p]

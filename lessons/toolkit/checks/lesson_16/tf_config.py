@@ -1,4 +1,4 @@
-"""TF_CONFIG (16.1), without starting TensorFlow."""
+"""The check of TF_CONFIG (16.1), without starting TensorFlow."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 Function = Callable[..., Any]
 Lists = Mapping[str, list[Any]]
 
-# hosts, ports, then the tasks that are asked
+# hosts, then ports, by kind of task
 ONE_HOST: tuple[Lists, Lists] = (
     {"worker": ["127.0.0.1", "127.0.0.1"]},
     {"worker": [10064, 10065]},
 )
 TWO_NODES: tuple[Lists, Lists] = (
-    {"worker": ["n2", "n2", "n10", "n10"]},  # in no alphabet's order
+    {"worker": ["n2", "n2", "n10", "n10"]},  # not in alphabetical order
     {"worker": [10128, 10129, 10128, 10129]},
 )
 SERVER: tuple[Lists, Lists] = (
@@ -25,14 +25,14 @@ SERVER: tuple[Lists, Lists] = (
 
 @exercise("16.1")
 def check_16_1(program: Any) -> str:
-    """TF_CONFIG has the same "cluster" for every task, and a "task" of its own."""
+    """TF_CONFIG has the same "cluster" for every task, and a separate "task" for each."""
     for hosts, ports in (ONE_HOST, TWO_NODES, SERVER):
         whole = [(kind, index) for kind in hosts for index in range(len(hosts[kind]))]
         told = [(task, told_to(program.tf_config, hosts, ports, *task)) for task in whole]
         for (kind, index), config in told:
             check_cluster(config["cluster"], hosts, ports, kind, index)
             check_task(config["task"], whole, kind, index)
-    return "Two workers on one host, four on two nodes, chief, workers and server: each its place."
+    return "Correct for two workers on one host, four on two nodes, and chief, workers and server."
 
 
 def told_to(tf_config: Function, hosts: Lists, ports: Lists, kind: str, index: int) -> Any:
@@ -42,15 +42,15 @@ def told_to(tf_config: Function, hosts: Lists, ports: Lists, kind: str, index: i
         raise CheckFailed("a dictionary", "None", "Is there a `return` in front of it?")
     if isinstance(config, str):
         raise CheckFailed(
-            "a dictionary", shown(config), "Return the dictionary; join_cluster makes text of it."
+            "a dictionary", shown(config), "Return the dictionary; join_cluster turns it into text."
         )
     if not isinstance(config, Mapping) or not {"cluster", "task"} <= set(config):
         found = sorted(map(str, config)) if isinstance(config, Mapping) else shown(config)
         raise CheckFailed(
             'a dictionary with "cluster" and "task"',
             found,
-            "TensorFlow looks for exactly these two names. Without a cluster it takes itself for "
-            "one that is alone; without its task it ends at once.",
+            "TensorFlow looks for exactly these two names. Without a cluster a task runs alone; "
+            "without its task it ends at once.",
         )
     return config
 
@@ -64,7 +64,7 @@ def check_cluster(cluster: Any, hosts: Lists, ports: Lists, kind: str, index: in
         advice = 'A dictionary: the kind of task, such as "worker", and the list of its addresses.'
         raise CheckFailed(f'"cluster" is {right}', shown(cluster), advice)
     if missing := set(right) - set(cluster):
-        advice = "One list for each kind in hosts: for a single kind or a fixed name it is too few."
+        advice = "Make one list for each kind in hosts, not for a single kind or a fixed name."
         raise CheckFailed(f'"cluster" has {", ".join(right)}', f"no {sorted(missing)[0]}", advice)
     for name, addresses in right.items():
         found = cluster[name]
@@ -73,7 +73,7 @@ def check_cluster(cluster: Any, hosts: Lists, ports: Lists, kind: str, index: in
             raise CheckFailed(f"{name}: {addresses}", shown(found), advice)
         if list(found) != addresses:
             advice = why_wrong(list(found), addresses, hosts[name], ports[name], kind, index)
-            where = f"{name} of the cluster that {kind} {index} is told: {addresses}"
+            where = f"{name} in the cluster of {kind} {index}: {addresses}"
             raise CheckFailed(where, shown(list(found)), advice)
 
 
@@ -82,51 +82,51 @@ def why_wrong(
 ) -> str:
     if len(found) < len(right):
         return (
-            "Somebody is missing. All tasks belong into everybody's cluster, this one too: "
-            "TensorFlow counts the list to know how many there are."
+            "A task is missing. The cluster lists all tasks, including this one: TensorFlow counts "
+            "the list to learn how many there are."
         )
     if len(found) == len(right) ** 2 > 1 and set(right) <= set(found):
-        return "Host number i goes with port number i: zip(hosts, ports), not every pair of them."
+        return "Host number i has port number i: zip(hosts, ports), not every pair of them."
     if not all(isinstance(address, str) for address in found):
         return 'An address is one text, "host:port".'
     if not all(":" in address for address in found):
         return 'The port is missing: f"{host}:{port}".'
     if found == [f"{host}:{ports[0]}" for host in hosts]:
         return (
-            "All have the first port. On one host that can be taken once only: the second task "
+            "All addresses have the first port. Only one task on a host can use it: the second one "
             'ends with "Could not start gRPC server", and the first waits for it.'
         )
     if [address.replace(" ", "") for address in found] == right:
-        return "There is a space too many: whoever is called so is not found."
+        return "There is a space too many, so no host with this name is found."
     if sorted(found) == sorted(right):
-        return "They are sorted: an index counts in the order of the lists, which all are told."
+        return "They are sorted. An index refers to the original order of the lists."
     if [a.rpartition(":")[0] for a in found] == hosts:
         return (
-            f"The ports are others than those given, as {kind} {index} sees it. All tasks have to "
-            "be told the same: a task that listens at a port that nobody calls waits forever."
+            f"The ports differ from those in `ports` for {kind} {index}. All tasks need the same "
+            "list: a task that listens at a port that nobody calls waits forever."
         )
-    return "Take host and port number i of the lists as they are, in their order, for all i."
+    return "Join host number i and port number i as they are, in their order, for all i."
 
 
 def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -> None:
     right = {"type": kind, "index": index}
     if isinstance(task, Mapping) and dict(task) == right and type(task["index"]) is int:
         return
-    advice = 'A dictionary with "type" and "index", the last two arguments as they came.'
+    advice = 'A dictionary with "type" and "index", which are the last two arguments, unchanged.'
     if isinstance(task, Mapping) and set(task) == set(right):
         found = task["index"]
         if task["type"] != kind:
-            advice = f"Its kind is the argument task, here {kind!r}, and not always the same."
+            advice = f"The type is the argument `task`, here {kind!r}; it is not always the same."
         elif isinstance(found, str):
             advice = "The index is a number, not text."
         elif found == 0:
             advice = (
-                "Everybody would be number 0: two servers want one port, and number 1 never comes."
+                "Every task would be number 0: two servers would use one port; 1 would be missing."
             )
         elif found == whole.index((kind, index)):
             advice = (
                 "The index counts within its kind, not over all tasks: worker 0 follows chief 0."
             )
         elif found == index + 1:
-            advice = "Indices begin with 0: the last worker would be one that is not in the list."
+            advice = "Indices begin with 0: the last worker would not be in the list."
     raise CheckFailed(f'"task" is {right}', shown(task), advice)

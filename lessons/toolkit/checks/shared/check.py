@@ -1,8 +1,8 @@
-"""What a public check is: a function whose first line of documentation the student reads.
+"""The base of public checks: functions whose first line of documentation the student reads.
 
-It calls the student's function and raises CheckFailed, or returns a few words on what was right.
-`@exercise` makes of everything else that can happen (a gap, an error in the student's code, nothing
-returned) the same three lines.
+A check calls the student's function and raises CheckFailed, or returns a few words about the
+correct result. `@exercise` converts every other event (a gap, an error in the student's code, no
+result) into the same three lines.
 """
 
 import functools
@@ -18,7 +18,7 @@ ALL_CHECKS = str(Path(__file__).parents[1])
 
 
 class CheckFailed(Exception):  # noqa: N818 - students read this name
-    """What was expected, what was found, and what to try; a notebook shows just these lines."""
+    """A failed check: expected, found and advice, the three lines that a notebook shows."""
 
     def __init__(self, expected: Any, found: Any, try_: str) -> None:
         super().__init__(expected, found, try_)
@@ -37,7 +37,7 @@ class CheckFailed(Exception):  # noqa: N818 - students read this name
 
 
 class StillAGap(CheckFailed):
-    """The exercise has not been begun."""
+    """A check of an exercise that has not been begun."""
 
     def lines(self) -> list[str]:
         expected, _, try_ = self.args
@@ -45,13 +45,16 @@ class StillAGap(CheckFailed):
 
 
 def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]:
-    """Make a check of a function that returns what was right or raises CheckFailed."""
+    """Turn a function into a check.
+
+    The function returns a text on the correct result, or raises CheckFailed.
+    """
 
     def decorate(function: Callable[..., str]) -> Callable[..., None]:
         @functools.wraps(function)
         def check(*students: Any, **options: Any) -> None:
-            # TensorFlow reads a lambda's source through this cache, which knows a reloaded program
-            # only as it was before, and would run its old lines.
+            # TensorFlow reads a lambda's source through this cache, which has a reloaded program
+            # in its old version, and would run the old lines.
             linecache.checkcache()
             try:
                 right = function(*students, **options)
@@ -76,7 +79,7 @@ def named(failed: CheckFailed, number: str) -> CheckFailed:
 
 
 def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
-    """An error in the student's code, with the line where it happened."""
+    """Return the failure for an error in the student's code, with the line where it happened."""
     frames = written_lines(error)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
@@ -112,13 +115,13 @@ def summary(check: Callable[..., Any]) -> str:
 
 
 def checks_of(module: Any) -> dict[str, Callable[..., None]]:
-    """The checks in a module by the numbers of their exercises."""
+    """Return the checks of a module by the numbers of their exercises."""
     found = [v for v in vars(module).values() if isinstance(getattr(v, "number", None), str)]
     return {check.number: check for check in found}
 
 
 def number(value: Any, name: str) -> float:
-    """The value as a finite number; a student's function may return anything."""
+    """Return the value as a finite number; a student's function may return anything."""
     if value is None:
         raise CheckFailed(f"{name} is a number", "None", "Is there a `return` in front of it?")
     if not isinstance(value, bool | str | bytes):
@@ -132,7 +135,7 @@ def number(value: Any, name: str) -> float:
 
 
 def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
-    """The value as two numbers, which are called `parts`."""
+    """Return the value as two numbers, whose names are in `parts`."""
     if value is None:
         raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
     try:
@@ -151,7 +154,10 @@ def compare(
     mistakes: dict[float, str] | None = None,
     otherwise: str = "Do the arithmetic by hand for these numbers and compare.",
 ) -> None:
-    """found must be right to 0.1 %; a result that a known mistake gives gets that advice."""
+    """Raise CheckFailed if `found` differs from `right` by more than 0.1 %.
+
+    If a known mistake gives the same result, its advice is used.
+    """
     if close(found, right):
         return
     for wrong, advice in (mistakes or {}).items():

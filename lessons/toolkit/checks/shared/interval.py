@@ -1,4 +1,4 @@
-"""An interval that a student's function gives: is it right, and if not, which mistake is it?"""
+"""Check an interval from a student's function, and recognise known mistakes."""
 
 from lessons.toolkit.checks.shared.check import CheckFailed
 

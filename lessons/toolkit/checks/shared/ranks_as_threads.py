@@ -1,6 +1,6 @@
-"""Ranks that are threads of one process, for checks: they meet in the collectives of mpi4py.
+"""Run ranks as threads of one process, for checks. They meet in mpi4py's collectives.
 
-One that waits for a message that never comes is noticed within seconds.
+A rank that waits for a message that never comes is detected within seconds.
 """
 
 import threading
@@ -12,7 +12,7 @@ PATIENCE = 5.0  # seconds that a rank may wait for the others
 
 
 class Hangs(Exception):  # noqa: N818 - it says what the program does
-    """A rank that waits for ever, and what bcast gave it before."""
+    """The error of a rank that waits forever, with the last result of its bcast."""
 
     def __init__(self, said: str, received: Sequence[Any]) -> None:
         super().__init__(said)
@@ -20,7 +20,7 @@ class Hangs(Exception):  # noqa: N818 - it says what the program does
 
 
 class Meeting:
-    """Where ranks that are threads exchange things."""
+    """The place where ranks that are threads exchange values."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -80,7 +80,7 @@ class Comm:
 
 
 def on_ranks(size: int, function: Callable[..., Any]) -> list[Any]:
-    """What function(comm) returns or raises on each of `size` ranks."""
+    """Return what function(comm) returns or raises on each of `size` ranks."""
     meeting = Meeting(size)
     results: list[Any] = [None] * size
 
@@ -91,7 +91,7 @@ def on_ranks(size: int, function: Callable[..., Any]) -> list[Any]:
             results[rank] = error
         finally:
             if isinstance(results[rank], BaseException) and not isinstance(results[rank], Hangs):
-                # This rank has left. Who still waits for it will wait for ever: no need to.
+                # This rank has ended. Ranks that wait for it would wait forever, so stop them now.
                 leave_later.append(rank)
 
     leave_later: list[int] = []

@@ -1,7 +1,7 @@
-"""What TensorFlow's long errors say is wrong, and which lines of the way there are the student's.
+"""Find the cause in TensorFlow's long errors, and the student's lines in their tracebacks.
 
-An error inside of `.map` or of a graph begins with "in user code:" or with the name of a node,
-tells the whole way through the graph, and says in its last line what is wrong.
+An error inside `.map` or a graph begins with "in user code:" or with the name of a node, describes
+the whole path through the graph, and names the cause in its last line.
 """
 
 import re
@@ -13,7 +13,7 @@ NODE = re.compile(r"\{\{\w+ [^}]*\}\}\s*|\s*\[Op:\w+\]( name: ?)?")
 
 
 def what_is_wrong(error: Exception) -> str:
-    """The error's name, and of its text the line that says what is wrong."""
+    """Return the error's name and the line of its text that names the cause."""
     text = str(error)
     if not any(sign in text for sign in SIGNS):
         return f"{type(error).__name__}: {text}".splitlines()[0]
@@ -25,7 +25,7 @@ def what_is_wrong(error: Exception) -> str:
 
 
 def written_lines(error: Exception) -> list[traceback.FrameSummary]:
-    """The way to the error, up to where TensorFlow's own version of the student's code begins."""
+    """Return the traceback up to where TensorFlow's own version of the student's code begins."""
     frames = list(traceback.extract_tb(error.__traceback__))
     generated = (i for i, f in enumerate(frames) if "__autograph_generated_file" in f.filename)
     return frames[: next(generated, len(frames))]

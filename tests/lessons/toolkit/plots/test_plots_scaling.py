@@ -94,7 +94,7 @@ def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch
     cut_off = [replace(run, job_id="10", outcome="timeout") for run in study("weak", [(8.0, 8.2)])]
     scaling_report.write([*cut_off, *done], laws={})
     told = capsys.readouterr().out
-    assert "weak is missing" in told
+    assert "weak scaling is missing" in told
     assert "2 tables" in told
     assert "- jobs: 9\n" in (tmp_path / "report.md").read_text()
 
