@@ -69,7 +69,7 @@ def as_index(value: Any) -> int:
         advice = "Indices are whole numbers, as x[index] takes them."
         if isinstance(value, tuple | list) or (hasattr(value, "shape") and value.shape):
             advice = (
-                "np.where(…) gives a tuple, of which [0] is the array; "
+                "np.where(…) gives a tuple, and its [0] is the array; "
                 "and a list takes many at once with extend, where append makes one item of them."
             )
         found = f"a part holds {' '.join(shown(value).split())}"
@@ -96,6 +96,6 @@ def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], la
     if max(lost_of_class.values()) < parts:
         return (
             "A few are left out. Where a number does not divide by the parts, is the rest cut off? "
-            "It has to be dealt out, too: some parts get one more."
+            "Divide it too: some parts get one more."
         )
     return "Deal the indices of all samples out."

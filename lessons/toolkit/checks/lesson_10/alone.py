@@ -77,7 +77,9 @@ def check_10_4(program: Any) -> str:
         raise CheckFailed("model(…) is called for each part", "it is not", advice)
     if max(images for images, _ in model.calls) > 3 or len(model.calls) != PARTS:
         found = " + ".join(str(images) for images, _ in model.calls)
-        advice = "x.chunk(parts) and y.chunk(parts) cut both alike; so does tensor_split(parts)."
+        advice = (
+            "x.chunk(parts) and y.chunk(parts) cut at the same images; so does tensor_split(parts)."
+        )
         raise CheckFailed(f"{IMAGES} images in {PARTS} parts, none of more than 3", found, advice)
     if network.weight.grad is None:
         raise CheckFailed(
@@ -91,9 +93,9 @@ def check_10_4(program: Any) -> str:
             "memory is as full as with the whole batch.",
         )
     if model.sent != 1:
-        advice = "Forward and backward of all parts but the last stand in `with model.no_sync():`."
+        advice = "Put forward and backward of all parts but the last into `with model.no_sync():`."
         if model.sent == 0:
-            advice = "The last part stands outside of no_sync, or the ranks never agree."
+            advice = "Keep the last part outside of no_sync, or the ranks never agree."
         raise CheckFailed("gradients travel once", f"{model.sent} times", advice)
     if not model.calls[-1][1]:
         raise CheckFailed(

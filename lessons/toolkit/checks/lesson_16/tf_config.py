@@ -73,7 +73,7 @@ def check_cluster(cluster: Any, hosts: Lists, ports: Lists, kind: str, index: in
             raise CheckFailed(f"{name}: {addresses}", shown(found), advice)
         if list(found) != addresses:
             advice = why_wrong(list(found), addresses, hosts[name], ports[name], kind, index)
-            where = f"{name} of the cluster that {kind} {index} is told: {addresses}"
+            where = f"{name} of the cluster as {kind} {index} sees it: {addresses}"
             raise CheckFailed(where, shown(list(found)), advice)
 
 
@@ -97,13 +97,13 @@ def why_wrong(
             'ends with "Could not start gRPC server", and the first waits for it.'
         )
     if [address.replace(" ", "") for address in found] == right:
-        return "There is a space too many: whoever is called so is not found."
+        return "There is an extra space, so the address is not found."
     if sorted(found) == sorted(right):
-        return "They are sorted: an index counts in the order of the lists, which all are told."
+        return "They are sorted: an index is a place in the original order of the lists."
     if [a.rpartition(":")[0] for a in found] == hosts:
         return (
-            f"The ports are others than those given, as {kind} {index} sees it. All tasks have to "
-            "be told the same: a task that listens at a port that nobody calls waits forever."
+            f"These are not the given ports, as {kind} {index} sees it. All tasks need the same "
+            "list: a task that listens at a port that nobody calls waits forever."
         )
     return "Take host and port number i of the lists as they are, in their order, for all i."
 
