@@ -51,10 +51,10 @@ gpt_files = submit_once("gpt.sbatch")
 show_output(gpt_files)
 
 # %% [markdown]
-# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes
-# noise. Ten epochs later it knows letters, words and brackets, and understands nothing. All that it knows
-# comes from your job: each rank read 256,000 characters, and 500 times the two averaged what they had
-# learned. `train_gpt.py` is the whole program. `gpt.py` contains the network, about 900,000 numbers.
+# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes noise.
+# Ten epochs later it writes letters, words and brackets, and understands nothing. What it learnt comes from
+# your job: each rank read 256,000 characters, and 500 times the two averaged what they had learned.
+# `train_gpt.py` is the whole program. `gpt.py` contains the network, about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file while it grew.

@@ -453,7 +453,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles (not run here) |
 # | rate 0.02 instead of 0.04; loss 2.302 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
 # | equal to one device in the first seven digits only | another order of additions: expected |
-# | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images of which the later ones are brighter |
+# | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images that get brighter from the first to the last |
 # | the loss begins at 4.6, twice as high | the mean over one replica's images, and then the sum of the gradients: twice the rate |
 # | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
 #

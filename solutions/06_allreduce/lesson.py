@@ -15,10 +15,10 @@
 #
 # **What travels between workers in one step, and how long must it take?**
 #
-# Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and all need the
-# mean of all shares before any may take the step. This exchange is called **allreduce**. You write it twice, count its
-# bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the frameworks of the
-# later lessons do the same.
+# Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
+# the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count its
+# bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the later lessons'
+# frameworks do the same.
 #
 # Allow 90 minutes. On two CPU cores all runs of this page take less than a minute.
 
@@ -43,8 +43,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need their sum. How many
-# megabytes pass through the *busiest* process, one after another, until everyone has it? (What it sends while it
-# receives counts once.)
+# megabytes pass through the *busiest* process, one after another, until everyone has it? (What it sends and receives at
+# the same time counts once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
 # 2. A separate **parameter server** receives from all four and sends to all four.
@@ -60,12 +60,11 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # ## Synchronous training
 #
 # Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker takes its slice
-# of the batch · forward and backward · **aggregate the gradients** · update. After each update all workers have the
-# same parameters.
+# of the batch · forward and backward · **aggregate the gradients** · update.
 #
-# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers the
-# workers queue; with many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
-# option sent messages point to point; CNTK and Caffe's relatives chose collectives, as most frameworks have since.
+# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers workers
+# queue; with many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI option
+# sent messages point to point; CNTK and Caffe's relatives chose collectives, as most frameworks do now.
 #
 # ## A parameter server
 #
@@ -73,9 +72,10 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
 # documentation.
 #
-# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and everyone ends with the sum in `values`
+# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and every rank ends with the sum in `values`
 # itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They know
-# `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so what could hang does hang.
+# `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that could hang
+# does hang.
 
 # %% tags=["check"]
 import collectives
@@ -93,15 +93,15 @@ check.check_6_1(collectives.ps_allreduce)
 # In the first round rank r sends chunk number r. In every later round it sends the chunk that it has just received, sum
 # included. On three ranks:
 #
-# | round | rank 0 sends | rank 1 sends | rank 2 sends | what comes |
+# | round | rank 0 sends | rank 1 sends | rank 2 sends | the received chunk |
 # |---|---|---|---|---|
 # | 1 | chunk 0 | chunk 1 | chunk 2 | is added |
 # | 2 | chunk 2 | chunk 0 | chunk 1 | is added: now rank 0 owns chunk 1, rank 1 chunk 2, rank 2 chunk 0 |
 # | 3 | chunk 1 | chunk 2 | chunk 0 | replaces |
 # | 4 | chunk 0 | chunk 1 | chunk 2 | replaces: everyone has all three |
 #
-# It is tempting to `Send` to the right and then `Recv` from the left. MPI keeps a small message in a buffer, and all is
-# well. From a few kilobytes on `Send` waits for the receiver:
+# You might `Send` to the right and then `Recv` from the left. This works for small messages, which MPI buffers. Above a
+# few kilobytes `Send` waits for the receiver:
 
 
 # %%
@@ -138,12 +138,12 @@ plots.busiest_rank(counted)
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays: 30 on 16 ranks. In the ring each rank moves 2(p − 1)/p
-# arrays: never more than two. One article says that each worker passes its gradients on around the ring. If whole arrays
-# went around, each rank would move p − 1 of them: p/2 times as many.
+# arrays: never more than two. If whole arrays went around the ring, as one article says, each rank would move p − 1 of
+# them: p/2 times as many.
 #
-# The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather** gives
-# everyone everyone's chunk. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks needs
-# only one chunk of the sum, and saves the second half.
+# The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
+# gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
+# needs only one chunk of the sum, and skips the second half.
 #
 # ## How long must it take?
 #
@@ -156,7 +156,7 @@ plots.busiest_rank(counted)
 #
 # **Exercise 6.3.** Write the `model`, and `fit` α and β of the ring to measured points. Each point is one equation with
 # two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β. `np.linalg.lstsq` fits all of them at once. Large arrays take a
-# thousand times as long as small ones and would decide alone, so divide both sides of each equation by its seconds.
+# thousand times as long as small ones and would dominate the fit, so divide both sides of each equation by its seconds.
 
 
 # %% tags=["exercise"]
@@ -189,8 +189,8 @@ check.check_6_3(model, fit)
 # %% [markdown]
 # ## Five calls
 #
-# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls.
-# Horovod's are close relatives. The published demo reads:
+# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls. The
+# published demo reads:
 #
 #     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
 #     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
@@ -202,9 +202,8 @@ check.check_6_3(model, fit)
 # could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read it: `broadcast` and `gradients`
 # *return* new arrays. In `train.py` these are called `params` and `gradients`.
 #
-# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as `max_steps`. Each
-# update uses `batch` images on each of the ranks. How many updates are E epochs of n images? (The demo computed
-# `int(E / nranks)` epochs first.)
+# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as `max_steps`.
+# Each update uses `batch` images on each of the ranks. How many updates are E epochs of n images?
 
 # %% tags=["check"]
 import train
@@ -213,9 +212,9 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. There are five differences: a communicator; an *own slice* for each rank
-# (`batch[rank::size]`); *broadcast*, because each rank draws other start parameters; *gradients*; and rank 0 alone
-# prints and saves. The batch is 32 for all ranks together, so the mathematics is that of one rank.
+# Compare `train.py` with lesson 01's. There are five differences: a communicator; a *slice* of its own for each rank
+# (`batch[rank::size]`); *broadcast*, because each rank draws different start parameters; *gradients*; and rank 0 alone
+# prints and saves. The batch is 32 for all ranks together, so the mathematics is the same as on one rank.
 
 # %%
 from autograder.reading.files import read_files
@@ -231,14 +230,13 @@ plots.speedup(list(runs.values()))
 
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly 0:
-# everyone adds the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from 0.920 to
-# 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed moves the accuracy, the ranks do not. The time does *not*
-# fall. A step of this network computes for only 0.2 ms, and on two ranks each computes for half of that. Then 200 kB
-# have to be collected, exchanged and spread, however many ranks there are. Data parallelism pays when there is much
-# computation for each byte that travels: lesson 07.
+# all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from 0.920 to
+# 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does not. The time
+# does *not* fall: a step of this network computes for only 0.2 ms, and then 200 kB are exchanged, however many ranks
+# there are. Data parallelism pays off when there is much computation for each byte that travels: lesson 07.
 #
-# Are the parameters those of one rank? Compare in float64. In float32 rounding depends on the order of additions, and
-# made a weight differ by 0.0046 in one correct run on 2 ranks. In float64 the same runs differed by 1e-15.
+# Are the parameters those of one rank? Compare in float64. In float32, rounding depends on the order of additions: in
+# one correct run on 2 ranks a weight differed by 0.0046; in float64, by 1e-15.
 
 # %%
 exact = ["--precision", "float64"]
@@ -290,17 +288,16 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all take the
 #   same wrong step. Only the comparison with one rank shows it.
 # - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
-# - `half` leaves each rank one finished chunk and one of its own. The ranks drift apart from the first step.
+# - With `half` each rank has one finished chunk and one of its own. The ranks drift apart from the first step.
 # - Open MPI buffers a message up to about 4 kB between two ranks of one node: 80 and 800 bytes were sent though nobody
-#   received, 8,000 bytes were not. A program with this fault passes every small test.
+#   received, 8,000 bytes were not.
 #
 # ## While the backward pass still runs
 #
-# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while the layers
-# before it are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request;
-# `request.Wait()` waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does not
-# keep it alive. If nothing else does, Python gives its memory to the next array, and garbage arrives: in a trial on two
-# ranks a sum was wrong by 3 · 10³⁸.
+# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while earlier layers
+# are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()`
+# waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does not keep it alive. If
+# nothing else does, Python reuses its memory, and the sum is garbage: in a trial on two ranks it was wrong by 3 · 10³⁸.
 #
 # **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
 
@@ -312,7 +309,7 @@ check.check_6_5(collectives.overlapped_allreduce)
 # ## Time it
 #
 # `exchange.py` times server, ring and the library's own `MPI_Allreduce` in turns, so that other load affects all three
-# equally. The time is that of the *slowest* rank, the median of several rounds. Every sum is compared with the library's.
+# equally. The time is that of the *slowest* rank, the median of several rounds.
 
 
 # %%
@@ -345,11 +342,9 @@ plots.allreduce_times(points, lines, [unseen])
 # %% [markdown]
 # **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on the
 # right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 / 0.4 ms, 10 million
-# 11.5 / 9.6 / 17 ms. Inside one memory the server does *not* lose with so few ranks, and what fits into the cache is
-# faster than the model says. That is why we count bytes. (A negative bandwidth means that other programs used these
-# cores. Submit again when it is quieter: `submit_once(…, again=True)`.)
-#
-# Horovod with MPI needed 1.3 and 18 ms for 1 and 10 million floats on these cores, with Gloo 5 and 30 ms.
+# 11.5 / 9.6 / 17 ms. In shared memory the server does *not* lose with so few ranks, and arrays that fit into the cache
+# are faster than the model says. That is why we count bytes. (If the bandwidth is negative, other programs used these
+# cores. Submit again later: `submit_once(…, again=True)`.)
 #
 # ## Why rings lose when ranks are many
 #
@@ -368,20 +363,20 @@ schemes = {
 plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
-# **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the 102.5 MB of a
-# ResNet-50 the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks latency is 41 of its 57 ms, where
+# **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the 102.5 MB of
+# a ResNet-50 the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks latency is 41 of its 57 ms, where
 # halving and doubling needs 17 and the plain tree 197. So libraries choose by size and ranks: NCCL has rings and trees,
-# MPI a handful. (This is a model. It takes far partners to be as fast as neighbours.)
+# MPI a handful. (The model takes distant partners to be as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
-# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. Two numbers describe a large allreduce.
-# **Algorithm bandwidth** is n bytes / seconds, which falls with p even on a perfect network. **Bus bandwidth** is that
-# times 2(p − 1)/p, the bytes that each rank of a ring really moves. Compare bus bandwidth with the data sheet. NVIDIA's
-# nccl-tests (`all_reduce_perf`) prints both as `algbw` and `busbw`.
+# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. **Algorithm bandwidth** is n bytes / seconds, which
+# falls with p even on a perfect network. **Bus bandwidth** is that times 2(p − 1)/p, the bytes that each rank of a ring
+# really moves. Compare bus bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`) prints both as
+# `algbw` and `busbw`.
 #
-# A network has not one gradient but some hundred, most of them small. Horovod and DDP copy many into one buffer and
-# send that: **fusion**.
+# A network has some hundred gradients, most of them small. Horovod and DDP copy many into one buffer and send that:
+# **fusion**.
 
 # %%
 places = {"here": {}}
@@ -407,18 +402,18 @@ for m in found.measures:  # many small arrays, and the two halves
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** On two CPU cores, while other programs ran on them, MPI's smallest array took 12 µs and Gloo's
-# some 200. 160 arrays of 1 kB took 5.7 ms with MPI one by one and 1.7 ms fused, 36 ms with Gloo and 1.0 ms fused. Where
-# latency is large, fusion gives most of the speed. The two halves together take about as long as the allreduce.
+# **What you should see.** On two busy CPU cores the smallest array took 12 µs with MPI and some 200 with Gloo. 160
+# arrays of 1 kB took 5.7 ms one by one and 1.7 ms fused with MPI, 36 and 1.0 ms with Gloo. Fusion gains most where
+# latency is large. The two halves together take about as long as the allreduce.
 #
-# Within a node and between nodes are two different networks. In `full` the cell measures both, up to 512 MB, because
-# NCCL needs large messages: 10 MB are far from enough to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
-# NVLink. Between nodes expect the speed of the cards: 25 GB/s for one of 200 Gb/s, up to 100 GB/s where a node has four
-# and eight ranks use them all. (Data sheets; not measured here.)
+# GPUs of one node and GPUs of two nodes talk over different networks. In `full` the cell measures both, up to 512 MB,
+# because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes, expect that
+# of the network cards: 25 GB/s for one of 200 Gb/s, up to 100 GB/s where eight ranks use the four cards of a node.
+# (Data sheets; not measured here.)
 #
 # ## Late, and early
 #
-# The same job timed a training step. One rank that comes 20 ms late, a **straggler**, makes everyone late:
+# The same job timed a training step. One rank that is 20 ms late, a **straggler**, makes every rank late:
 
 # %%
 for m in exchange.measures:
@@ -428,18 +423,18 @@ for m in exchange.measures:
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 
 # %% [markdown]
-# **What you should see.** A step grows by the straggler's 20 ms, give or take a few. Overlapping gains little on a CPU,
-# because the same core computes and moves the message. Where a network card or a GPU moves it, overlapping can hide the
-# smaller of the two times.
+# **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU, because
+# the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the shorter
+# time.
 #
 # ## Write down your answers
 #
 # - `ring_mb`, `server_mb`: what you predicted, now computed. And for 1,024 workers: `ring_1024_mb` in MB,
 #   `server_1024_gb` in GB, for one separate server.
 # - `whole_arrays`: how many times the ring's bytes move on 8 ranks if whole arrays go around?
-# - `sum_rate`: some sources *sum* the gradients, others take the *mean*. With the mean the rate is 0.1. Which rate gives
-#   the same training on 4 ranks with the sum?
-# - `demo_epochs`: how many epochs does `int(E / nranks)` give 8 ranks for E = 4?
+# - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
+#   their *sum*?
+# - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many is that on 8 ranks for E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
@@ -474,15 +469,15 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The intact run had
-# loss 0.279 and test accuracy 0.917, as one rank alone.
+# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The intact run
+# had loss 0.279 and test accuracy 0.917, like one rank alone.
 #
 # | you see | it was |
 # |---|---|
 # | runs with 100 floats, hangs with a million | blocking sends around the ring (`send`) |
-# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate, as on so many ranks: 0.922, 0.909, and 0.20 at 16 |
+# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate: 0.922, 0.909 and 0.20 |
 # | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or the result of `mc.broadcast` thrown away |
-# | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: nothing is exchanged |
+# | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: no exchange |
 # | accuracy 0.924, spread 0, not the parameters of one rank | all ranks read the same half |
 # | spread 0.15, growing from the first step on; half of each gradient is right | the ring's second half is missing (`half`) |
 # | accuracy 0.908, loss 0.330, spread 0 | a mean that is divided once more: half the rate |
@@ -491,20 +486,16 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # | one rank ends, the others wait for ever | not all ranks called the collective equally often |
 # | 4 runs of size 1 | a launcher that does not match the MPI |
 #
-# No accuracy distinguishes these, and one fault looks better than the intact run. `param_spread` and the comparison with
-# one rank in float64 do.
-#
 # ## Recap
 #
 # - A step exchanges one number for each parameter, whatever the batch.
 # - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time: α + βn for each message.
 # - Many ranks or small arrays: trees, and small arrays sent as one.
-# - The slowest rank sets the pace. Equal parameters on all ranks are necessary for a correct program, not sufficient.
+# - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #
 # **Hand in**: in a terminal, this packs the folder and lists its contents.
 #
 #     lessons submit 06
 #
-# Next: 07 takes Horovod, which does this for TensorFlow and PyTorch; 09 asks what a larger batch does to learning.
-# Further reading: A. Sergeev and M. Del Balso on Horovod (arXiv 1802.05799), X. Lian and others on training without a
-# server (arXiv 1705.09056), T. Ben-Nun and T. Hoefler (arXiv 1802.09941).
+# Next: 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso on
+# Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).

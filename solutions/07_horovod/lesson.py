@@ -16,11 +16,11 @@
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch. It leaves the framework unchanged and asks for five steps. You write them, run them, and then
-# remove them one at a time to see the trace that each one leaves.
+# Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see the
+# trace that each one leaves.
 #
-# Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. A new project would
-# start with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
+# Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
+# with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
 #
 # Allow 60 minutes for the first half; the second can wait for another day. On two CPU cores all runs of this page
 # take about a minute and a half.
@@ -57,8 +57,8 @@ if profile == "smoke":
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
 # 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). Which accuracy does
 #    one epoch on each of four ranks reach?
-# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? Write 2
-#    if it takes half the time, 1 if it takes as long as before.
+# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means
+#    half the time, 1 the same time.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch to one of the three words, the other two to a number each
@@ -81,13 +81,12 @@ answers.note(
 # |---|---|---|
 # | 1 initialise | `hvd.init()` | `ValueError: Horovod has not been initialized`, at once |
 # | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node use GPU 0: out of memory, or slow (needs GPUs; not run here) |
-# | 3 wrap | `DistributedOptimizer` | N networks, each trained on its own; each loss falls |
-# | 3 scale | rate × size | the ranks agree but learn less: fewer steps, and none of them longer |
+# | 3 wrap | `DistributedOptimizer` | N networks, each trained alone; each loss falls |
+# | 3 scale | rate × size | the ranks agree but learn less: fewer steps, none of them longer |
 # | 4 broadcast | parameters of rank 0 | equal steps from different starts: the ranks never agree, and each loss falls |
 # | 5 rank 0 only | checkpoint and prints | N ranks write one file at the same time: one is refused, or the file is damaged |
 #
-# Only the first fault stops your program at once. You will run the others under *Break it*. (One source calls rank 0
-# the *master*, but after its broadcast it trains like all the others. The front end for MXNet is retired.)
+# (Some call rank 0 the *master*. The front end for MXNet is retired.)
 #
 # **Exercise 7.1.** Fill `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, `hvd.local_rank()`
 # within one node.
@@ -99,9 +98,9 @@ importlib.reload(train)
 check.check_7_1(train)
 
 # %% [markdown]
-# **Exercise 7.2.** Fill `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# The rate therefore grows with the batch: rate × size. That rule was made for SGD. For Adam it has to be
-# measured. For this network lesson 09 did so: the rule holds up to 16 workers.
+# **Exercise 7.2.** Fill `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps. The
+# rate therefore grows with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for
+# this network it holds up to 16 workers (lesson 09).
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -121,15 +120,15 @@ importlib.reload(train)
 check.check_7_3(train)
 
 # %% [markdown]
-# **Exercise 7.4.** Fill `save_checkpoint`. Rank 0 alone writes, and it writes only the weights, because `--resume`
-# reads them with `model.load_weights`. Return the number of files that this rank wrote: 1 or 0.
+# **Exercise 7.4.** Fill `save_checkpoint`. Rank 0 alone writes, and only the weights, because `--resume` reads them
+# with `model.load_weights`. Return the number of files that this rank wrote: 1 or 0.
 
 # %% tags=["check"]
 importlib.reload(train)
 check.check_7_4(train)
 
 # %% [markdown]
-# Here is everything that differs from lesson 02's program.
+# Here are all differences from lesson 02's program.
 
 # %%
 import difflib
@@ -151,8 +150,8 @@ Code("\n".join(lines), language="diff")
 #
 # A course at Jülich divides the epochs: every rank reads all the data and trains for ceil(asked / size) epochs.
 #
-# **Exercise 7.5.** `epochs(asked, size)` returns how many epochs each rank trains. `passes(asked, size)` returns
-# how many passes over the data all ranks make together.
+# **Exercise 7.5.** `epochs(asked, size)` returns how many epochs each rank trains; `passes(asked, size)`, how many
+# passes over the data all ranks make together.
 
 # %% tags=["exercise"]
 import math
@@ -174,12 +173,12 @@ def passes(asked, size):
 check.check_7_5(epochs, passes)
 
 # %% [markdown]
-# Three ranks make 6 passes where 4 were asked for, and eight ranks make 8.
+# Asked for 4 passes, three ranks make 6 and eight make 8.
 #
 # ## Run it
 #
-# The network is one dense layer in Keras. On GPUs each rank needs one of its own, so more ranks than a node has GPUs
-# go to more nodes.
+# The network is one dense layer in Keras. On GPUs each rank needs its own, so more ranks than a node has GPUs use
+# more nodes.
 
 # %%
 from autograder.reading.files import read_files
@@ -213,26 +212,26 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # **What you should see.**
 #
 # - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
-# - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is even longer: the
-#   network is small, and 407,050 gradients travel after each step. On two otherwise idle cores, 6,400 images took
-#   0.67 s per epoch on one rank and 0.89 s on two.
+# - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
+#   is small, and 407,050 gradients travel after each step. On two otherwise idle cores, 6,400 images took 0.67 s per
+#   epoch on one rank and 0.89 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
 #   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` has 3,200, so its values are lower.
 #
 # ## Break it
 #
-# `break_it.py` is the same training with one line removed. It compares the ranks' parameters before the first
-# step and after some of the others. Its option `--without` takes
+# `break_it.py` is the same training with one line removed. It compares the ranks' parameters before the first step
+# and after some later ones.
 #
 # - `--without nothing`: intact, with your functions;
 # - `--without average`: Adam is not wrapped;
-# - `--without scale`: the rate remains that of one rank;
+# - `--without scale`: the rate of one rank;
 # - `--without broadcast`: nobody sends the start parameters;
 # - `--without early`: Horovod's callback sends them, after the first batch;
-# - `--without seeds`: all ranks shuffle in the same order, so they read the same batch at the same time;
+# - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.
 #
-# (`--without init` gives the error message of the table above.)
+# (`--without init` gives the table's error message.)
 #
 # Which of the six faults leave the ranks with *different* parameters at the end? Write their first letters in
 # alphabetical order as one word, such as `"bs"`. Two begin with s: write `c` for `scale`.
@@ -274,8 +273,8 @@ plots.faults(broken)
 # - Without the average the ranks drift apart step by step. Without the broadcast they take the *same* steps from
 #   different starts, so the distance never changes.
 # - `seeds` ends exactly like `average`: the mean of two equal gradients is the gradient you had. The spread is 0.
-# - `guard`: in each of six saves one rank wrote and the other was told `unable to lock file`. Without file locks, as
-#   on many parallel file systems, one save in five failed with `bad object header version number`.
+# - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks,
+#   as on many parallel file systems, one save in five failed with `bad object header version number`.
 #
 # **Exercise 7.6.** `diagnose(start, end, rate)` names the fault. It gets the spread before the first step, the
 # spread at the end, and the rate divided by (rate of one rank × ranks). It returns `"average"`, `"broadcast"`,
@@ -303,14 +302,13 @@ for name, run in broken.items():
     print(f"without {name:9} you say: {diagnose(start, run.end['param_spread'], rate)}")
 
 # %% [markdown]
-# No spread and no rate shows the other two. For `guard`, read the file back. For `seeds`, compare the ranks'
-# losses, which are equal to the last digit.
+# Neither spread nor rate shows the other two faults. For `guard`, read the file back. For `seeds`, compare the
+# ranks' losses: they are equal to the last digit.
 #
 # ## How much faster?
 #
 # `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network does
-# a lot of computation per gradient: a ResNet of 273,658 parameters for images of 32 × 32 (noise, so nothing has to be
-# loaded).
+# a lot of computation per gradient: a ResNet of 273,658 parameters for 32 × 32 images of noise.
 #
 # - *alone*: rank 0 computes, the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
@@ -319,44 +317,42 @@ for name, run in broken.items():
 # Every rank that computes makes the same number of steps in each phase. So on N ranks
 #
 # - **speedup** = N × alone / together;
-# - **ceiling** = N × alone / silent, the same for copies that never communicate. They share memory, caches and clock,
-#   so the ceiling may be below N;
+# - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory, caches and
+#   clock, so the ceiling may be below N;
 # - **share** = silent / together: the part of the ceiling that your exchange leaves.
 #
-# Each rank has the same batch in every phase, so a share above 1 is noise. A program that divides one problem among
-# its ranks *can* beat the copies: each piece is smaller and may fit into a cache (lesson 12).
+# Each rank has the same batch in every phase, so a share above 1 is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all three phases equally. The median of
-# the rounds counts. The program also compares your steps with steps averaged by plain MPI, because ranks that skip the
-# exchange would be fast.
+# the rounds counts. Ranks that skip the exchange would be fast, so the program also compares your steps with steps
+# averaged by plain MPI.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
-# TFLOP/s (TF32) of an A100's data sheet. Starting the several hundred operations of a step takes longer. Such a step
-# is *launch-bound*: it measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27 million
+# TFLOP/s (TF32) of an A100's data sheet. Starting the several hundred operations of a step takes longer: a
+# *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27 million
 # parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
 #
 # ## Out of one node
 #
 # A node has four or eight GPUs. `nodes.py` goes further: it trains lesson 03's network, ResNet50V2 on CIFAR-10 at
-# 128 × 128 pixels, with your functions. On N ranks each reads every N-th image, so all ranks together make one
-# pass per epoch. One job file serves every size:
+# 128 × 128 pixels, with your functions. On N ranks each reads every N-th image, so all ranks together make one pass
+# per epoch. One command submits every size:
 #
 #     cluster scale --ranks 1,2,4,8 job_nodes.sbatch
 #
-# With four GPUs per node, 8 ranks become `--nodes=2 --ntasks=8 --ntasks-per-node=4`. Without the last option Slurm
-# may put five ranks on the first node.
+# With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
 #
-# What does it cost to leave the node? Compute it before you measure. 23.6 million gradients are 94 MB. In a ring
-# of 8 ranks each sends 2 · 7/8 · 94 = 165 MB. Through one network card of 25 GB/s that takes 7 ms; through 300
-# GB/s of NVLink, 0.6 ms (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an
-# H100 needs 14 s for 50,000 images (lesson 05). One card per node would therefore add a tenth. JUWELS Booster and
-# MareNostrum 5 have four such cards per node (by their user guides), and NCCL uses all of them at once: 2 to 3 %, or
-# less where the exchange overlaps with the backward pass. If your second node costs much more, see `docs/horovod.md`.
+# What does it cost to leave the node? 23.6 million gradients are 94 MB. In a ring of 8 ranks each sends 2 · 7/8 · 94
+# = 165 MB. Through one network card of 25 GB/s that takes 7 ms; through 300 GB/s of NVLink, 0.6 ms (data sheets: 200
+# Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000 images (lesson
+# 05). One card per node would therefore add a tenth. JUWELS Booster and MareNostrum 5 have four such cards per node
+# (by their user guides), and NCCL uses all of them at once: 2 to 3 %, or less where the exchange overlaps with the
+# backward pass.
 #
 # In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
 # nodes, with a small network.
 #
-# Which share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
+# What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_share to a number
@@ -383,8 +379,8 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share 0.93 to 1.00. While
-# other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose of
-# the rounds. Averaging 273,658 gradients (1.1 MB, through memory) costs little beside a step of 110 ms.
+# other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose of the
+# rounds.
 #
 # On several nodes the *spread* must be 0 for every size, and the *speedup* may bend where a second node begins. The
 # last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). Published for this
@@ -406,13 +402,13 @@ predictions.compare("predict_two_ranks", seconds[0] / seconds[1])
 
 # %% [markdown]
 # In `train.py` every rank reads every image. Published course material does so *without* dividing the epochs: N GPUs
-# do N times the work in the same time, and every plot of accuracy looks good.
+# do N times the work in the same time, and the accuracy looks good.
 #
 # Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its own share
-# (lesson 08). Each of two ranks then does half of the work, and still an epoch is hardly shorter on two idle cores.
+# (lesson 08). Each of two ranks then does half of the work, but on two idle cores an epoch is hardly shorter.
 # Computing a batch of 32 images takes about a millisecond, and then 407,050 gradients travel. **There is too little
-# work per exchange.** (If you see 2, other programs slowed your run on one rank: submit both again, with
-# `submit_once(…, again=True)`.)
+# work per exchange.** (If an epoch is twice as fast, other programs slowed your run on one rank: submit both again,
+# with `submit_once(…, again=True)`.)
 #
 # **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
@@ -430,7 +426,7 @@ predictions.compare("predict_two_ranks", seconds[0] / seconds[1])
 # step; (c) the seconds of an epoch; (d) the images that are read.
 #
 # **Question.** A program of 2018 has `hooks = [hvd.BroadcastGlobalVariablesHook(0)]`. The hook acted *before* the
-# first step. Which of today's lines does? One letter.
+# first step. Which of today's lines does too? One letter.
 #
 # - (a) `if hvd.rank() == 0: model.save_weights(path)`
 # - (b) `keras.optimizers.Adagrad(0.01 * hvd.size())`
@@ -450,15 +446,15 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 # %% [markdown]
 # # The second half
 #
-# Everything that is graded is above. *Traps* and *Recap* belong to both halves.
+# Everything that is graded is above.
 #
 # ## PyTorch, and a diary of every step
 #
 # `train_torch.py` is the same program in PyTorch, complete. (A TensorFlow loop of your own uses
 # `DistributedGradientTape`.)
 #
-# Horovod can write down when it handles each tensor: its *timeline*. Set the variable `HOROVOD_TIMELINE`, a file
-# name, in the environment of all ranks.
+# Horovod can write down when it handles each tensor: its *timeline*. Set `HOROVOD_TIMELINE` to a file name in the
+# environment of all ranks.
 #
 # **Exercise 7.7.** Ask for a timeline in `job_torch.sbatch`. It will run on one rank and on several, so put the number
 # of ranks into the file name, such as `timeline_2.json`. Slurm sets `SLURM_NTASKS` to a job's number of tasks.
@@ -481,37 +477,36 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture has times from start to end. With *sharded* data (60,000 images, batch 128
-# per rank) an epoch of the convolutions took 30 s on one core, 23 s on two ranks over MPI and 20 s over Gloo, on a
-# machine with a ceiling of 1.9.
+# **What you should see.** The upper picture has times from start to end. With *divided* data (60,000 images, batch
+# 128 per rank) an epoch of the convolutions took 30 s on one core, 23 s on two ranks over MPI and 20 s over Gloo, on
+# a machine with a ceiling of 1.9.
 #
-# The lower picture shows what a step consists of. A tensor is *negotiated* from the moment one rank has its
-# gradient until all have it. Then it *travels*, often together with others. Long negotiation means that the ranks
-# have unequal work. Long travel means that the network computes little per gradient. `chrome://tracing` shows the
-# whole file.
+# The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
+# until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
+# ranks. Long travel means little computation per gradient. `chrome://tracing` shows the whole file.
 #
 # ## On your cluster
 #
 # **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod
-# 0.28.1 overrides a method that Keras 3 no longer calls. Each loss falls, and nothing is averaged: the ranks ended
-# 0.12 to 0.25 apart. `keras3.py` shows this in 20 steps, and how four lines mend it:
+# 0.28.1 overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended
+# 0.12 to 0.25 apart. `keras3.py` shows this in 20 steps, and four lines that correct it:
 #
 #     cluster submit job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
-# finished epochs and the seed. This continues the run of above from 4 epochs to 8 (omit `--train-samples` in `full`),
-# and ends with the parameters of a run that was never stopped:
+# finished epochs and the seed. This continues your run from 4 epochs to 8 (omit `--train-samples` in `full`), and
+# ends with the parameters of an uninterrupted run:
 #
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
 # **Launchers and networks.** MPI, Slurm's `srun` or `horovodrun --gloo` starts the ranks. On GPUs NCCL carries the
 # gradients, over InfiniBand where there is one. `pip install horovod` often compiles against the wrong MPI; prefer
-# the cluster's module, or a container (`job_container.sbatch`). `docs/horovod.md` explains all of these.
+# the cluster's module, or a container (`job_container.sbatch`). Details are in `docs/horovod.md`.
 #
 # ## Traps
 #
-# Beside the faults of the two tables above. Measured on two ranks of one 2-core machine, 3,200 images, 2 epochs, with
-# `train.py`. The intact run reached 0.899.
+# These are in addition to the two tables above. Measured on two ranks of one 2-core machine, 3,200 images, 2 epochs,
+# with `train.py`. The intact run reached 0.899.
 #
 # | you see | it was |
 # |---|---|
@@ -528,8 +523,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most of them prevent faults that cause no error
 #   message.
-# - Equal parameters on all ranks prove that it is one training. The spread *before the first step* and *at the
-#   end* identify the fault. Accuracy does not.
+# - Equal parameters on all ranks prove that they train one network. The spreads *before the first step* and *at the
+#   end* identify the fault; accuracy does not.
 #
 # **Hand in**: in a terminal, this packs the folder and lists its contents.
 #

@@ -61,11 +61,11 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # %% [markdown]
 # ## Parts
 #
-# `make_parts.py` cuts the training set into files. If all the sevens lay in one file, its rank would see
-# nothing but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on
-# two ranks test accuracy was 0.837 instead of 0.847, no more than seeds differ. But then the rank's own loss
-# and accuracy mean nothing, batch normalisation has the statistics of sevens, and whoever leaves a file out
-# leaves a class out. So each part gets as many images of each class as the others.
+# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing
+# but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks
+# test accuracy was 0.837 instead of 0.847, no more than seeds differ. But then the rank's own loss and accuracy
+# mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file misses a class.
+# So each part gets as many images of each class as the others.
 #
 # **Exercise 8.1.** Fill `partition` in `make_parts.py`.
 
@@ -95,7 +95,7 @@ for name in make_parts.list_parts("data/parts")[:3]:
 # %% [markdown]
 # ## Round robin
 #
-# **Exercise 8.2.** `round_robin(items, size)`: a list with each rank's share, dealt out like cards.
+# **Exercise 8.2.** `round_robin(items, size)`: a list with each rank's share, dealt like cards.
 
 
 # %% tags=["exercise"]
@@ -154,7 +154,7 @@ def distribute(comm, load):
 #         return sorted(os.listdir(path))
 #
 # `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`, too: there
-# you decorate `list_parts`. It sorts, so that every run deals the files out alike.
+# you decorate `list_parts`. It sorts, so that every run divides the files in the same way.
 
 # %% tags=["check"]
 import train
@@ -212,7 +212,7 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 #
 # What is new since lesson 07: the decorator; `load_parts` reads only this rank's files; the steps are agreed
 # on; each rank makes as many epochs as were asked for; `MetricAverageCallback` averages loss and accuracy,
-# which otherwise are those of rank 0's images. It stands before the record's callback. Three lines measure for
+# which otherwise are those of rank 0's images. It comes before the record's callback. Three lines measure for
 # the record: which ranks looked into the folder, which images are read twice or by nobody (by their pixels,
 # whatever their file says), and your `common_steps` on ranks with unlike shares. `last_weight` and `batches_of`
 # give the last step its weights. (Going on from a checkpoint is left out, so that the program stays short.)
@@ -368,7 +368,7 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 #
 # ## Break it
 #
-# `break_it.py` is the same training with the data dealt out wrong:
+# `break_it.py` is the same training with the data divided wrongly:
 #
 # | `--without` | what is different |
 # |---|---|
@@ -414,9 +414,9 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # - Half of the images gone costs two hundredths of accuracy, and the training loss gets *better*: fewer images
 #   are sooner learnt by heart. All ranks agree, and all take as long as they should. Only counting shows it.
 # - `labels` is the other way round: every count is right, and the loss stays at that of guessing, ln 10 = 2.303.
-# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
-#   does not come, because it waits for the other's gradients; their tensors, with `grads` in the name, may be
-#   named, too. This Horovod was told to speak after 3 s and to end after 6.
+# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank
+#   0 does not come, because it waits for the other's gradients; the message may also name their tensors, with
+#   `grads` in the name. Here Horovod is set to warn after 3 s and to end after 6.
 #
 # ## Questions
 #

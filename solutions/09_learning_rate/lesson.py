@@ -15,9 +15,9 @@
 #
 # **Why does N times the batch not train N times faster?**
 #
-# N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is the
-# training? For this network only the size of the whole batch matters, not who computes which part. So one process can do
-# what 64 workers would do, and a whole sweep of settings takes seconds.
+# N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is
+# the training? For this network only the size of the whole batch matters, not which worker computes which part. So one
+# process can stand in for 64 workers, and a whole sweep of settings takes seconds.
 #
 # Allow 90 minutes. On two CPU cores all runs of this page take about a minute.
 
@@ -45,14 +45,14 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# One worker, batch 32, rate 0.1, five epochs: test accuracy about 0.94 on 12,800 images. Now 16 workers, batch 512, five
-# epochs, so 16 times fewer updates. Which accuracy will remain with
+# One worker, batch 32, rate 0.1, five epochs: test accuracy about 0.94 on 12,800 images. Now 16 workers, batch 512,
+# five epochs, so 16 times fewer updates. What accuracy will you get with
 #
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now all train until 0.93, however many epochs that takes, and communication costs nothing. How many times sooner do
-#    the 16 workers get there than one?
+# 4. Now 1 and 16 workers train until 0.93, however long that takes, and communication costs nothing. How many times
+#    sooner do the 16 workers get there than one?
 # 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not scaled,
 #    the (b)atch is not larger, (m)omentum is left on. Which of these four *raise* the test accuracy? Letters in
 #    alphabetical order, such as `"rs"`; `"none"` if none does.
@@ -83,9 +83,8 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch, and that depends on the optimizer. A table of 2018 gives Adam
-# 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults of the Keras that is installed
-# here?
+# Both rules start from a rate that suits the small batch. It depends on the optimizer. A table of 2018 gives Adam
+# 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed here?
 #
 # **Exercise 9.1b.** `differing(old, new)` returns the names in `old` whose rate is different in `new`, sorted.
 
@@ -113,16 +112,16 @@ print("other start rates than in 2018:", ", ".join(changed) or "none")
 answers.note(start_rates_changed=len(changed))
 
 # %% [markdown]
-# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of the table.
-# Look a default up before you scale it.
+# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of the
+# values of 2018. Look up a default before you scale it.
 #
 # ## A schedule
 #
-# The scaled rate can be too large for the first steps, when gradients are large and point everywhere. **Warm-up**: raise
-# the rate from the base to the scaled one along a straight line, in the first epochs. Near the end smaller steps settle
-# deeper: **decay**. From the end of the warm-up to the end of the run, `done` goes from 0 to 1. Half a cosine, peak · (1 +
-# cos(π · done)) / 2, remains high for long and ends at 0. Exponential decay, here peak · 0.01^done, divides by the same
-# number in every step.
+# The scaled rate can be too large for the first steps, when gradients are large and vary in direction. **Warm-up**:
+# raise the rate from the base to the scaled one along a straight line, in the first epochs. Near the end smaller steps
+# settle deeper: **decay**. From the end of the warm-up to the end of the run, `done` goes from 0 to 1. Half a cosine,
+# peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0. Exponential decay, here peak · 0.01^done,
+# divides by the same number in every step.
 #
 # **Exercise 9.2.** Fill `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
@@ -136,8 +135,8 @@ check.check_9_2(rates.lr_at)
 # **Momentum** keeps a running sum of gradients, in which older ones fade, and steps along it. **LARS** (You and others,
 # 2017) makes each layer's step proportional to the norm of its weights, whatever the norm of its gradient: gradient ·
 # trust · |w| / |gradient|. Otherwise, with very large batches, one layer's gradient can be too large for its weights.
-# (There are other ways. Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS: RMSprop
-# first, then SGD with momentum, and a slow start.)
+# (Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS: RMSprop first, then SGD with
+# momentum, and a slow start.)
 #
 # **Exercise 9.3.** Fill `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
@@ -148,8 +147,8 @@ check.check_9_3(rates.update, rates.lars)
 # %% [markdown]
 # ## The sweep
 #
-# `train.py` differs from lesson 06's by the loop over N, rule and seed, and by a rate for every step. The first job runs
-# all of them. The second runs the linear rule with warm-up and decay, and the third the same for N = 64 with LARS and
+# `train.py` adds to lesson 06's a loop over N, rule and seed, and a rate for every step. The first job runs all of
+# them. The second runs the linear rule with warm-up and decay, and the third the same for N = 64 with LARS and
 # momentum.
 
 # %%
@@ -181,18 +180,17 @@ plots.accuracy_by_workers(results)
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
 # Up to N = 8 the linear rule keeps the accuracy of one worker, in an eighth of the updates. Beyond that it needs a
-# warm-up. At N = 16 one epoch of it gave 0.60 to 0.89, and *two* gave 0.872 to 0.906. Where the seeds of a rule are far
-# apart, the rule is at its limit. Never judge by one seed.
+# warm-up. At N = 16 one epoch of it gave 0.60 to 0.89, and *two* gave 0.872 to 0.906. Where seeds give very different
+# accuracies, the rule is at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch is seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
 # 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892, and
-# neither 0.831 to 0.872. All stay behind one worker: there is a **largest useful batch**. On all 60,000 images (N = 1:
-# 0.970 to 0.973) N = 16 gave 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
+# neither 0.831 to 0.872. None reaches one worker's accuracy: there is a **largest useful batch**. On all 60,000 images
+# (N = 1: 0.970 to 0.973) N = 16 gave 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
 #
 # The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient. For
-# lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941, one worker 0.932 to 0.938). At N = 64 it did
-# harm: 0.733 to 0.837, but 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table and the rates that were
-# tried. Yours has to be measured.
+# lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941, one worker 0.932 to 0.938). At N = 64 it
+# did harm: 0.733 to 0.837, but 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table.
 #
 # **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker?
 
@@ -230,20 +228,20 @@ for net, found in nets.items():
 answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
-# **What you should see.** With 16 hidden units it is N = 4, with 64 it is 8. The largest useful batch depends on the
-# model, the data and the optimizer.
+# **What you should see.** The answer is N = 4 with 16 hidden units, and 8 with 64. The largest useful batch depends on
+# the model, the data and the optimizer.
 #
 # ## The generalisation gap
 #
-# Large batches were also seen to end with *equal training* loss and a *worse test* (Keskar and others; Hoffer and
-# others). Three reasons were suggested: overfitting; attraction to saddle points; lost exploration, because there is less
-# noise. Keskar and others measured that large batches end in *sharp* minima, where a small step in the weights raises the
-# loss a lot. Sharpness alone explains no gap, however: the same network written with other scales is sharper and tests
-# the same (L. Dinh and others; measured for this network in `docs/large-batches.md`). And whoever trains the large batch
-# longer may see no gap (Hoffer and others).
+# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and others).
+# Three reasons were suggested: overfitting; attraction to saddle points; less exploration, because there is less noise.
+# Keskar and others measured that large batches end in *sharp* minima, where a small step in the weights raises the loss
+# a lot. Sharpness alone explains no gap, however: the same network written with rescaled weights is sharper, but its
+# test accuracy is the same (L. Dinh and others; measured for this network in `docs/large-batches.md`). With longer
+# training the gap may disappear (Hoffer and others).
 #
-# To claim a gap you need runs that have reached the same training loss. So now everyone trains until 0.15, twenty epochs
-# at most. The loss is measured after each epoch, over all training images.
+# To claim a gap you need runs that have reached the same training loss. So now all batches train until 0.15, for at
+# most twenty epochs. The loss is measured after each epoch, over all training images.
 #
 # **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch. It
 # returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training loss is
@@ -277,16 +275,16 @@ for name in ("N = 16", "N = 64"):
 plots.at_equal_loss(paths, 0.15)
 
 # %% [markdown]
-# **What you should see.** No run shows a gap, in five seeds. N = 16 comes down to 0.15 after 14 to 16 epochs instead of 4
-# or 5, and then it tests as well as N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in twenty
-# epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less. At equal
-# *epochs* both large batches look worse. That is how people come to claim gaps that close with more training.
+# **What you should see.** No run shows a gap, in five seeds. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
+# 5, and then its test accuracy is that of N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in
+# twenty epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less. At
+# equal *epochs* both large batches look worse, and some call that a gap.
 #
 # ## Parallel without communication
 #
-# Searching for the best rate, momentum, depth or drop-out is the simplest kind of parallelism: each setting is a job
-# of its own.
-# Slurm calls that a **job array**: `sbatch --array=0-7 job.sbatch` starts eight, which differ in `SLURM_ARRAY_TASK_ID`.
+# Searching for the best rate, momentum, depth or drop-out is the simplest kind of parallelism: each setting is a
+# separate job. Slurm calls this a **job array**: `sbatch --array=0-7 job.sbatch` starts eight, which differ in
+# `SLURM_ARRAY_TASK_ID`.
 #
 # **Exercise 9.5.** Fill `setting` in `rates.py`: the number of a task, 0 to 7, becomes one of 4 rates and one of 2
 # momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In the names of its outputs `%A` is the array's
@@ -306,20 +304,21 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
     )
 
 # %% [markdown]
-# **What you should see.** For N = 8 the best is rate 0.3 with momentum 0.9: 0.95 after five epochs. Momentum 0.9 adds up
-# some ten gradients, so its 0.3 works like 3 without. Rate 1.0 with momentum is too much (0.80). The winner is above the
-# base of 0.94, but nobody has searched a rate for the base: search on both sides before you compare. And it was chosen by
-# its test accuracy, which flatters it. For a published result, choose by training images that you have kept aside.
+# **What you should see.** For N = 8 the best is rate 0.3 with momentum 0.9: 0.95 after five epochs. Momentum 0.9 adds
+# up some ten gradients, so its 0.3 works like 3 without. Rate 1.0 with momentum is too much (0.80). The winner is above
+# the base of 0.94, but nobody has searched for the base's best rate: search on both sides before you compare. And
+# choosing by test accuracy flatters the winner. For a published result, choose by training images that you have kept
+# aside.
 #
 # ## The question of the title
 #
-# N workers go through an epoch up to N times as fast, but they need more epochs. What counts is the race to a result: N
-# workers against one, until the test accuracy is first reached.
+# N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result: a
+# race between N workers and one to the same test accuracy.
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at least
 # `target`; `None` if there is none. `race(one, several, n, share)`: one worker needs `one` epochs, n workers need
-# `several`. How many times sooner do the n arrive? `share` is the part of n times the speed that the exchange leaves, as
-# in lesson 07. 1 means that communication costs nothing.
+# `several`. How many times sooner do the n arrive? `share` is the part of n times the speed that the exchange leaves,
+# as in lesson 07; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -353,7 +352,7 @@ if gains[16]:
 plots.race(needed, gains, target)
 
 # %% [markdown]
-# **What you should see.** Five seeds, 12,800 images, the square-root rule, until 0.93:
+# **What you should see.** Five seeds, 12,800 images, square-root rule, until 0.93:
 #
 # | N | epochs | times sooner than one, if communication costs nothing |
 # |---|---|---|
@@ -362,21 +361,21 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (Your two seeds are slow for N = 1: 5 and 4 epochs. So you saw 8 times.)
+# (Your two seeds are slow for N = 1: 5 and 4 epochs, so you saw 8 times.)
 #
 # **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here 2.6
 # times at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost to the exchange. With a share of
-# 0.5, which is usual for a light network, it is 3 times. (By the linear rule N = 8 needs 3 to 5 epochs and arrives 7 times
-# sooner. Each batch has its own best rule.)
+# 0.5, which is usual for a light network, it is 3 times. (By the linear rule N = 8 needs 3 to 5 epochs and arrives 7
+# times sooner: each batch has its own best rule.)
 #
 # ## The same schedule in Horovod
 #
-# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the data
-# divided as in lesson 08. Before every step the optimizer gets the rate of `lr_at`. LARS has become an optimizer,
+# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the
+# data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
 # `lars_keras.py` and `lars_torch.py`, twenty lines each.
 #
 # `nodes.py` takes the same lines to lesson 03's network on several nodes. In `full` this cell submits it on 1, 2, 4 …
-# ranks: the race above, with real workers and a real exchange.
+# ranks: the race above, with real workers.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -395,25 +394,25 @@ if profile == "full":
     display(plots.arrivals(nodes, 0.5))
 
 # %% [markdown]
-# **What you should see.** In both frameworks the rate goes from the base to twice as much and down to almost nothing, and
-# the spread of the parameters is 0. LARS takes other rates than SGD, because its step is a share of the weights' norm:
-# rate 1 with a trust of 0.02 moves each layer by 2 % of itself. Four epochs of 3,200 images prove that the program is
-# correct. They prove nothing about large batches.
+# **What you should see.** In both frameworks the rate goes from the base to twice as much and down to almost nothing,
+# and the spread of the parameters is 0. LARS takes other rates than SGD, because its step is a share of the weights'
+# norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images test the program;
+# they say nothing about large batches.
 #
 # In `full` the picture has two curves: how many times sooner an *epoch* ends on more ranks, and how many times sooner a
 # test accuracy of 0.5 is *reached*. The distance between them is the cost of the large batch. Where the second curve
-# bends down is the largest useful number of GPUs for this network. (The course's tests run this job on two virtual nodes
-# with a small network. Nobody has run it on GPUs yet; rate, epochs and the 0.5 are guesses.)
+# bends down is the largest useful number of GPUs for this network. (So far it has run on two virtual nodes with a small
+# network, not on GPUs; rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
-# `break_it.py` trains eight workers by the linear rule, with a warm-up of one epoch and decay. Then it does the same with
-# one line wrong:
+# `break_it.py` trains eight workers by the linear rule, with a warm-up of one epoch and decay. Then it repeats this
+# with one line changed:
 #
 # - `--without nothing`: intact, with your `rates.py`;
-# - `--without summed`: the gradients of the workers are added up, and the rate is scaled all the same;
+# - `--without summed`: the workers' gradients are added up, and the rate is scaled as well;
 # - `--without rate`: the rate is that of one worker;
-# - `--without batch`: the rate is scaled, but the batch of all workers together is that of one;
+# - `--without batch`: the rate is scaled, but all workers together have the batch of one;
 # - `--without momentum`: momentum 0.9, left on from another run.
 
 # %%
@@ -437,10 +436,10 @@ plots.faults(broken, path="lr", more=["momentum"])
 # | `batch` | 400 | 0.8 | 0.958–0.962 |
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
-# - Two faults look *better* than the intact run. `batch` makes eight times as many updates, so an epoch takes as many
-#   steps as on one worker, and nothing was gained by having eight. `momentum` works like ten times the rate, which decay
-#   brings down in time. Without decay it does harm (0.902 to 0.921; 0.935 to 0.941 without either).
-# - `summed` is the only one that accuracy shows. The recorded rate is correct, but the step was eight times as long. The
+# - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
+#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time. Without decay
+#   it does harm (0.902 to 0.921; 0.935 to 0.941 without either).
+# - Only the accuracy of `summed` looks broken. The recorded rate is correct, but each step was eight times as long. The
 #   first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
 # - So read the updates, the rate and the loss of the first epochs together.
 #
@@ -449,10 +448,9 @@ plots.faults(broken, path="lr", more=["momentum"])
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
 # - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How many
 #   times one worker's rate is that, in effect?
-# - `curve_1` to `curve_4`: "Run it, then adjust up or down" is how a rate is found, and it needs an eye for losses. What is
-#   wrong in the four pictures below, which are drawn by formula? **A** rate too low · **B** rate too high · **C**
-#   generalisation gap · **D** nothing.
-# - `can_tell`: can accuracies and losses alone tell which of the three suggested reasons it was? `"yes"` or `"no"`.
+# - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn by formula? **A** rate too low ·
+#   **B** rate too high · **C** generalisation gap · **D** nothing.
+# - `can_tell`: can accuracies and losses alone show which of the three suggested reasons is right? `"yes"` or `"no"`.
 # - `faults_4_workers`: three records of `break_it.py` with *four* workers. Which is `summed`, which `rate`, which `batch`?
 #   The letters in this order, as one word.
 #
@@ -485,7 +483,7 @@ answers.note(faults_4_workers=faults_4_workers)
 #
 # | you see | it was |
 # |---|---|
-# | loss 9, then 2.31 for ever, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
+# | loss 9, then always 2.31, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
 # | 0.803 at N = 8 | the rate was divided by N |
 # | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: it works like ten times the rate |
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
@@ -496,7 +494,8 @@ answers.note(faults_4_workers=faults_4_workers)
 #
 # ## Recap
 #
-# - With N workers an epoch has N times fewer updates. The rate has to make up for it: linear, as far as it goes.
+# - With N workers an epoch has N times fewer updates. The rate has to make up for it: by the linear rule, as far as it
+#   holds.
 # - Warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by the time to an accuracy, not by images per second.

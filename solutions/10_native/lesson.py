@@ -26,10 +26,9 @@
 # rank 1   forward ──►  backward:  layers 9 8 7 │ layers 6 5 4 │ layers 3 2 1 │──► update
 # ```
 #
-# Each rank has a copy of the network and its own images. The backward pass begins with the last layer, so
-# that layer's gradients travel while the others are still being computed. You write the seven steps of a
-# DDP program. Then you look at what DDP does silently,
-# what a late rank costs, and what a hanging job looks like.
+# Each rank has a copy of the network and its own images. The backward pass begins with the last layer, so that
+# layer's gradients travel while the others are still being computed. You write the seven steps of a DDP
+# program. Then you look at what DDP does silently, what a late rank costs, and what a hanging job looks like.
 #
 # Allow 75 minutes. On two CPU cores all the jobs of this page take one to two minutes together.
 
@@ -59,9 +58,9 @@ device = gpus if profile == "full" else ""
 # ## Predict
 #
 # 1. When do the first gradients leave a rank: `"during"` its backward pass or `"after"` it?
-# 2. One rank begins every step 40 ms late. By how many milliseconds does a step get longer for the others?
-# 3. DDP on a ResNet with two ranks: which share of the machine's ceiling (two ranks that never communicate,
-#    as in lesson 07) will you reach, from 0 to 1?
+# 2. One rank begins every step 40 ms late. By how many milliseconds does each step get longer for the others?
+# 3. DDP on a ResNet with two ranks: what share of the machine's ceiling (two ranks that never communicate, as
+#    in lesson 07) will you reach, from 0 to 1?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_leave to a word, predict_late and predict_share to numbers
@@ -72,8 +71,8 @@ answers.note(predict_leave=predict_leave, predict_late=predict_late, predict_sha
 # %% [markdown]
 # ## Seven steps
 #
-# `train.py` is lesson 02's PyTorch program for any number of devices. Most of what is new is in three
-# functions. This cell shows them as they are in your copy: first the gaps, later what you wrote.
+# `train.py` is lesson 02's PyTorch program for any number of devices. Most of the new code is in three
+# functions. This cell shows your copy of them.
 
 # %%
 import train
@@ -91,31 +90,30 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
-# | leave | `destroy_process_group` | a warning; on some systems ranks that never end |
+# | leave | `destroy_process_group` | a warning; on some systems ranks never end |
 #
-# The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it
-# averages gradients over *ranks*, so a rank with a small batch counts as much as one with a large batch.
+# The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it averages
+# gradients over *ranks*, so a small batch counts as much as a large one.
 #
-# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`. With a constant port two students
-# on one node collide, so the course's job files derive it from the job's number. `ranks.py` asks the launcher
-# which rank a process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other
-# names. Start one torchrun per *node*; it starts the ranks of that node. One torchrun per *rank* is
-# the classic slip: 4 × 4 = 16 processes on 4 GPUs.
+# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`. With a constant port two students on one
+# node collide, so the course's job files derive it from the job's number. `ranks.py` asks the launcher which
+# rank a process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other names.
+# Start one torchrun per *node*; it starts the ranks of that node. One torchrun per *rank* is a common mistake:
+# 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
 # - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs.
-# - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers of this process: which of
-#   them chooses its GPU, and which one introduces it to all the others? `help(dist.init_process_group)` lists
-#   what the ranks need to meet.
+# - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers of this process: which one
+#   chooses its GPU, and which one identifies it among all ranks? `help(dist.init_process_group)` lists what the
+#   ranks need to meet.
 # - Make the GPU the process's current one, and return it as a `torch.device`. Without GPUs, return the CPU.
 # - `distribute` wraps the network. It must know its GPU (what does `help(DistributedDataParallel)` say about
-#   CPUs?), and its buckets must be as large as the caller asks for.
+#   CPUs?), and its buckets must have the size that the caller asks for.
 #
-# **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and
-# the number of the epoch, and gives each rank every size-th image of it. Tell it the epoch, then return its
-# numbers as a tensor, unchanged. (With a sampler a `DataLoader` refuses `shuffle=True`: the sampler shuffles
-# already.)
+# **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
+# number of the epoch, and gives each rank every size-th image of it. Set its epoch, then return its numbers as
+# a tensor, unchanged.
 
 # %% tags=["check"]
 import train
@@ -138,13 +136,12 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now the same work on one rank and on several. A step has 256 images in both runs, so the updates are the
-# same except for rounding, and the accuracies have to agree up to a few test images. This is *strong*
-# scaling. (Take a number of ranks that divides 256.)
+# Now the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
+# except for rounding, and the accuracies may differ by a few test images. This is *strong* scaling. (Take a
+# number of ranks that divides 256.)
 #
-# The toolkit checks your functions from outside. `ranks_heard` takes one step on a network with one weight
-# per rank, which only that rank's gradient can move. `orders_as_drawn` asks `order_of` about samplers that it
-# has not seen. The record counts the images that all ranks read.
+# The toolkit also tries your functions. `ranks_heard` takes one step on a network with one weight per rank,
+# which only that rank's gradient can change. `orders_as_drawn` gives `order_of` samplers that it has not seen.
 
 # %%
 from cluster.jobs.notebook import JobError, on_nodes, submit_once
@@ -163,42 +160,40 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** The same number of steps, and the same accuracy up to a few of 10,000 images. On
-# so light a network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank, 0.22 and 0.27 s
-# on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). A step of 256
-# images takes 9 ms on one rank, and on two ranks gradients travel in every step. More work per message makes
-# it worthwhile: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images
-# went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without their first
-# epochs).
+# **What you should see.** The same number of steps, and the same accuracy up to a few of 10,000 images. With
+# such a light network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank, 0.22 and 0.27 s
+# on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). More work per
+# message makes it worthwhile: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
+# 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without
+# their first epochs).
 #
-# **Try it** with the other launcher, in a terminal. Ranks, results and record are the same:
+# **Try** the other launcher, in a terminal. Ranks, results and record are the same:
 #
 #     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
 # Until exercise 10.4 is filled, the `.err` file of these jobs says that accumulation could not be measured.
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks are 401 each. In
-# a test set that would change the accuracy a little, so here each rank tests on all images.
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks are 401 each. In a
+# test set that would change the accuracy a little, so here each rank tests on all images.
 #
-# **On GPU nodes** three more things help, which this small program leaves out. `device_id=device` in
+# **On GPU nodes** three things help that this small program leaves out. `device_id=device` in
 # `init_process_group` connects NCCL at once, so a broken network shows at the start. Pinned memory
 # (`DataLoader(pin_memory=True)`) with `.to(device, non_blocking=True)` copies the next batch while the GPU
-# computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, before the wrapper, normalises over the images of
-# all ranks; without it each rank normalises over its own.
+# computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, before the wrapper, normalises over the images of all
+# ranks; without it each rank normalises over its own.
 #
 # ## A short look at Lightning
 #
 # `train_lightning.py` is complete; read it. A `LightningModule` says *what* is trained. The `Trainer` knows
-# *how*: it lets the ranks meet, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader`
-# and calls `set_epoch`. You no longer see the loop. A callback such as `Recorder` is how you get in: Lightning
-# calls its methods by name.
+# *how*: it connects the ranks, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader` and
+# calls `set_epoch`. You no longer see the loop. To run code inside it, write a callback such as `Recorder`.
 #
-# **A trap under Slurm.** Lightning believes Slurm's variables even where `mpirun` started the ranks. There
-# they describe the job's script: every rank takes itself for rank 0, and all but one end with `address
-# already in use` (tried with Lightning 2.6.6). So this job uses torchrun, and the program names its
-# environment, `TorchElasticEnvironment`.
+# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. They then
+# describe the job's script: every rank believes it is rank 0, and all but one end with `address already in use`
+# (tried with Lightning 2.6.6). So this job uses torchrun, and the program names its environment,
+# `TorchElasticEnvironment`.
 #
-# **A trap in the version.** 2.6.2 and 2.6.3 were malicious releases. Take 2.6.6 or another one that you trust.
+# **A trap in the version.** 2.6.2 and 2.6.3 were malicious releases. Use 2.6.6 or another one that you trust.
 
 # %%
 [runs["Lightning"]] = run("job_lightning.sbatch", ranks)
@@ -208,14 +203,11 @@ for name in ("DDP", "Lightning"):
     print(f"spread {runs[name].end['param_spread']:g}, accuracy {runs[name].test_accuracy.value}")
 
 # %% [markdown]
-# Both programs cut a whole batch from the tensors at once (`Images.__getitems__`). A plain `TensorDataset` is
-# read image by image, which takes several times as long.
-#
 # ## When gradients travel
 #
-# DDP does not wait for the end of the backward pass. As soon as a bucket is full it leaves, while gradients
-# of earlier layers are still being computed. `bucket_cap_mb` is the size. With one bucket for everything
-# nothing overlaps; with very small buckets the latency of each exchange counts.
+# DDP does not wait for the end of the backward pass: a bucket leaves as soon as it is full. `bucket_cap_mb` is
+# the size. With one bucket for everything nothing overlaps; with very small buckets the latency of each
+# exchange adds up.
 #
 # **Exercise 10.3.** `last_arrival(ready, travel)` says when the last bucket has arrived. Bucket number i is full
 # after `ready[i]` milliseconds and travels for `travel[i]`. Buckets leave in this order and share one link:
@@ -262,34 +254,33 @@ expectations.compare(
 
 # %% [markdown]
 # **What you should see.** Small buckets leave early, from the last layer to the first. The single bucket leaves
-# when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms
-# longer, and the line above says whether your machine was quiet enough to show it.
+# when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
+# The line above says whether your machine was quiet enough to show it.
 #
-# Two cores cannot show what overlap is worth: here Gloo moves bytes with the core that computes. On GPUs NCCL
-# moves them while the GPU computes, and the grey bars should get shorter. (`buckets.py` takes the times there
-# with CUDA events: NCCL's calls return before a message has travelled, so Python's clock would measure
-# nothing.)
+# Two cores cannot show what overlap gains: here Gloo moves bytes with the core that computes. On GPUs NCCL
+# moves them while the GPU computes, and the grey bars should get shorter. (There `buckets.py` measures with
+# CUDA events, because NCCL's calls return before a message has travelled.)
 #
 # ## Buffers travel, too
 #
-# BatchNorm keeps running means. They are *buffers*: no gradient, no average. DDP sends rank 0's buffers to all
-# ranks at the beginning of a forward pass, but only if the forward pass before it was one whose gradients were
-# exchanged. In the first step they are always sent.
+# BatchNorm keeps running means. They are *buffers*: they have no gradient and are not averaged. DDP sends rank
+# 0's buffers to all ranks at the beginning of a forward pass, but only if the gradients of the previous one
+# were exchanged. In the first step they are always sent.
 #
 # ## A large batch in little memory
 #
 # A batch that does not fit into memory is computed in parts, whose gradients add up in `parameter.grad`. This
-# is *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():` keeps the
-# gradients at home. The last part runs outside of it and sends the sum.
+# is *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():` prevents this.
+# The last part runs outside of it and sends the sum.
 #
 # **Exercise 10.4.** Fill `accumulate` in `no_sync.py`.
 #
-# - Parts may differ in size: `x.chunk(3)` cuts 7 images into 3, 3 and 1. It may also give fewer parts than you
-#   asked for: 5 images in 4 parts are 2, 2 and 1. So count the parts that you have.
+# - Parts may differ in size and be fewer than you asked for: `x.chunk(4)` cuts 5 images into 2, 2 and 1. So
+#   count the parts that you have.
 # - Weight each part's mean loss by its share of the images. Then the gradients are those of the whole batch.
 # - Forward *and* backward of a part belong inside `no_sync`: DDP decides in the forward pass whether gradients
 #   will travel.
-# - A part's backward pass comes before the next part's forward pass. Until then its activations fill the memory.
+# - Do a part's backward pass before the next part's forward pass: it frees the activations.
 #
 # The program compares your gradients with those of the whole batch, in double precision. It also counts how
 # often gradients travel, and how many images go through the network at once.
@@ -301,18 +292,18 @@ importlib.reload(no_sync)
 check.check_10_4(no_sync)
 
 # %% [markdown]
-# N parts equal one large batch unless a layer looks at the batch as a whole. BatchNorm does: it normalises
-# each part by itself.
+# N parts equal one large batch unless a layer uses the whole batch. BatchNorm does: it normalises each part by
+# itself.
 #
 # ## A job that says nothing
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
-# somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a case that
-# nobody intends: rank 0 makes a step by itself, in `no_sync`, so no gradients travel. But the network has a
-# BatchNorm, and the step before was an ordinary one. So this forward pass sends buffers, and nobody receives them.
+# somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a less obvious
+# case: rank 0 makes a step by itself, in `no_sync`, so no gradients travel. But the network has a BatchNorm,
+# and the step before was an ordinary one. So this forward pass sends buffers, and nobody receives them.
 #
-# `hang.py` does just that. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which looks
-# into a running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
+# `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which looks into
+# a running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
 # `init_process_group` Gloo waits for 30 minutes and NCCL for 10. This job is meant to fail.
 
 # %%
@@ -339,9 +330,9 @@ for rank in (0, 1):
 # work for the GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here
 # `loss.item()`. NCCL's watchdog names the message instead, in the `.err` file: `Watchdog caught collective
 # operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. A *flight recorder* keeps each rank's last 2,000
-# messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With `TORCH_NCCL_DUMP_ON_TIMEOUT=1`
-# each rank writes it to a file whose name begins as `TORCH_FR_DUMP_TEMP_FILE` says, and `torchfrtrace` finds
-# where the ranks disagree.
+# messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With
+# `TORCH_NCCL_DUMP_ON_TIMEOUT=1` each rank writes it to a file named by `TORCH_FR_DUMP_TEMP_FILE` and its rank,
+# and `torchfrtrace` finds where the ranks disagree.
 #
 # | tool | shows | cost |
 # |---|---|---|
@@ -350,12 +341,12 @@ for rank in (0, 1):
 # | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
 # | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not come | a barrier |
 #
-# The first rank to fail is not always the one to blame: rank 0 timed out, and rank 1 then reports `Connection
+# The rank that reports an error need not be the cause: rank 0 timed out, and rank 1 then reports `Connection
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
 # **Exercise 10.5.** Fill `step_alone` in `no_sync.py`: a step of rank 0 that needs nobody else. The wrapper
-# holds the network that it was given, `model.module`, and that one sends nothing.
+# keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
 importlib.reload(no_sync)
@@ -363,8 +354,7 @@ check.check_10_5(no_sync)
 
 # %% [markdown]
 # Now the same work with each batch in four parts. The program also tries both of your functions on small
-# networks: the largest error of a gradient, how often gradients travelled, how many images went through at
-# once, and the error of a step that rank 0 made alone.
+# networks.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
@@ -377,9 +367,8 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # ## How much faster?
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks
-# without communication; all ranks together, with **your** `start_ranks` and `distribute`. Before that, it
-# compares three of your steps with steps whose gradients plain MPI averages. In `full` the network is ten times
-# as wide: lesson 07 has the arithmetic.
+# without communication; all ranks together, with **your** `start_ranks` and `distribute`. First it compares
+# three of your steps with steps averaged by plain MPI. In `full` the network is ten times as wide (lesson 07).
 
 # %%
 words = {"smoke": "--rounds 10 --steps 1", "full": "--width 10 --steps 30 --batch-size 256"}
@@ -394,9 +383,9 @@ plots.speed_rounds(speed)
 
 # %% [markdown]
 # **What you should see.** The blue line runs close below the yellow one: the ranks keep most of their ceiling
-# when they exchange gradients. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this
-# job had a share of 1.00, 0.93 and 0.94; over the rounds it was between 0.68 and 1.04. On GPU nodes it depends
-# on the network; nobody has run it there yet.
+# when they exchange gradients. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this job
+# had a share of 1.00, 0.93 and 0.94; over the rounds it was between 0.68 and 1.04. Nobody has run it on GPU
+# nodes yet.
 #
 # A published example: with DDP a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch per
 # GPU) processed 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 (Torres,
@@ -410,16 +399,16 @@ plots.speed_rounds(speed)
 # - **Nodes that come and go:** torchrun's elastic launch, such as `--nnodes=2:4 --max-restarts=3`. When a
 #   node leaves or joins, all ranks start again, from the checkpoint that your program wrote.
 # - **JAX:** its own sharding; Keras 3's `keras.distribution` is a layer above it. **TensorFlow:** lesson 16.
-# - **Horovod** (lesson 07) works with TensorFlow and PyTorch alike, but its last release is from June 2023.
-#   Take it for programs that have it already.
+# - **Horovod** (lesson 07) works with both TensorFlow and PyTorch, but its last release was in June 2023. Use
+#   it for programs that already do.
 #
 # ## Questions
 #
-# - `waits_in_0`, `waits_in_1`: in what do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"` or
-#   `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 0.)
+# - `waits_in_0`, `waits_in_1`: in which call do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"`
+#   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 0.)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
-# - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. How many times
-#   the weight of one of rank 0's images does one of rank 1's have in the update?
+# - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
+#   the weight of one of rank 1's images is how many times that of one of rank 0's?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
 #   of these five forward passes begin with sending buffers?
 # - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. One bucket is full
@@ -442,18 +431,18 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 # | every epoch in the same order; accuracy a little worse | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
 # | the job prints nothing and does not end | a collective that one rank skips |
-# | `address already in use` | a constant port that another job on the node has; or ranks that all take themselves for rank 0 |
+# | `address already in use` | a constant port that another job on the node uses; or every rank believes it is rank 0 |
 # | accumulated gradients N times too large | a sum of means: weight each part |
 # | accumulation no faster than small batches | no `no_sync`: gradients travel after each part |
 # | the result depends on the number of ranks | unequal batches: DDP averages over ranks, not images |
-# | `terminate called without an active exception`, after the last line of a program with Gloo | a thread of PyTorch's that outlives Python (pytorch#190489, seen once here); submit the job again |
+# | `terminate called without an active exception`, after the last line of a program with Gloo | a PyTorch thread that outlives Python (pytorch#190489, seen once here); submit the job again |
 #
 # ## Recap
 #
 # - DDP is seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does most of them.
 # - Equal images per step give equal training. Check that before you measure seconds.
-# - Gradients leave in buckets while you still compute; buffers travel before the forward pass.
-# - A late rank delays all ranks. For a silent job: first a timeout, then every rank's stack.
+# - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
+# - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.
 #
 # **To show a friend**: your own speedup on one picture, saved beside this page.
 

@@ -15,8 +15,8 @@
 #
 # **How do I split a model, and what is lost?**
 #
-# So far every rank had the whole network. That ends where parameters, gradients, the optimizer's numbers and
-# activations need more memory than one GPU has. Then you can cut the network in two directions:
+# So far every rank had the whole network. That is impossible when parameters, gradients, the optimizer's numbers
+# and activations need more memory than one GPU has. Then you can cut the network in two directions:
 #
 # ```
 # a pipeline: between layers                   tensor parallelism: through every layer
@@ -27,11 +27,11 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# Older texts call both model or network parallelism. You do both by hand and measure idle time and bytes. Then
-# you decide by arithmetic which way to take.
+# Older texts call both model or network parallelism. You do both by hand and measure idle time and bytes. Then you
+# calculate which one a network needs.
 #
-# Allow 80 minutes for pipelines, which bring 7 of the 10 points, and 60 minutes for the second part. On two
-# CPU cores all the jobs of this page together take about a minute and a half.
+# Allow 80 minutes for pipelines (7 of the 10 points) and 60 for the second part. On two CPU cores all jobs of this
+# page take about 90 seconds.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -57,16 +57,16 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # %% [markdown]
 # ## Predict
 #
-# Nine dense layers on two ranks: rank 0 has the first ones, rank 1 the rest. Call the time that one
-# process needs for a step 1. How long do the two ranks need
+# Nine dense layers on two ranks: rank 0 has the first ones, rank 1 the rest. One process needs a time of 1 per
+# step. How long do the two ranks need
 #
 # 1. if rank 0 sends the whole batch on and waits for its gradients,
 # 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 has the first?
 #
 # And for the second part:
 #
-# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other; layers that are cut
-#    *through* send activations. With how many images in a batch do both send equally much?
+# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other; layers that are cut *through*
+#    send activations. At how many images per batch do both send the same amount?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set all three to numbers; of the first two, 1 is the time of one process
@@ -79,7 +79,7 @@ answers.note(predict_one=predict_one, predict_four=predict_four, predict_cross=p
 #
 # ## Who gets which layers?
 #
-# All stages wait for the slowest one. So do not count layers; add up what they cost. A dense layer costs one
+# All stages wait for the slowest one. So do not count layers; add up their costs. A dense layer costs one
 # multiplication and one addition per weight and image.
 #
 # **Exercise 11.1.** `split(costs, stages)` in `plan.py` returns where to cut: `[0, 4, 9]` gives layers 0 to 3
@@ -93,9 +93,9 @@ check.check_11_1(plan)
 # ## The bubble
 #
 # Call one micro-batch on one stage a turn. With p stages and m micro-batches the last stage begins in turn p, and
-# then has m turns of work. The rest is the *bubble*. It is stated in two ways: idle time as a share of **all
-# the time**, and idle time over the time that would be **enough** without waiting. (Megatron's papers use the
-# second, which may exceed 1.) Every question here says which one it means.
+# then has m turns of work. The rest is the *bubble*. It is stated in two ways: idle time as a share of **all the
+# time**, and idle time divided by the time that would be **enough** without waiting. (Megatron's papers use the
+# second, which can exceed 1.)
 #
 # **Exercise 11.2.** `bubble(stages, m)`, as a share of all the time.
 
@@ -114,14 +114,14 @@ check.check_11_2(bubble)
 # ## In which order?
 #
 # **GPipe** (2018) does all forward passes, then all backward passes. This is simple, but a stage keeps the
-# activations of all m micro-batches. **1F1B** goes back as soon as it can. Stage s, counted from 0, first does
-# `stages - s` forward passes, or m if m is smaller. Then it alternates: one backward pass, one forward pass,
-# until no forward pass is left, and then the remaining backward passes. The bubble is the same, but stage s
+# activations of all m micro-batches. **1F1B** starts backward passes as soon as it can. Stage s, counted from 0,
+# first does `stages - s` forward passes, or m if m is smaller. Then it alternates: one backward pass, one forward
+# pass, until no forward pass is left, and then the remaining backward passes. The bubble is the same, but stage s
 # keeps at most `stages - s` micro-batches, however large m is.
 #
-# **Exercise 11.3.** In `plan.py`: `schedule(stages, m, kind)` gives the order of work for every stage.
-# `grid(rank, stages, replicas)` gives this rank's place in a *hybrid*, several pipelines side by side: its stage,
-# its replica, and all ranks that hold the same layers, with which it averages.
+# **Exercise 11.3.** In `plan.py`: `schedule(stages, m, kind)` gives the order of work for every stage. `grid(rank,
+# stages, replicas)` gives this rank's place in a *hybrid*, several pipelines side by side: its stage, its replica,
+# and all ranks with the same layers, with which it averages.
 
 # %% tags=["check"]
 importlib.reload(plan)
@@ -134,30 +134,29 @@ drawn = {kind: plan.schedule(4, 8, kind) for kind in ("gpipe", "1f1b")}
 plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 
 # %% [markdown]
-# These diagrams are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take no
-# time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two pieces
-# of the network (light boxes are the second). As a share of all the time, idle time falls from 27 to 16 %; the
-# messages more than double (7 borders instead of 3), and more is held again.
+# These diagrams are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take
+# no time. GPipe and 1F1B end together but hold different amounts. *Interleaved* gives each stage two pieces of the
+# network (light boxes are the second). As a share of all the time, idle time falls from 27 to 16 %, but there are
+# more than twice as many messages (7 borders instead of 3), and each stage holds more.
 #
 # ## Forward down, gradients up
 #
 # `pipeline.py` runs these schedules. What has changed since lesson 10:
 #
-# - A rank builds its own layers and no others. Each layer has a seed of its own, so it starts with the same
-#   numbers on every rank.
+# - A rank builds only its own layers. Each layer has its own seed, so it starts with the same numbers on every
+#   rank.
 # - Activations go to the next stage, gradients back to the one before.
-# - **No** gradients are averaged: nobody else has these parameters. (In a hybrid, `--replicas 2`, each stage
-#   averages with the same stage of the other pipeline.)
+# - **No** gradients are averaged: no other rank has these parameters.
 #
 # **Exercise 11.4.** Fill `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks, or
 # `None` at the ends. (Rank 0 is false in an `if`: ask for `is not None`.) Activations go through the group
 # `stage.down`, gradients through `stage.up`. Four things are easily forgotten:
 #
-# - `dist.recv(tensor, rank, group=…)` fills a tensor that you make before. It needs the sender's shape, dtype and
-#   device, or the numbers are rubbish. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
+# - `dist.recv(tensor, rank, group=…)` fills an existing tensor. It needs the sender's shape, dtype and device, or
+#   the numbers are rubbish. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
 #   `torch.empty_like(outputs)` takes everything.
-# - PyTorch keeps no gradient for a tensor that was received. Call `x.requires_grad_()` *after* receiving and
-#   *before* the layers; then `x.grad` is what you send back.
+# - PyTorch computes no gradient for a received tensor. Call `x.requires_grad_()` *after* receiving and *before*
+#   the layers; then `x.grad` is what you send back.
 # - The backward pass begins at the loss with `outputs.backward()`. Every other stage gets the gradient of its
 #   `outputs` from the next stage: `outputs.backward(gradient)`.
 # - With Gloo `dist.send` waits until the other side receives. `dist.isend` does not: it returns a message to
@@ -189,22 +188,22 @@ for run in (serial, staged, library):
         print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits, and no rank has more than its part. The errors come
-# from a small network in float64 that your functions trained with 23 images in unequal micro-batches. 1e-13
-# and less is rounding, because sums are made in another order. **Batch normalisation** would break this: it
-# uses the mean of a micro-batch, not of the batch.
+# **What you should see.** The losses agree in all digits, and no rank has more than its part. The errors come from
+# a small network in float64 that your functions trained with 23 images in unequal micro-batches. Up to 1e-13 is
+# rounding, because sums are made in another order. **Batch normalisation** would break this: it uses the mean of a
+# micro-batch, not of the batch.
 #
-# Only one stage knows the loss; our programs bring it to rank 0, which prints it.
+# Only one stage knows the loss; our programs send it to rank 0 to print.
 #
 # `library` is `train_library.py`, the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe` or
-# `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. It needs micro-batches of one size and a
+# `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. It needs micro-batches of equal size and a
 # loss that is a **mean** (`scale_grads=True` divides by their number).
 #
 # ## How long does a step take?
 #
 # `speed.py` takes nine layers of 512 and batches of 2,048. In every round it measures three things: rank 0 alone
-# with the whole network; all ranks at once, each with a whole network of its own (*silent*: the machine's
-# ceiling); and your pipeline with 1, 2, 4, 8 and 16 micro-batches.
+# with the whole network; all ranks at once, each with the whole network (*silent*: the machine's ceiling); and
+# your pipeline with 1, 2, 4, 8 and 16 micro-batches.
 
 # %%
 large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"]
@@ -223,22 +222,21 @@ for name in ("pipeline_speedup", "pipeline_share"):
 answers.note(best_m=best_m)
 
 # %% [markdown]
-# **What you should see.** The fastest number of micro-batches is in the *middle*. With one, the stages take
-# turns and nothing is gained. More micro-batches make the bubble smaller (the dashed line), but each is then a
-# smaller matrix, with less to compute for every weight that is read, and one more message. On two cores of a
-# shared Intel Xeon, with one thread per process, it was 205, 152, 132, 125, 138 ms for 1, 2, 4, 8, 16
-# micro-batches, and 197 ms in one process (`benchmarks/lessons/pipeline_speedup.py`). Compared within each
-# round, the pipeline is 1.5 times as fast as one process, where two silent processes reach 1.9. **Try it**, in
-# a terminal, with layers of 1,024 and batches of 512. The gain depends on the batch; here it was 1.2:
+# **What you should see.** The fastest number of micro-batches is in the *middle*. With one, the stages take turns
+# and nothing is gained. More micro-batches make the bubble smaller (the dashed line), but each one is smaller,
+# with less to compute per weight that is read, and adds a message. On two cores of a shared Intel Xeon, with one
+# thread per process, a step took 205, 152, 132, 125, 138 ms with 1, 2, 4, 8, 16 micro-batches, and 197 ms in one
+# process (`benchmarks/lessons/pipeline_speedup.py`). Compared within each round, the pipeline is 1.5 times as fast
+# as one process, where two silent processes reach 1.9. **Try it**, in a terminal, with layers of 1,024 and batches
+# of 512; here the gain was 1.2:
 #
 #     cluster submit job_speed.sbatch --width 1024 --batch-size 512
 #
-# On GPUs you build a pipeline for room, not for speed. Data parallelism is faster as long as the network fits
-# and the batch is not yet larger than is useful (lesson 09).
+# On GPUs you build a pipeline for memory, not for speed.
 #
 # ## What every rank did
 #
-# One step with 4 micro-batches under each schedule, by hooks on your layers.
+# One step with 4 micro-batches under each schedule, recorded by hooks on your layers.
 
 # %%
 for kind in ("gpipe", "1f1b"):
@@ -252,9 +250,9 @@ for off in speed.measured("bytes_off", schedule="gpipe"):
 plots.measured_stages(speed)
 
 # %% [markdown]
-# The formula counts the bubble alone; unequal stages, messages and other load add to it. One rank has to
-# receive the activations of the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients,
-# however many micro-batches or layers there are.
+# The formula counts the bubble alone; unequal stages, messages and other load add to it. One rank receives the
+# activations at the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients, whatever the number
+# of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -264,15 +262,13 @@ plots.measured_stages(speed)
 #
 #     dist.batch_isend_irecv([dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)])
 #
-# Decide before you look: which orders end? Such deadlocks often hide: MPI may buffer a small message, and all is
-# well until the network grows.
+# Decide before you look: which orders end?
 #
 # **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an
 # `irecv` between the same two ranks run one after the other, and if both ranks queue them in the same order,
 # neither gets to receive (NVIDIA/nccl#479). In a batch the order does not matter. This is why `pipeline.py` has
-# two groups: messages down and up have a queue each. (Libraries batch them: two queues need not run at once.)
-# `swap_order`: which of a, b, c and d may you rely on with
-# both libraries?
+# two groups: messages down and up have a queue each. `swap_order`: which of a, b, c and d can you rely on with
+# both Gloo and NCCL?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set swap_order to a, b, c or d
@@ -288,28 +284,27 @@ for wait in hung.measured("waited_s"):
 #
 # ## Through every layer
 #
-# This is the other way to cut: every rank has a part of **each** layer, and all work on the same images at the
-# same time. Megatron's recipe for two dense layers with a relu between them:
+# Now every rank has a part of **each** layer, and all work on the same images at the same time. Megatron's recipe
+# for two dense layers with a relu between them:
 #
 # - The first is cut by *outputs* and is called a **column** layer. Each rank has some of the hidden numbers, with
-#   their biases. The relu of a part is a part of the relu, so nothing has to be exchanged.
-# - The second is cut by *inputs* and is called a **row** layer. It takes the hidden numbers that this rank has. Its
-#   result is only one term of a sum: add up the parts once, and then the bias, once.
+#   their biases. The relu treats each number separately, so nothing is exchanged.
+# - The second is cut by *inputs* and is called a **row** layer. Its input is this rank's hidden numbers. Its
+#   result is one term of a sum: add up the parts, then add the bias once.
 #
 # So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part
-# sends a gradient back, and these add up, too: an allreduce in front of the column layer. Two operators do it:
+# sends a gradient back, and these add up, too: an allreduce before the column layer. Two operators do this:
 #
 # | | forward | backward |
 # |---|---|---|
-# | `ToParts`, in front of the column layer | nothing | sum |
-# | `FromParts`, behind the row layer | sum | nothing |
+# | `ToParts`, before the column layer | nothing | sum |
+# | `FromParts`, after the row layer | sum | nothing |
 #
-# **Exercise 11.5.** `cut` in `tensor_layers.py`: this rank's part of a weight and a bias. Mind the axis:
-# PyTorch's weight is (outputs, inputs), and papers write it the other way round.
+# **Exercise 11.5.** `cut` in `tensor_layers.py`: this rank's part of a weight and a bias. Mind the axis: PyTorch's
+# weight is (outputs, inputs); papers write it the other way round.
 #
 # **Exercise 11.6.** In the same file: what the two operators do, and `block`, the two layers. With the usual
-# mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers,
-# and the job compares every parameter after five steps.
+# mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -319,8 +314,8 @@ check.check_11_6(tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# With data parallelism all gradients travel: as many numbers as parameters, however large the batch. Cut layers
-# send what goes from block to block, for every image, however many parameters are inside the blocks.
+# With data parallelism all gradients travel: as many numbers as parameters, whatever the batch. Cut layers send
+# what goes from block to block for every image, whatever the number of parameters.
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py`: the bytes that a rank receives per step, for copies
 # and for cut layers. A ring's allreduce of n numbers brings each rank 2 (p − 1) / p of them (lesson 06). In our
@@ -346,22 +341,20 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 
 # %% [markdown]
 # **What you should see.** The kernel counted these bytes on the connections of each rank. On two ranks, in
-# float64, copies send 4,795,501 bytes per step, for 32 images as for 1,024. Cut layers send 399,837 bytes for 32
-# images and 12,668,854 for 1,024. (PyTorch 2.13 and Gloo; they depend on no processor.) Both send equally much
-# with 387 images. For a block of two layers between others the rule is short: **cut layers send less as long as
-# the batch has fewer images than the hidden layer has neurons**. (387 is more than 256 because the first layer
-# has 784 inputs and the first block sends no gradient back.) After five steps all parameters agree with those of
-# one rank to 1e-16. Seconds of a float64 run over Gloo say nothing about NVLink; so `full` runs once more with
-# float32 and NCCL.
+# float64, copies send 4,795,501 bytes per step, with 32 images or 1,024. Cut layers send 399,837 bytes for 32
+# images and 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same
+# amount. For a block of two layers between others the rule is short: **cut layers send less as long as the batch
+# has fewer images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784
+# inputs and the first block sends no gradient back.) After five steps all parameters agree with those of one rank
+# to 1e-16. Seconds of a float64 run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
 #
 # **Two sources seem to disagree.** One says that model parallelism may lower communication, the other that its
-# communication is high and needs one server with a fast bus. Both are right, layer by layer. Take 32 images. A
-# *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
-# filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
+# communication is high and needs one server with a fast bus. Both are right, for different layers. Take 32 images.
+# A *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with
+# 64 filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
 #
-# Bytes are not everything. Gradients can travel while the backward pass goes on; in a cut layer all ranks wait
-# for the sum. So layers are cut within a node, over its fastest links, and pipelines and copies go from node to
-# node. Megatron uses all three.
+# Bytes are not everything. Gradients can travel while the backward pass goes on; in a cut layer all ranks wait for
+# the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
 #
 # # What fits?
 #
@@ -369,16 +362,16 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # |---|---|
 # | parameters | 4 each in float32, 2 in bfloat16 |
 # | gradients | as many |
-# | optimizer | SGD nothing; momentum one float32 number per parameter, Adam two; with bfloat16 parameters a float32 copy as well |
-# | activations | for every image of the batch, until the backward pass comes by |
+# | optimizer | SGD nothing; momentum one float32 number per parameter, Adam two; with bfloat16 parameters also a float32 copy |
+# | activations | for every image of the batch, until the backward pass uses them |
 #
 # The first three are the *state*. *Mixed precision* has two meanings. With **autocast** (lesson 03) parameters stay
 # float32, and only products are computed in bfloat16. With **bfloat16 parameters and float32 copies**, `"mixed"`
 # below, the optimizer keeps a float32 copy for steps that are too small for bfloat16. With Adam both need
 # 16 bytes per parameter. (*Activation checkpoints* keep fewer activations and compute the others again.)
 #
-# **Exercise 11.8.** `memory` in `memory.py`. The program takes real training steps and compares your arithmetic
-# with the bytes of the tensors that PyTorch holds.
+# **Exercise 11.8.** `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
+# that PyTorch holds in real training steps.
 
 # %% tags=["check"]
 importlib.reload(memory)
@@ -394,10 +387,10 @@ for case in held.measured("bytes_held"):
 print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
 
 # %% [markdown]
-# A GPU's *peak* is higher: workspaces of its libraries, gradients of activations, gaps between blocks.
+# A GPU's *peak* is higher: it includes workspaces of libraries, gradients of activations and gaps between blocks.
 #
-# Here is what helps, in order: take the first way that fits. Sharding and tensor parallelism fetch or add up
-# something in every layer, so skip both on slow links.
+# Take the first way in this table that fits. Sharding and tensor parallelism communicate in every layer, so skip
+# both on slow links.
 #
 # | way | the fullest device holds |
 # |---|---|
@@ -409,7 +402,7 @@ print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
 #
 # **Exercise 11.9.** `needs(network, way)`: the bytes on the fullest device, from `network.params`, `optimizer`,
 # `precision`, `image_bytes`, `batch`, `layers`, `largest` (parameters of the largest layer) and `devices`. A stage
-# has at most `layers / devices` layers, rounded up. `fits` then takes the first way that fits.
+# has at most `layers / devices` layers, rounded up.
 
 # %%
 from networks import NETWORKS
@@ -444,21 +437,21 @@ for name, (way, much) in found.items():
 answers.note(**{f"fits_{name}": f"{much / 1e9:.4g}" for name, (_, much) in found.items()})
 
 # %% [markdown]
-# Network *c* is the usual case: sharding needs half of a device, has no bubble, and leaves the program nearly as
-# it is (PyTorch's `fully_shard`). Network *d* has one layer that no device can hold, so only a cut through it
-# helps. A network that is only used can also be *pruned*: its smallest weights are left out.
+# Network *c* is the usual case: sharding needs half of a device, has no bubble, and hardly changes the program
+# (PyTorch's `fully_shard`). Network *d* has one layer that no device can hold, so only a cut through it helps. (A
+# trained network can also be *pruned*: its smallest weights are left out.)
 #
 # ## Questions
 #
 # - `bubble_share`: 4 stages, 8 micro-batches: which share of all the time is idle? `bubble_ratio`: the same idle
 #   time over the time that would be enough?
 # - `held_first`: 8 stages, 64 micro-batches, 1F1B: how many does the first stage hold?
-# - `gpipe_most`: GPipe's paper (arXiv:1811.06965, table 2) trained on 8 accelerators with 32 micro-batches. A
-#   Transformer was 6.3 times as fast, and AmoebaNet, which is hard to divide evenly, 3.48 times, compared with two
-#   accelerators that take turns, as fast as one. What is the most that the bubble would have allowed?
+# - `gpipe_most`: in GPipe's paper (arXiv:1811.06965, table 2) 8 accelerators with 32 micro-batches trained a
+#   Transformer 6.3 times as fast as two that take turns (so as one), and AmoebaNet, which is hard to divide
+#   evenly, 3.48 times. What speedup does the bubble allow at most?
 # - `loss_rank`: which stage knows the loss, `"first"`, `"every"` or `"last"`?
-# - `better_cut`: which of the two layers above, `"dense"` or `"convolution"`, sends less when it is cut than when it
-#   is copied?
+# - `better_cut`: which of the two layers above, `"dense"` or `"convolution"`, sends less when it is cut than when
+#   it is copied?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: four numbers and two words
@@ -476,8 +469,8 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 # | you see | cause |
 # |---|---|
 # | nothing for a minute, then `Timed out waiting 60000ms for recv` or `Connection closed by peer` | both ranks receive first, or both send; or 1F1B with sends that wait |
-# | nothing for half an hour | `dist.new_group` without a timeout: it does not take over that of `init_process_group` |
-# | one rank idle half of the time | stages with equally many layers, not of equal cost |
+# | nothing for half an hour | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
+# | one rank idle half of the time | stages with equal numbers of layers, not equal costs |
 # | the loss is not that of one process | batch normalisation; a mean over unequal micro-batches |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
 # | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
@@ -486,11 +479,11 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 # - Between layers: activations down, gradients up, little to send, and a bubble of p − 1 turns. Through layers:
 #   no bubble, a sum for every two layers, so only over the fastest links.
-# - Both are exactly the network of one process. Compare parameters with it, once, in float64.
+# - Both compute the same network as one process. Compare the parameters once, in float64.
 # - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B as many as there are stages.
-# - While the network fits and the batch may still grow, copies are simpler and faster.
+# - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster.
 #
-# With four ranks, two pipelines of two stages share the batch:
+# On four ranks, two pipelines of two stages share the batch:
 #
 #     cluster submit --ntasks=4 job.sbatch --replicas 2
 #

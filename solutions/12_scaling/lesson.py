@@ -15,9 +15,9 @@
 #
 # **How many GPUs should I ask for, and what do I know about 1,024?**
 #
-# The scheduler gives you what you ask for, and bills you for it. So before a long training you measure a short one
-# on a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody quotes,
-# and find out how much a law knows beyond its data. Then you weigh cost against time and write a report.
+# The scheduler gives you what you ask for, and bills you for it. So before a long training you measure a short one on a
+# few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody quotes, and find
+# out how far they predict beyond their data. Then you weigh cost against time and write a report.
 #
 # Allow two hours. On two idle CPU cores all jobs of this page take about a minute.
 
@@ -47,9 +47,9 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # ## Predict
 #
 # A ResNet of 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step as
-# one rank has alone. All ranks together have the same images in an epoch.
+# one rank alone. All ranks together have the same images in an epoch.
 #
-# 1. Which efficiency will it reach? (1 means: twice the ranks, half the time.)
+# 1. What efficiency will it reach? (1 means: twice the ranks, half the time.)
 # 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. How fast would it be on 1,024?
 
 # %% tags=["exercise"]
@@ -69,15 +69,15 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
 # In strong scaling the updates are the same, so the accuracy is too. In epoch scaling an epoch has fewer and larger
-# steps: another training (lesson 09). *Scaling the batch and calling it strong* is the most frequent mistake in such
-# tables.
+# steps: this is different training (lesson 09). *Scaling the batch and calling it strong* is the most frequent mistake
+# in such tables.
 #
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are what one rank alone would
 # take.
 #
 # **Exercise 12.1.** Fill `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
-# ranks in an epoch. Divide a batch with `//`. If a size does not divide it, the rest is left out: 64 images on 3
-# ranks are 21 each. That is no longer quite the same training, so choose a batch that all your sizes divide.
+# ranks in an epoch. Divide a batch with `//`. If a size does not divide it, the rest is left out: 64 images on 3 ranks
+# are 21 each. So choose a batch that all your sizes divide.
 
 # %% tags=["check"]
 import train
@@ -88,19 +88,19 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits them. But one
-# job runs at noon and the next at midnight, among other neighbours. `study.py` starts all ranks once and goes
-# through **rounds**. In a round 1, 2, 4 … ranks make a pass one right after the other, while the others sleep. Every
-# second round goes backwards. Sizes are compared *within* a round, so other load on the machine affects them equally.
+# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits them. But one job
+# may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures in
+# **rounds**. In each round first 1, then 2, then 4 … ranks make a pass, while the others sleep. Every second round runs
+# in reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
 #
 # The grey line is the **ceiling**: all ranks make one rank's pass at the same time and never communicate. In weak
-# scaling nothing can beat these silent copies except noise, because each rank does the same work. Strong scaling can:
-# its pieces are smaller, and a piece that fits into a cache computes faster.
+# scaling only noise can beat these silent copies, because each rank does the same work. Strong scaling can: its pieces
+# are smaller and may fit into a cache.
 #
-# In `full` the network is ten times as wide, because the small one would not keep a GPU busy (lesson 07 has the
-# arithmetic). On 8 ranks strong scaling leaves 32 images per rank: 0.78 TFLOP, 10 ms on an A100 at half of its data
-# sheet's rate. Starting a step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000
-# images, so for weak scaling on 8 ranks one rank takes 6,144.
+# In `full` the network is ten times as wide, because the small one would not keep a GPU busy (lesson 07). On 8 ranks
+# strong scaling leaves 32 images per rank: 0.78 TFLOP, 10 ms on an A100 at half of its data sheet's rate. Starting a
+# step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000 images, so in weak scaling on
+# 8 ranks each takes 6,144.
 
 # %%
 ranks = ranks or (two_nodes() if profile == "full" else 2)
@@ -121,24 +121,24 @@ plots.scaling_study(runs)
 
 # %% [markdown]
 # **What you should see.** On two idle cores epoch and weak scaling come close to the silent copies. Strong scaling
-# stays a little behind: with half the images in a step, a rank computes half as long and exchanges just as much. The
-# points of one colour are rounds. If they are far apart, something else runs on your machine; look at the medians,
-# and at the columns *low* and *high*.
+# stays a little behind: with half the images in a step, a rank computes half as long and exchanges just as much. Points
+# of one colour are rounds. If they are far apart, something else runs on your machine; look at the medians, and at the
+# columns *low* and *high*.
 #
-# A difference smaller than these ranges is *not distinguishable*. In your report that is a complete answer.
-# **Efficiency above 1** needs a reason: a smaller batch that fits into the cache, a baseline on another device, a slow
-# first epoch in the baseline, or other programs (two ranks get two shares of a busy processor, one rank gets one).
+# A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency above
+# 1** needs a reason: a smaller batch that fits into the cache, a baseline on another device, a slow first epoch in the
+# baseline, or other programs (two ranks get two shares of a busy processor, one rank gets one).
 #
 # Two cores cannot show a law: two sizes fit every law.
 #
 # ## One number for what is lost
 #
 # **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part that would
-# explain it. If e is the same for all p, there is such a part. If e rises, overhead grows with p. If e falls, the law
-# of fixed work does not describe the experiment.
+# explain it. If e is the same for all p, there is such a part. If e rises, overhead grows with p. If e falls, Amdahl's
+# law (fixed work) does not describe the experiment.
 #
-# One cost can be computed beforehand, by the **α–β model** of lesson 06. A ring sends 2(p−1) messages of n/p bytes,
-# one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
+# One cost can be computed beforehand, by the **α–β model** of lesson 06. A ring sends 2(p−1) messages of n/p bytes, one
+# after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
 # **Exercise 12.2.** `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: seconds to average `size` bytes over
 # p ranks by a ring, with `rate` bytes per second.
@@ -161,22 +161,21 @@ def ring_s(p, size, alpha, rate):
 check.check_12_2(karp_flatt, ring_s)
 
 # %% [markdown]
-# Now to two published studies, `GPUS`, `SMALL` and `LARGE` above. A Vision Transformer was trained on 1 to 32 H100 of
+# `GPUS`, `SMALL` and `LARGE` above are two published studies. A Vision Transformer was trained on 1 to 32 H100 of
 # MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for Artificial Intelligence*,
 # chapter 12). The batch of each GPU was fixed: epoch scaling. For the small set e falls from .0345 to .0153, so
-# Amdahl's law is not what happens there. People fit it all the same.
+# Amdahl's law does not hold there. People fit it anyway.
 #
 # ## Fit the laws, each with what it assumes
 #
 # | law | it assumes | fit |
 # |---|---|---|
-# | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, and one device alone does a part f | p/S − 1 = f·(p−1) |
+# | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, and a part f is serial | p/S − 1 = f·(p−1) |
 # | **Gustafson** S = p − s(p−1) | the work grows with p, but a part s of the time does not | p − S = s·(p−1) |
-# | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ); from databases | two columns, κ ≥ 0 |
+# | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ) | two columns, κ ≥ 0 |
 # | **fixed cost** T = a + b/p | starting, loading and saving take a seconds for every p | a straight line in 1/p |
 #
-# Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes. (Many texts call the USL's
-# numbers α and β.)
+# Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes.
 #
 # **Exercise 12.3.** Fit the three laws that are straight lines. Sizes and speedups are lists that begin with 1.
 # `fixed_and_divided` returns a and b of a line that need not pass through 0: `np.polyfit(x, y, 1)`, which returns the
@@ -210,9 +209,9 @@ check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
 # **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables a free fit of both columns has κ < 0, and
-# with it a *negative speedup* at 1,024. Where that happens, κ is 0, and you fit σ again, alone. (Where σ is below 0, it
-# is 0, and you fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson
-# and the USL give for p workers.
+# with it a *negative speedup* at 1,024. In that case set κ = 0 and fit σ again, alone. (If σ is below 0, set σ = 0 and
+# fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson and the USL
+# give for p workers.
 
 
 # %% tags=["exercise"]
@@ -259,11 +258,11 @@ plots.laws_beyond(sets, curves, 1024)
 # **What you should see.** Amdahl's law passes within 4 % of all six points, although e falls. A curve that fits does
 # not prove its assumption. Gustafson's misses the large set by up to 4 % and the small one by up to 17 %. With κ = 0
 # the USL is Amdahl's law. At 1,024 GPUs, 32 times as many as were measured, the laws give 59 to 715 for the small set
-# and 187 to 919 for the large one. **The law that you choose outweighs the data.**
+# and 187 to 919 for the large one. **The choice of law matters more than the data.**
 #
-# The α–β model gives no range either. It gives 8 ms for a ring on 32 ranks and 18 ms on 1,024, and nearly all of the
-# difference is latency. (5 µs and 25 GB/s are assumed, one network card of 200 Gbit/s.) It knows nothing of
-# stragglers, shared links and reading the data.
+# The α–β model gives no range either. For a ring it gives 8 ms on 32 ranks and 18 ms on 1,024, and nearly all of the
+# difference is latency. (This assumes 5 µs and 25 GB/s, one network card of 200 Gbit/s.) It ignores stragglers, shared
+# links and reading the data.
 #
 # The fixed cost is 318 s for the small set and 313 s for the large one (whose times are not on this page; its line
 # misses 32 GPUs by 67 s): about five minutes in which no GPU computes. So the small set's throughput grew 21.7 times,
@@ -273,12 +272,12 @@ plots.laws_beyond(sets, curves, 1024)
 # **Cray XC40** with KNL (Cori at NERSC), and 3.2 times on 1,024. On 128 nodes of an **XC50** (Piz Daint at CSCS) it was
 # 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs; Mathuriya et al. 2017 measured gRPC on KNL. Both
 # systems have the Aries network. If both sides are equally fast on one node, Horovod's efficiency on 128 was at most
-# 1/1.4 = 0.71 of the plugin's. Nobody printed the efficiencies themselves.
+# 1/1.4 = 0.71 of the plugin's. The efficiencies themselves were not published.
 #
 # ## Foretell
 #
-# The next tables hide their last line. Write an interval for it, and then look. Two things are graded: the interval is
-# **honest** if it contains the truth, and **useful** if it is no wider than asked.
+# The next tables hide their last value. Predict an interval for it, then look. Two things are graded: the interval is
+# **honest** if it contains the truth, and **useful** if it is no wider than allowed.
 
 # %%
 for name, table in foretelling.TABLES.items():
@@ -298,13 +297,12 @@ for name, table in foretelling.TABLES.items():
 
 # %% [markdown]
 # No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether the batch of
-# each device stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs: *per epoch*, not in the table's
-# minutes to accuracy, that step is 2.27 times as fast.) So take the laws' range and widen it by what you do not know.
-# How wide it may be differs from table to table, because no single rule of thumb fits all six.
+# each device stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs: *per epoch*, not in the table's minutes
+# to accuracy, that step is 2.27 times as fast.) So take the laws' range and widen it by what you do not know.
 #
-# `autograder foretell TABLE.csv` asks eight laws, adds what laws do not know, and never gives a single number. Write
-# one of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for tokens too, or `seconds`.
-# The file begins like this:
+# `autograder foretell TABLE.csv` fits eight laws, adds what laws do not know, and always gives an interval. Write one
+# of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for tokens too, or `seconds`. The
+# file begins like this:
 #
 #     workers,samples_per_second
 #     1,19.4
@@ -315,7 +313,7 @@ for name, table in foretelling.TABLES.items():
 #     autograder foretell table.csv --at 64
 #
 # **Exercise 12.5.** Write an interval for each table, low and high, in the table's unit. You can change it until the
-# truth is shown.
+# measured value is shown.
 
 # %% tags=["exercise"]
 intervals = {}
@@ -339,17 +337,15 @@ for name in intervals:
 
 # %% [markdown]
 # **What you should see.** The range of the three laws, as printed above, contains only three of the six measured
-# values, although each prediction is at most a factor of two away from the data. For another published table the USL
-# with all its numbers free, fitted to three
-# points, gave 2.8 where 32.9 is true.
+# values, although each table goes at most a factor of two beyond its data.
 #
 # ## Time to accuracy
 #
-# An epoch that is twice as fast gains nothing if you need twice as many. When the batch grows, the only fair measure is
+# Epochs that are twice as fast gain nothing if you need twice as many. When the batch grows, the only fair measure is
 # **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as a
 # median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, and 60,
 # 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. It is a product: 0.62 for
-# the speed of an epoch times 0.67 for learning, which took half as many epochs again.
+# the speed of an epoch times 0.67 for learning, which took 50 % more epochs.
 #
 # **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with an entry per epoch. It returns `None` if
 # the target was not reached and held at the next evaluation. `>=` counts as reached.
@@ -369,7 +365,7 @@ def time_to(target, accuracies, seconds):
 check.check_12_6(time_to)
 
 # %% [markdown]
-# Now this lesson's program, on one rank, and on several in strong and in epoch scaling:
+# Run this lesson's program on one rank, and on several in strong and in epoch scaling:
 
 # %%
 jobs = {"one": (1, "epoch"), "strong": (ranks, "strong"), "epoch": (ranks, "epoch")}
@@ -389,25 +385,24 @@ for name, (n, kind) in jobs.items():
 # %% [markdown]
 # **What you should see.** Strong scaling repeats the curve of one rank except for a last digit, because sums of floats
 # depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in one run .806
-# instead of .836 (two CPU cores, PyTorch 2.13, one seed). Later it caught up, on these few easy images. At this size
-# the winner in seconds may well be "not distinguishable".
+# instead of .836 (two CPU cores, PyTorch 2.13, one seed). Later it caught up, on these few easy images.
 #
 # ## Cost against time
 #
-# You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait. Your site's
-# price turns that into euros. Slurm's accounting has it on record, with the energy where a site measures it:
+# You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait. Slurm's
+# accounting records it, with the energy where a site measures it:
 #
 #     sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056
 #     1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 #
-# More GPUs take less time and cost more. Where is the **sweet spot**? One answer: where *cost × time* is smallest.
-# Before it, time falls by a larger factor than cost rises; after it, by a smaller one.
+# More GPUs take less time and cost more. Where is the **sweet spot**? One answer: where *cost × time* is smallest. Up
+# to this size time falls by a larger factor than cost rises; beyond it, by a smaller one.
 #
 # **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty). Times
-# are `[days-]hours:minutes:seconds`. Energy is in joules; a letter K, M or G behind it stands for thousands, millions
-# or billions, so `5.04M` is 5,040,000 J. 1 kWh is 3.6 million joules. A line may name the same GPUs twice, as
-# `gres/gpu:h100=4` and `gres/gpu=4`, and it counts the GPUs of all nodes. `sweet_spot(sizes, seconds)` returns the size
-# whose GPUs × seconds, times seconds, is smallest.
+# are `[days-]hours:minutes:seconds`. Energy is in joules, with a letter K, M or G for thousands, millions or billions,
+# so `5.04M` is 5,040,000 J. 1 kWh is 3.6 million joules. A line may list the same GPUs twice, as `gres/gpu:h100=4` and
+# `gres/gpu=4`, and it counts the GPUs of all nodes. `sweet_spot(sizes, seconds)` returns the size whose GPUs × seconds,
+# times seconds, is smallest.
 
 
 # %% tags=["exercise"]
@@ -433,8 +428,8 @@ def sweet_spot(sizes, seconds):
 check.check_12_7(cost, sweet_spot)
 
 # %% [markdown]
-# Now the costs of your own jobs of this page, by the scheduler's accounting. Below them cost is drawn against time for
-# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
+# This cell shows the costs of your own jobs by the scheduler's accounting. It also plots cost against time for the
+# small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
 from cluster.jobs.costs import cost_lines
@@ -453,10 +448,10 @@ for name, (sizes, seconds) in times.items():
 plots.cost_against_time(times)
 
 # %% [markdown]
-# **What you should see.** A machine without GPUs gives 0 GPU-hours; there the core-hour is billed. The small set's
-# curve is nearly upright: 32 GPUs take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8.
-# On a line a + b/p the smallest cost × time is near p = b/a, where the divided work takes as long as the fixed cost.
-# The *fastest* size is worth its price when somebody waits. A recommendation says which of the two it prefers.
+# **What you should see.** A machine without GPUs gives 0 GPU-hours. The small set's curve is nearly vertical: 32 GPUs
+# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8. On a line a + b/p the smallest
+# cost × time is near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth its
+# price when somebody waits. Your recommendation should say which of the two you prefer.
 #
 # **Questions.** Which kind of scaling is each of these? `"strong"`, `"epoch"` or `"weak"`.
 #
@@ -474,20 +469,20 @@ plots.cost_against_time(times)
 #   the machine's own.
 #
 # `sweet_large`: the sweet spot of the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the GPU-hours
-# of the small set on 32 over those on one. `plugin_1024`: Horovod's efficiency on 1,024 nodes as a part of the
+# of the small set on 32 GPUs divided by those on one. `plugin_1024`: Horovod's efficiency on 1,024 nodes divided by the
 # plugin's, at most, if both are equally fast on one node.
 #
 # ## The report
 #
-# The cell below writes hardware, tables, picture and costs from the records alone, and the laws from your fits. Three
-# parts are yours. **Question**: what did you want to know, for which decision? **Recommendation**: how many ranks, by
-# which number, and why not more? **What is not known**: what can these runs not tell?
+# The cell below writes hardware, tables, picture and costs from the records, and the laws from your fits. You write
+# three parts. **Question**: what did you want to know, for which decision? **Recommendation**: how many ranks, based on
+# which number, and why not more? **What is not known**: what can these runs not show?
 #
-# Two kinds of hardware do not belong in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
-# the other is no scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
+# Keep two kinds of hardware out of one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to the
+# other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
 #
-# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from the
-# table of epoch scaling, and an efficiency, a speedup or a time from it, as printed there. The grader looks them up in
+# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from
+# the table of epoch scaling, and an efficiency, a speedup or a time, as printed there. The grader compares them with
 # your records. The question needs at least 8 different words, the other two parts 15 each.
 
 # %% tags=["exercise"]
@@ -527,21 +522,17 @@ scaling_report.write(
 #
 # | you see | it was |
 # |---|---|
-# | a perfect "strong" curve | the local batch was kept: epoch scaling |
-# | efficiency above 1 | another batch, a warm cache, a slow first epoch in the baseline |
-# | epochs 2.3 times as fast on twice the GPUs | the batch of each doubled as well (MLPerf, 32 to 64) |
-# | a baseline that nobody beats | it used all cores, and each rank of the others one |
-# | speedups over a baseline on another GPU | an acceleration, or nothing at all |
+# | a perfect "strong" curve | each rank kept its batch: epoch scaling |
+# | a baseline that nothing beats | it used all cores, the other runs one per rank |
 # | best of ten repeats | no median; draw all repeats as points |
 # | "1,024 GPUs: 651 times" | a law, without its range |
 # | nodes in one curve, GPUs in the other | two studies in one picture |
-# | epoch times beside start-to-end times | two questions in one table |
 #
 # ## Recap
 #
 # - Say which kind of scaling you measured; it decides what a speedup means.
 # - Compare sizes within a round, and with copies that never communicate.
-# - A law is an assumption. Far beyond the data, this choice matters more than the data do, so state an interval.
+# - A law is an assumption. Far beyond the data, the choice of law matters more than the data, so state an interval.
 # - Time to accuracy and GPU-hours decide; a speedup alone does not.
 #
 # **Hand in**: in a terminal, this packs the folder, report and picture included, and lists its contents.

@@ -198,17 +198,17 @@ print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 #
 # First simulate what many workers would do. Worker w takes `delays[w]` seconds per gradient, and nobody waits.
 #
-# **Exercise 16.2.** `simulate_async(p, delays, updates)` returns a list with one number per update, in the order
-# in which updates are made. The number says how many updates there had been when the worker read the
+# **Exercise 16.2.** `simulate_async(p, delays, updates)` returns a list with one number per update, in the
+# order in which updates are made. The number says how many updates there had been when the worker read the
 # parameters. All workers begin at time 0, from 0 updates. The worker that is ready first makes its update,
-# reads the parameters anew and begins again. Of several that are ready at once, any may go first.
+# reads the parameters again and starts over. If several are ready at once, any of them can go first.
 
 # %% tags=["exercise"]
 import heapq
 
 
 def simulate_async(p, delays, updates=400):
-    ### BEGIN SOLUTION Exercise 16.2: whoever is ready first updates, reads anew and begins again
+    ### BEGIN SOLUTION Exercise 16.2: the first worker that is ready updates, reads again, starts over
     ready = [(delays[worker], worker) for worker in range(p)]
     heapq.heapify(ready)
     read, reads = [0] * p, []

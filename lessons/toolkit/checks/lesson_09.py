@@ -21,7 +21,7 @@ def check_9_1(scaled: Function) -> str:
             0.1 / 4: "A larger batch allows a larger rate, not a smaller one.",
             1.6: "That is the linear rule.",
             0.4: "That is the square-root rule.",
-            math.sqrt(1.6): "The root is of the workers only, not of the rate.",
+            math.sqrt(1.6): "Take the root of the workers only, not of the rate.",
         }
         mistakes.pop(right, None)
         compare(found, right, f'scaled(0.1, 16, "{rule}")', mistakes, "lr times a factor of N.")

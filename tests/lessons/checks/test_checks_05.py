@@ -183,10 +183,10 @@ OVERLAPS = [
     (lambda one, other: one[1] >= other[0], "Here the later one is named first"),
     (
         lambda one, other: one[0] <= other[0] <= one[1],
-        "The value 2.65 lies in both. Here the later",
+        "The value 2.65 is in both. Here the later",
     ),
     (lambda one, other: True, "lies between"),
-    (lambda one, other: False, "lies in both"),
+    (lambda one, other: False, "is in both"),
     (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "within"),
     (lambda one, other: None, "is there a `return`"),
 ]

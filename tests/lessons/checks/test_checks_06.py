@@ -146,9 +146,9 @@ def test_the_lessons_own_functions_pass():
          "sent back"),
         ("ps_allreduce", [("values += received", "values[:] = received")], "own array is missing"),
         ("ps_allreduce", [("for source in range(1, size)", "for source in range(size)")],
-         "rank 0 talks to `range(1, size)`"),
+         "the others only, `range(1, size)`"),
         ("ps_allreduce", [("for dest in range(1, size)", "for dest in range(size)")],
-         "leave the own rank out"),
+         "`range(1, size)`"),
         ("ps_allreduce", [("received = np.empty_like(values)", "received = np.empty_like(values)\n"
          "        values *= 0")], "own array is missing"),
         ("ring_allreduce", [("for number in range(size - 1)", "for number in range(size)")],
@@ -248,7 +248,7 @@ def test_models_that_are_wrong(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda sizes, seconds, p: fit(sizes, seconds, p, relative=False), "count alike"),
+        (lambda sizes, seconds, p: fit(sizes, seconds, p, relative=False), "equal weight"),
         (lambda sizes, seconds, p: fit(sizes, seconds, p)[::-1], "within 30 %"),
         (lambda sizes, seconds, p: fit(sizes, seconds, p)[0], "Return both"),
     ],

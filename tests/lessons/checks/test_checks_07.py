@@ -31,7 +31,7 @@ PROGRAM_MISTAKES = [
     ("7.1", "hvd.local_rank()]", "hvd.local_rank]", "hvd.local_rank() calls it"),
     ("7.1", '[hvd.local_rank()], "GPU")', "[hvd.local_rank()])", "the CPU is gone"),
     ("7.1", '[hvd.local_rank()], "GPU")', '[hvd.local_rank()], "CPU")',
-     "set_visible_devices(…) is told the type 'CPU'"),
+     "set_visible_devices(…) gets the type 'CPU'"),
     ("7.1", 'list_physical_devices("GPU")', "list_physical_devices()", "ask it for those of type"),
     ("7.2", "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
      "keras.optimizers.Adam(lr * hvd.size())", "a network of its own"),
@@ -190,7 +190,7 @@ def diagnose(start, end, rate):
 
 
 DIAGNOSES = [
-    (lambda start, end, rate: "nothing", "nobody averages"),
+    (lambda start, end, rate: "nothing", "nothing is averaged"),
     (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "nobody sends the start"),
     (lambda start, end, rate: diagnose(start > end and start, end, rate), "nobody sends the start"),
     (lambda start, end, rate: diagnose(0 if end == 0 else start, end, rate), "but too late"),
@@ -218,7 +218,7 @@ JOBS = [
     (ASKED.removeprefix("export "), "without `export`"),
     (ASKED.replace("=", " = "), "no space around"),
     ("export HOROVOD_TIMELINE=timeline.json", "write over the other's"),
-    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "between '…' the shell leaves"),
+    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "between '…' the shell does not"),
     ("export HOROVOD_TIMELINE=steps_$SLURM_NTASKS.json", "timeline_2.json on two ranks"),
     ("export HOROVOD_TIMELINE=timeline_2.json", "write over the other's"),
     (ASKED.replace("SLURM_NTASKS", "NTASKS"), "in SLURM_NTASKS and not in NTASKS"),

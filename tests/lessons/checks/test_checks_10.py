@@ -78,8 +78,8 @@ MISTAKES = [
     ("10.1", "device_ids=gpus, ", "", "One network, one GPU"),
     ("10.1", "device_ids=gpus", "device_ids=[device]", "DDP refuses a list of CPUs"),
     ("10.1", ", bucket_cap_mb=bucket_mb", "", "never reaches DDP"),
-    ("10.1", WRAP, WRAP.replace("=bucket_mb)", "=bucket_mb, init_sync=False)"), "begin alike"),
-    ("10.1", "(model, device_ids=gpus, ", "(model, gpus, None, 0, True, False, ", "begin alike"),
+    ("10.1", WRAP, WRAP.replace("=bucket_mb)", "=bucket_mb, init_sync=False)"), "begin equal"),
+    ("10.1", "(model, device_ids=gpus, ", "(model, gpus, None, 0, True, False, ", "begin equal"),
     ("10.2", "    sampler.set_epoch(epoch)\n", "", "sampler.set_epoch(epoch) comes first"),
     ("10.2", "set_epoch(epoch)", "set_epoch(epoch - 1)", "That is the order of epoch 0"),
     ("10.2", "    sampler.set_epoch(epoch)\n    return torch.tensor(list(sampler))",
@@ -100,7 +100,7 @@ MISTAKES = [
     ("10.2", "    return torch.tensor(list(sampler))",
      "    size, rank = sampler.num_replicas, sampler.rank\n"
      "    numbers = [int(one) for one in list(sampler)]\n"
-     "    return torch.tensor(numbers[: len(sampler.dataset[rank::size])])", "read twice"),
+     "    return torch.tensor(numbers[: len(sampler.dataset[rank::size])])", "repeats some images"),
     ("10.4", "            share.backward()\n        loss += share.detach()\n",
      "        loss += share\n    loss.backward()\n", "one part at a time"),
     ("10.4", WITH, "if True:", "in `with model.no_sync():`"),

@@ -185,7 +185,7 @@ def at(sizes, gains, p, usl=usl):
 RANGES = [
     (free_usl, at, "take κ = 0"),
     (cut, at, "another σ"),
-    (without_sigma_below_0, at, "fit κ anew"),
+    (without_sigma_below_0, at, "fit κ again"),
     (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
     (usl, lambda p, g, n: at(p, g, n, free_usl), "and the USL's answers"),
     (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),

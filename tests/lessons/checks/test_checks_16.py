@@ -48,7 +48,7 @@ def test_the_solution_passes(capsys):
         (RIGHT, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]', "Could not start gRPC"),
         (RIGHT, "host for host in hosts[kind]", "port is missing"),
         (f"[{RIGHT}]", f"sorted({RIGHT})", "They are sorted"),
-        ('f"{host}:{port}"', 'f"{host}: {port}"', "a space too many"),
+        ('f"{host}:{port}"', 'f"{host}: {port}"', "an extra space"),
         (RIGHT, "pair for pair in " + ZIPPED, "one text"),
         ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits forever"),
         ('f"{host}:{port}"', 'f"localhost:{port}"', "as they are"),
@@ -101,7 +101,7 @@ def test_a_right_simulation_passes(capsys):
         (lambda p, delays, updates=400: simulated(p, delays, updates, own=0), "update + 1"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, own=3), "nobody can have"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, barrier=True), "barrier"),
-        (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads anew"),
+        (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads again"),
         (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "make no difference"),
         (lambda p, delays, updates=400: list(range(updates)), "Nobody is late"),
         (lambda p, delays, updates=400: simulated(p, delays, updates) + (delays.sort() or [])

@@ -199,7 +199,8 @@ def test_the_lesson_mentions(lesson, term):
     assert term in text
 
 
-MOST = {"words": 3000, "cells": 40, "rows of tables": 25}
+# A page has at most 3,000 words, however they are counted: other ways find up to 100 more.
+MOST = {"words": 2900, "cells": 40, "rows of tables": 25}
 STILL_OVER = {("05", "rows of tables")}
 
 
@@ -207,11 +208,11 @@ STILL_OVER = {("05", "rows of tables")}
 def test_a_page_can_be_finished(folder):
     cells = re.split(r"(?m)^# %%", (folder / "lesson.py").read_text(encoding="utf-8"))[1:]
     texts = [re.sub(r"(?m)^# ?", "", cell) for cell in cells if cell.startswith(" [markdown]")]
-    lines = [line for text in texts for line in text.splitlines()[1:]]
+    lines = [line for text in texts for line in text.splitlines()]
     tables = [line for line in lines if line.startswith("|")]
     rules = [line for line in tables if set(line) <= set("| -")]
     found = {
-        "words": sum(len(line.split()) for line in lines),
+        "words": sum(len(text.split()) for text in texts),
         "cells": len(cells),
         "rows of tables": len(tables) - 2 * len(rules),
     }

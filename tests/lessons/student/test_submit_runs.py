@@ -104,7 +104,9 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
     other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
     (folder / "02_keras_6.out").write_text(cut_before_end(other))
     output = lessons_command("submit", "02", "--in", folder).output
-    extra = output.partition("Also in it, not counted:\n")[2].partition("To look at before you submit:")[0]
+    extra = output.partition("Also in it, not counted:\n")[2].partition(
+        "To look at before you submit:"
+    )[0]
     assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
     assert output.count("did not end well") == 1
 
@@ -250,7 +252,9 @@ def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_
     (folder / "02_torch_8.err").write_text(FAILED)
     (folder / "02_torch_9.out").write_text(FAILED)
     output = lessons_command("submit", "02", "--in", folder).output
-    extra = output.partition("Also in it, not counted:\n")[2].partition("To look at before you submit:")[0]
+    extra = output.partition("Also in it, not counted:\n")[2].partition(
+        "To look at before you submit:"
+    )[0]
     assert extra.splitlines() == [
         "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
         "  - 02_torch_9.out: there is no run in it (failed)",

@@ -17,7 +17,7 @@ from lessons.toolkit.checks.shared.check import (
 )
 
 Function = Callable[..., Any]
-ANEW = "A second .tofile(path) to the same path begins the file anew: the old content is lost."
+ANEW = "A second .tofile(path) to the same path starts the file again: the old content is lost."
 
 
 @exercise("4.1")
@@ -65,7 +65,7 @@ def check_4_1(write_packs: Function) -> str:
         if together != records.tobytes():
             advice = "A pack contains neighbours, in their order: np.array_split(records, packs)."
             if packs > 10 and any("_10." in name and "_2." in "".join(names) for name in names):
-                advice = "Sorted by name, pack_10 stands before pack_2: write 0010 and 0002."
+                advice = "Sorted by name, pack_10 comes before pack_2: write 0010 and 0002."
             raise CheckFailed(
                 f"{what}: read in the order of their names, the same bytes", "others", advice
             )
@@ -120,7 +120,7 @@ def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
         raise CheckFailed(
             "6 epochs: 6 different orders",
             f"{len({tuple(found) for found in orders})}",
-            "All epochs are alike: put the epoch into the seed, default_rng([seed, epoch]).",
+            "All epochs are the same: put the epoch into the seed, default_rng([seed, epoch]).",
         )
     neighbours = [
         sum(orders[0].index(b) - orders[0].index(a) == 1 for a, b in itertools.pairwise(found))

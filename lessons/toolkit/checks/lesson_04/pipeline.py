@@ -24,7 +24,7 @@ def check_4_3(stages: Function) -> str:
     if sorted(flat) != everything:
         raise CheckFailed(
             f"{len(everything)} samples per epoch, each once",
-            f"{len(flat)}, of which {len(set(flat))} are different",
+            f"{len(flat)}, but only {len(set(flat))} different ones",
             "No stage may drop or repeat samples: no repeat(), no take().",
         )
     decoded = watched.calls
@@ -40,7 +40,7 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "a cache of single images, as bytes",
             "a cache of what prepare() makes: finished batches of floats",
-            "cache() stands behind prepare(): always the same batches, and 9.8 GB of them at "
+            "cache() comes after prepare(): always the same batches, and 9.8 GB of them at "
             "128 × 128. Move it between unbatch() and shuffle().",
         )
     if flat == everything:
@@ -53,12 +53,12 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "another order in epoch 2 than in epoch 1",
             "the same in every epoch",
-            "cache() behind shuffle() keeps the shuffled order: cache first, then shuffle (anew in "
-            "each epoch, which it does by itself).",
+            "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, which "
+            "gives each epoch a new order.",
         )
     check_mixing(first, flat)
     check_switches(stages)
-    return "Decoded once, mixed anew in every epoch, prepared ahead of time."
+    return "Decoded once, shuffled again in every epoch, prepared ahead of time."
 
 
 def check_mixing(batches: list[list[int]], flat: list[int]) -> None:

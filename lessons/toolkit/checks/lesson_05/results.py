@@ -26,8 +26,8 @@ def check_5_5(interval: Function, overlap: Function) -> str:
             },
         )
     cases = [
-        ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 lies in both."),
-        ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 lies in both. {EITHER_FIRST}"),
+        ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 is in both."),
+        ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 is in both. {EITHER_FIRST}"),
         ((1.0, 2.0), (3.0, 4.0), False, "All from 2 to 3 lies between them."),
         ((3.0, 4.0), (1.0, 2.0), False, f"All from 2 to 3 lies between them. {EITHER_FIRST}"),
         ((1.0, 4.0), (2.0, 3.0), True, "One lies within the other."),

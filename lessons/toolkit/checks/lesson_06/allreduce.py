@@ -54,8 +54,8 @@ def hang_advice(hang: str, ranks: int) -> str:
         return ALONE
     if re.search(r"rank (\d+) (?:sends to|receives from) rank \1\b", hang):
         return (
-            "A rank that waits for itself waits for ever: leave the own rank out, rank 0 talks to "
-            "`range(1, size)`."
+            "A rank that waits for itself waits forever: rank 0 exchanges messages with the others "
+            "only, `range(1, size)`."
         )
     if "sends" not in hang:
         return "Everybody receives and nobody sends: some rank has to begin."

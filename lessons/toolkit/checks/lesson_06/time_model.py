@@ -44,8 +44,8 @@ def check_6_3(model: Function, fit: Function) -> str:
                 raise CheckFailed(
                     f"{real:.3g} s foretold for {unseen:.0e} bytes, within 30 %",
                     f"{foretold:.3g} s, with alpha = {fitted[0]:.3g} and beta = {fitted[1]:.3g}",
-                    "Large sizes drown the small ones: divide each equation by its measured "
-                    "seconds, so that all sizes count alike.",
+                    "Large sizes dominate the fit: divide each equation by its measured seconds, "
+                    "so that all sizes have equal weight.",
                 )
     return "Three schemes counted; the fit foretells sizes that it has not seen."
 

@@ -10,10 +10,10 @@ Function = Callable[..., Any]
 # Spread before the first step, spread at the end, rate over the right rate; the missing step.
 TRACES = [
     (0.0, 0.0, 1.0, "nothing", "Equal at the start and at the end, with the scaled rate."),
-    (0.0, 0.17, 1.0, "average", "They began alike and went apart: nobody averages."),
-    (0.12, 0.21, 1.0, "broadcast", "They began unlike and stayed so: nobody sends the start."),
+    (0.0, 0.17, 1.0, "average", "They started equal and drifted apart: nothing is averaged."),
+    (0.12, 0.21, 1.0, "broadcast", "They started different and stayed so: nobody sends the start."),
     (0.21, 0.12, 1.0, "broadcast", "A spread that got smaller is still one: compare with 1e-6."),
-    (0.12, 0.0, 1.0, "early", "They began unlike and ended equal: it was sent, but too late."),
+    (0.12, 0.0, 1.0, "early", "They started different and ended equal: sent, but too late."),
     (0.0, 0.0, 0.5, "scale", "The ranks agree, and the rate is half of what it should be."),
     (0.0, 0.0, 0.125, "scale", "On 8 ranks the rate of one is an eighth."),
     (0.0, 0.17, 0.5, "average", "Two faults: name the one that makes the result worthless."),

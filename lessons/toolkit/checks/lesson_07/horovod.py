@@ -46,9 +46,9 @@ def check_7_1(program: Any) -> str:
                 'Without "GPU" TensorFlow takes this as the list of all devices: the CPU is gone, '
                 'and the program ends with "No CPU devices are available in this process".'
             )
-            found = "set_visible_devices(…) is told no type"
+            found = "set_visible_devices(…) gets no type"
             if of_type:
-                found = f"set_visible_devices(…) is told the type {shown(of_type)}"
+                found = f"set_visible_devices(…) gets the type {shown(of_type)}"
                 advice = 'TensorFlow refuses a GPU as a device of another type: say "GPU".'
             expected = f"GPU {local} is the one visible device of type GPU; the CPU stays visible"
             raise CheckFailed(expected, found, advice)

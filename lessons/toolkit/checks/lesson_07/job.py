@@ -40,9 +40,9 @@ def check_7_7(job: str) -> str:
         advice = "Without `export` the variable stays in this script, and no rank sees it."
         raise CheckFailed(right, line, advice)
     if not launch or place > launch[-1]:
-        raise CheckFailed(right, f"{line}, behind the launch", "It has to stand above the launch.")
+        raise CheckFailed(right, f"{line}, behind the launch", "Move it above the launch.")
     if "'" in value and "$" in value:
-        raise CheckFailed(right, line, "Between '…' the shell leaves a name with $ as it stands.")
+        raise CheckFailed(right, line, "Between '…' the shell does not replace a name after $.")
     (one, _), (two, unset) = (filled_in(value, lines[:place], tasks) for tasks in "12")
     if unset:
         advice = (

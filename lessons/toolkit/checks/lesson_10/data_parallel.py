@@ -169,7 +169,7 @@ def wrapped(program: Any, gpus: int) -> None:
         )
     if not asked.get("init_sync", True):
         raise CheckFailed(
-            "networks that begin alike",
+            "networks that begin equal",
             "init_sync=False",
             "Leave init_sync out. With False, DDP sends nobody rank 0's parameters, and averaged "
             "gradients move networks that stay different.",
@@ -212,8 +212,8 @@ def check_10_2(program: Any) -> str:
             raise CheckFailed(
                 f"{size} ranks read {images} images once each, {images // size} a rank",
                 f"{len(read)} reads; {missing} images never, {twice} once more than needed",
-                "Iterate over the sampler itself: it gives this rank's share of an order that all "
-                "ranks draw alike.",
+                "Iterate over the sampler itself: it gives this rank's share of an order that is "
+                "the same on all ranks.",
             )
     if orders[0] == orders[1]:
         raise CheckFailed(
@@ -263,7 +263,7 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
             wanted, said = (f"{shown(one[where : where + 5])[:-1]}, …]" for one in (right, found))
             if len(found) != len(right):
                 wanted, said = f"{len(right)} numbers", f"{len(found)}"
-                twice = "The sampler has some images read twice, so that all shares are alike."
+                twice = "The sampler repeats some images, so that all shares have equal size."
                 advice = f"{twice} {advice}"
             elif found == sorted(right):
                 advice = f"Sorted, an epoch is in no random order any more. {advice}"

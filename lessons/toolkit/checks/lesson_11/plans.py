@@ -85,7 +85,7 @@ def check_11_2(bubble: Function) -> str:
         mistakes.pop(right, None)
         what = f"bubble({stages}, {m})"
         compare(number(bubble(stages, m), what), right, what, mistakes)
-    return "m + stages - 1 turns, in stages - 1 of which a stage has nothing to do."
+    return "A stage has m + stages - 1 turns, and is idle in stages - 1."
 
 
 @exercise("11.3")

@@ -51,7 +51,7 @@ class PretendedDist:
         if src is None:
             advice = "The first stage has nobody before it and the last one nobody after it: ask "
             advice += "`if stage.before is not None`, and the same of stage.after."
-            raise CheckFailed("recv hears a rank", "it is told to hear None", advice)
+            raise CheckFailed("recv gets a rank", "it gets None", advice)
         self.right_group("recv", group, down=src < self.own.comm.rank)
         if str(tensor.dtype) != "torch.float64":
             advice = "x.new_empty(…) and torch.empty_like(…) are like what they are made from."

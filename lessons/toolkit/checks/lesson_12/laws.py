@@ -149,13 +149,13 @@ def check_12_4(usl: Function, at: Function) -> str:
         advice = "Where the free fit has κ < 0, take κ = 0 and fit σ alone, which is Amdahl's law."
         raise CheckFailed("kappa is never below 0", f"{kappa:.4g}", advice)
     if abs(sigma - alone[0]) > 1e-3 * alone[0] or kappa != 0:
-        advice = "κ = 0 needs another σ: fit it anew, with one column; it is amdahl_f(…)."
+        advice = "κ = 0 needs another σ: fit it again, with one column; it is amdahl_f(…)."
         raise CheckFailed(f"sigma = {alone[0]:.4g}, kappa = 0", f"{sigma:.4g}, {kappa:.4g}", advice)
     gains = made(usl_of(-0.01, 0.002))
     sigma, kappa = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))
     alone = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)])
     if sigma != 0 or abs(kappa - alone[1]) > 1e-3 * alone[1]:
-        advice = "Where the free fit has σ < 0, take σ = 0 and fit κ anew: one column, p(p−1)."
+        advice = "Where the free fit has σ < 0, set σ = 0 and fit κ again: one column, p(p−1)."
         raise CheckFailed(f"sigma = 0, kappa = {alone[1]:.4g}", f"{sigma:.4g}, {kappa:.4g}", advice)
     # Where κ is above 0 the three laws are three curves, and the USL is the lowest of them. In the
     # last study a free κ would be below it, and its USL the highest by far, or negative.

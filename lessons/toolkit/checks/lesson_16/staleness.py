@@ -66,7 +66,7 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
     if all(read == reads[p] for read in reads[p:]) and reads[p] < p:
         if reads[p] > 0:
             return "These stay the same: return what each update had read, not how late it was."
-        return "After its update a worker reads anew; here it goes on with what it read first."
+        return "After its update a worker reads again; here it continues with what it read first."
     if abs(mean - p) < 1e-9:
         return "A worker reads after its own update, so that one counts as made: update + 1."
     if abs(mean - (p - 1) / 2) < 1e-9:
