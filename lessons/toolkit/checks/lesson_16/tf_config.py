@@ -97,7 +97,7 @@ def why_wrong(
             'ends with "Could not start gRPC server", and the first waits for it.'
         )
     if [address.replace(" ", "") for address in found] == right:
-        return "There is a space too many, so no host with this name is found."
+        return "There is an extra space, so no host with this name is found."
     if sorted(found) == sorted(right):
         return "They are sorted. An index refers to the original order of the lists."
     if [a.rpartition(":")[0] for a in found] == hosts:
