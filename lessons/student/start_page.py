@@ -15,10 +15,10 @@ from lessons.student.lesson_folder import chosen_course
 TITLE = re.compile(r"^# (\d\d · .+)$", re.M)
 TIME = re.compile(r"\bAllow ([\w ]+? (?:minutes|hours?))\b")
 EXERCISE = re.compile(r"\d+\.\d+[a-z]?")
-HOW = """In a lesson, run the cells from the top, one after the other, with Shift+Enter. What says
-`NotImplementedError` is yours to write."""
-BACK = """This page is written when JupyterLab starts. To bring it up to date, type `lessons start`
-in a terminal, and open `START.md` again."""
+HOW = """In a lesson, run the cells from the top, one after the other, with Shift+Enter. Replace
+each line that says `NotImplementedError` with your own."""
+BACK = """JupyterLab updates this page when it starts. To update it at any other time, type
+`lessons start` in a terminal, and open `START.md` again."""
 
 
 @dataclass(frozen=True)
