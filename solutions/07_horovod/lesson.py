@@ -368,7 +368,7 @@ words["full"] = "--width 10 --steps 30 --batch-size 256"
 rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=several))
 predictions.compare("predict_share", measured.share(speed))
-display(plots.speed_rounds(speed))
+display(plots.speed_rounds(speed), plots.speedup_card(speed, save="my_speedup.png"))
 if profile == "full":
     nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
     for run in nodes:
