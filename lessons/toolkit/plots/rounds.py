@@ -76,4 +76,4 @@ def work(one: rounds.Round) -> float:
 
 
 def unit_of(one: rounds.Round) -> str:
-    return "images a second" if work(one) != 1.0 else "phases a second"
+    return "images per second" if work(one) != 1.0 else "phases per second"
