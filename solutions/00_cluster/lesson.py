@@ -51,10 +51,10 @@ gpt_files = submit_once("gpt.sbatch")
 show_output(gpt_files)
 
 # %% [markdown]
-# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes noise.
-# Ten epochs later it writes letters, words and brackets, and understands nothing. What it learnt comes from
-# your job: each rank read 256,000 characters, and 500 times the two averaged what they had learned.
-# `train_gpt.py` is the whole program. `gpt.py` contains the network, about 900,000 numbers.
+# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes
+# noise. Ten epochs later it writes letters, words and brackets, without understanding any of it. It learned
+# this in your job: each rank read 256,000 characters, and the two averaged what they had learned, 500 times
+# in all. `train_gpt.py` is the whole program. `gpt.py` contains the network: about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file while it grew.
@@ -73,7 +73,7 @@ show_output(gpt_files)
 # | `--output=train_%j.out`, `--error=…` | files for the output; `%j` becomes the job's number, so the next run does not overwrite them |
 #
 # **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty
-# directives: two tasks, both on the one node, five minutes. Both output files have names that begin with
+# directives: two tasks, both on one node, and five minutes. The names of both output files begin with
 # `00_cluster_` and the job's number. One ends in `.out`, the other in `.err`. Save the file with Ctrl+S,
 # then run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
 
@@ -85,7 +85,7 @@ check.check_0_1(Path("job.sbatch"))
 # ranks, the **launcher**, sets environment variables for each of them.
 #
 # **Exercise 0.2.** Complete `facts` in `train.py`. It looks up three facts in `environ`, under the names in
-# `NAMES`. It must also be right when no launcher started the program. Where a program or a cell says `raise
+# `NAMES`. It must also work when no launcher started the program. Where a program or a cell says `raise
 # NotImplementedError("…")`, replace that line with your own.
 
 # %% tags=["check"]
@@ -97,12 +97,12 @@ check.check_0_2(train.facts)
 # %% [markdown]
 # ## Predict
 #
-# Predict before you submit. Only that you predicted counts, not whether you were right.
+# Predict before you submit. A wrong prediction counts as much as a right one.
 #
 # 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does
 #    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal
 #    often shows it.)
-# 2. Does it print the same name in a job, or another one? `"same"` or `"other"`.
+# 2. Does it print the same name in a job, or a different one? `"same"` or `"other"`.
 # 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`.
 #    How many task lines does the job print then? A number.
 
@@ -124,10 +124,10 @@ files = submit_once("job.sbatch", options=options)
 show_output(files)
 
 # %% [markdown]
-# The first lines are facts about the job, which the line `facts` of the job file prints. Then each task
-# prints one line. They come in any order, because the tasks run at the same time.
+# The first lines are facts about the job, printed by the line `facts` in the job file. Then each task prints
+# one line. The order varies, because the tasks run at the same time.
 #
-# The file contains more, which `show_output` and `cluster logs JOB` leave out:
+# The file also contains lines that `show_output` and `cluster logs JOB` leave out:
 
 # %%
 records = [line for line in Path(files[0]).read_text().splitlines() if ":::MLLOG" in line]
@@ -136,7 +136,7 @@ print(f"{len(records)} lines like this one:\n{task}")
 
 # %% [markdown]
 # This is the **run record**. Each line is one event: a task has started, an epoch has ended, something was
-# measured. The course draws its pictures and counts your points from these lines. You never need to read
+# measured. The course uses these lines to draw its pictures and count your points. You never need to read
 # them.
 
 # %%
@@ -146,8 +146,8 @@ predictions.compare("predict_host_job", "same" if same else "other", how="saw")
 plots.node_grid(run)
 
 # %% [markdown]
-# **What you should see.** One square per task, in the row of its node. Below them is the job's time from
-# submission to end. On a cluster the job ran on other hosts than this notebook. A laptop is only one
+# **What you should see.** One square per task, in the row of its node. Below them is the job's timeline from
+# submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only one
 # machine, and the first fact of the job says `site: laptop`.
 #
 # ## Kill a rank
@@ -181,7 +181,7 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 # A supercomputer is many machines on one network. You type on a **login node**, which all users share. Your
 # programs run on **compute nodes**. The scheduler decides which job gets which nodes, and when. On most
-# machines it is called Slurm. On a laptop, a small scheduler of the course takes Slurm's place.
+# machines it is called Slurm. On a laptop, the course's own small scheduler takes Slurm's place.
 #
 # Open a terminal: *File → New → Terminal* in JupyterLab. It starts in the folder `lessons`. Change to this
 # lesson's folder:
@@ -193,12 +193,12 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     source ../../.venv/bin/activate
 #
-# Then choose, once, where your jobs run. The first line lists the computers that the course knows:
+# Then choose, once, where your jobs run. The first command lists the computers that the course knows:
 #
 #     cluster sites
 #     cluster use laptop
 #
-# On a cluster, use its name, and the project that pays, if there is one:
+# On a cluster, use its name and, if there is one, the project that pays:
 #
 #     cluster use juwels --account PROJECT
 #
@@ -222,14 +222,14 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #     cluster queue
 #     cluster logs -f JOB
 #
-# The last line shows the output as it grows. Ctrl+C ends the watching, but not the job. End the job, too,
-# and see what the accounting says about it:
+# The last command shows the output as it grows. Ctrl+C stops the display, but not the job. Now cancel the
+# job, and see what the accounting says about it:
 #
 #     cluster cancel JOB
 #     cluster queue
 #     cluster accounting JOB
 #
-# The cells below type the same lines for you.
+# The cells below run the same commands for you.
 
 
 # %% tags=["setup"]
@@ -255,15 +255,15 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that
 # the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue.
-# Only the accounting still knows it: `CANCELLED`, with the seconds for which it held its core.
+# Only the accounting still lists it: `CANCELLED`, with the seconds for which it held its core.
 #
-# `cluster` prints the scheduler's own command each time. Learn those, because they work on every Slurm
+# `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
 # machine.
 #
 # | the course | Slurm | shows |
 # |---|---|---|
 # | `cluster submit clock.sbatch` | `sbatch clock.sbatch` | the job's number |
-# | `cluster queue` | `squeue --me` | which of your jobs wait and why, which run, where and how long |
+# | `cluster queue` | `squeue --me` | which of your jobs wait and why, which run, where and for how long |
 # | `cluster logs -f JOB` | `tail -f clock_JOB.out` | what the job prints, while it runs |
 # | `cluster cancel JOB` | `scancel JOB` | nothing: the job ends |
 # | `cluster accounting JOB` | `sacct -X --jobs=JOB` | how the job ended, on which nodes, how long, how many cores it held |
@@ -285,9 +285,9 @@ print(*tasks, sep="\n")
 predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
-# `#SBATCH --ntasks=2` reserves room for two tasks, and starts none. The job file itself runs once, and so
-# does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code
-# 0, as if all were well, and half of what you pay for was idle.
+# `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so
+# does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0,
+# as if all were well, but most of what you pay for was idle (half of it, in `smoke`).
 #
 # ## What a job costs
 #
@@ -295,7 +295,7 @@ predictions.compare("predict_lines", len(tasks), how="counted")
 # time, in **core hours** (or GPU hours): one core for one hour, or four cores for a quarter of an hour.
 #
 # **Exercise 0.3.** Write two functions. All times are in seconds. `jobs` is a list of triples: cores,
-# elapsed time, and the seconds in which cores really worked for the job (Slurm calls them `TotalCPU`).
+# elapsed time, and the CPU time that the job really used (Slurm calls it `TotalCPU`).
 
 
 # %% tags=["exercise"]
@@ -318,8 +318,8 @@ def idle_share(jobs):
 check.check_0_3(core_hours, idle_share)
 
 # %% [markdown]
-# How much of your first job, the one that learned to write, was training? With `--parsable` (`-P` in
-# sacct), the accounting prints all its columns in a form for programs.
+# How much of your first job, in which the network learned to write, was training? With `--parsable` (`-P` in
+# sacct), the accounting prints all columns in a machine-readable form.
 
 # %%
 [gpt] = read_files(gpt_files)
@@ -332,18 +332,18 @@ print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,"
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and what the network wrote. If a long training run shows a number
-# like this, it is waiting for something. Lesson 04 finds out for what. Slurm does the sum for you, and calls the
-# share in which cores worked *CPU efficiency*. (A laptop has neither of these two commands.)
+# The rest is startup (launcher, Python, imports) and the writing of text. If a long training run shows a
+# share like this, it is waiting for something. Lesson 04 finds out what for. Slurm does the sum for you, and
+# calls the share of time in which cores worked *CPU efficiency*. (A laptop has neither of these commands.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
 #
 # ## Results and errors
 #
-# Every program has two output streams: one for results, one for warnings and errors. A job keeps them in
-# two files, `--output` and `--error`. Without a job the shell does it: `>` sends the results to a file,
-# `2>` the errors.
+# Every program has two output streams: one for results, one for warnings and errors. A job keeps them in two
+# files, `--output` and `--error`. Without a job the shell does it: `>` sends the results to a file, and `2>`
+# does so with the errors.
 #
 # **Exercise 0.4.** Start `train.py` in your terminal. Send its results to `out.txt` and its errors to
 # `err.txt`. Then look into both files:
@@ -351,8 +351,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 #     grep -v MLLOG out.txt
 #     cat err.txt
 #
-# (`grep -v` leaves out the run record.) Write the line that you typed into the next cell, in quotes, so
-# that this page runs it, too.
+# (`grep -v` leaves out the run record.) Put your `train.py` line into the next cell, in quotes, so that this
+# page runs it, too.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Exercise 0.4: set command to the line that you typed, in quotes
@@ -367,8 +367,8 @@ predictions.compare("predict_host_here", here, how="saw")
 
 # %% [markdown]
 # Why do the job files say `python -u`? A program that writes to a file collects its output in a buffer and
-# empties it now and then. Until then `tail -f` shows nothing, even if the job is fine. `-u` switches the
-# buffer off.
+# writes it out only now and then. Until then, `tail -f` shows nothing, even if the job is fine. `-u`
+# switches the buffer off.
 #
 # ## Three jobs that went wrong
 #
@@ -420,22 +420,22 @@ check.check_0_5()
 # on a compute node that the portal requested for you. Portals offer other programs the same way: RStudio,
 # image platforms such as BisQue, NVIDIA's DIGITS.
 #
-# **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda
-# create -n py3.6-keras …` and made a kernel of it with `ipython kernel install --user --name py3.6-keras
+# **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda create
+# -n py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras
 # --display-name "…"`.
 #
-# **Modules** switch a site's software on, for example `module load python/3.6.4-anaconda` at BioHPC. Names
-# and versions differ between sites. Here the site's file loads them.
+# **Modules** make a site's software available, for example `module load python/3.6.4-anaconda` at BioHPC.
+# Names and versions differ between sites. In this course, the site's file loads them.
 #
 # **Cores and GPUs.** `1 cores` in a task's line means **binding**: the launcher has tied this task to one
 # core. If two tasks on a node both say 64 cores, nothing is bound, and they may get in each other's way.
-# These lines print how many cores you may use, and which ones:
+# These commands print how many cores you may use, and which ones:
 #
 #     nproc
 #     taskset --cpu-list --pid $$
 #
-# `srun --cpu-bind=verbose …` prints the same for each task. For the GPUs of the node that you are on there
-# is
+# `srun --cpu-bind=verbose …` prints the same for each task. To see the GPUs of the node that you are on,
+# type
 #
 #     nvidia-smi
 #
@@ -452,11 +452,11 @@ check.check_0_5()
 #     exit
 #
 # Read the site's file twice. The first time it tells `salloc` the account and the partition. Inside the
-# allocation it loads the software. Without the `exit` the node stays yours, idle, and you pay for it. (A
-# laptop has no `salloc`, and needs none.)
+# allocation it loads the software. Without the `exit`, you keep an idle node and pay for it. (A laptop has
+# no `salloc`, and needs none.)
 #
-# **Time limits** are not exact. On a real Slurm (one machine that plays four nodes) a limit of one minute
-# ended a job after about 1:25, because Slurm checks only now and then.
+# **Time limits** are not exact. On a real Slurm (one machine that acts as four nodes), a job with a limit of
+# one minute ended after about 1:25, because Slurm checks only now and then.
 #
 # ## Traps
 #
@@ -476,8 +476,8 @@ check.check_0_5()
 #   variables tell each rank which one it is.
 # - Requesting tasks starts none of them. One dead rank ends the job for all.
 # - A job's results and errors go to two files, with the job's number in their names.
-# - You pay for the cores that you hold. The accounting says for how long.
-# - The site's file knows the computer. The lesson does not.
+# - You pay for the cores that you hold. The accounting says how long you held them.
+# - The differences between computers are in the site's file, not in the lesson.
 #
 # **To show a friend**: what your two ranks learned to write. The picture is saved beside this page.
 

@@ -20,7 +20,7 @@
 # less wrong, and repeat. No framework hides anything here. The whole program is little more than a hundred
 # lines of NumPy, and lesson 06 distributes it over many workers.
 #
-# Allow 60 minutes. The runs of this page take seconds.
+# Allow 60 minutes. The runs on this page take seconds.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": 12,800 images, a few seconds. "full": all 60,000
@@ -38,13 +38,13 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # %% [markdown]
 # ## Predict
 #
-# Predict before you run anything. Only that you predicted counts, not whether you were right.
+# Predict before you run anything. A wrong prediction counts as much as a right one.
 #
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
 #    times. For *a* = 4: above which rate do you run away instead of coming to rest?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
-#    random place. What accuracy is left? A fraction of 1.
+#    random place. What accuracy, from 0 to 1, is left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_divergence and predict_shuffled to a number each
@@ -57,8 +57,8 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # ## A function that nobody can write down
 #
 # A robot in a garden photographs insects and has to tell ten kinds apart, to decide which ones may stay. A
-# photograph has 224 × 224 pixels in 3 colours. The answer is one of 10. So the robot needs a *function*
-# from many numbers to ten. Try to write it with `if` and loops: which pixel do you look at first?
+# photograph has 224 × 224 pixels in 3 colours. The answer is one of 10 kinds. So the robot needs a
+# *function* from many numbers to ten. Try to write it with `if` and loops: which pixel do you look at first?
 #
 # Pattern recognition, classification, clustering: such tasks are easy to show with examples and impossible
 # to spell out. So we choose a form that can become almost any function, and *fit* it to examples. A better
@@ -90,7 +90,7 @@ def loss(w):
 
 
 # %% [markdown]
-# Which way is better? Ask each parameter: move it up a little, then down a little, and see what the loss
+# Which way is better? Try each parameter: move it up a little, then down a little, and see what the loss
 # does. The change of the loss divided by the change of the parameter is the **slope** of the loss:
 
 # %%
@@ -102,17 +102,17 @@ for k in range(4):
 
 # %% [markdown]
 # w[1] has a large negative slope: if it grows, the loss falls. All slopes together are the **gradient**. It
-# points uphill, so to go down, you step against it. This way to find it is called *central differences*. It
-# is reliable and slow: two losses for each parameter, and networks have millions of parameters. A formula
-# gives all slopes at once.
+# points uphill, so to go down, you step against it. This way of finding it is called *central differences*.
+# It is reliable but slow: it computes two losses per parameter, and networks have millions of parameters. A
+# formula computes all slopes at once.
 #
 # For one point, the loss is error², where error = polynomial − y. Move w[k] by a little d. Then the
 # polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope of one point is 2·error·x^k, and the
 # slope of the loss is the mean over all points.
 #
-# **Exercise 1.1.** Write this gradient, as an array as long as `w`. The check compares it with central
-# differences. Do that with every gradient that you ever write by hand, and do it in float64, NumPy's
-# default with 16 digits. In float32, which has 7 digits, the slopes of the cell above are off by 5 %,
+# **Exercise 1.1.** Write this gradient, as an array of the same length as `w`. The check compares it with
+# central differences. Do that with every gradient that you ever write by hand, and do it in float64, NumPy's
+# default with 16 digits. In float32, which has 7 digits, the slopes in the cell above are off by 5 %,
 # although nothing is wrong: the two losses differ only in digits that float32 does not have.
 
 
@@ -161,9 +161,9 @@ plots.fitted_curves(
 
 # %% [markdown]
 # Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. You come to
-# rest if that factor is between −1 and 1, that is for lr below 2 / *a*. The loss of the polynomial is a
-# bowl that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an
-# eigenvalue, computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
+# rest if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a bowl
+# that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an eigenvalue,
+# computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -183,8 +183,8 @@ plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, hi
 # that adds them up. With enough hidden neurons, this form comes as close as you like to *any* continuous
 # function on an interval. That is what *function approximation* means.
 #
-# Here is a network for the thirty points of a wilder curve: forward, then backward, then the step. Read a
-# name like `d_out` as "how much the loss grows when `out` grows". It is a slope, as above.
+# Here is a network for thirty points on a wilder curve. Its loop goes forward, then backward, then takes a
+# step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a slope, as above.
 
 
 # %%
@@ -214,7 +214,7 @@ plots.fitted_curves(
 
 # %% [markdown]
 # **What you should see.** The error falls from about 0.4 with one hidden unit to about 0.02 with sixteen.
-# One neuron makes one bend. More units and layers can fit more, and need more data and more computing.
+# One neuron makes one bend. More units and layers can fit more, but need more data and more computing.
 #
 # ## Sixty thousand digits
 #
@@ -243,21 +243,21 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # The next three gaps are in `train.py`. Fill one, save the file (Ctrl+S), then run its check here.
 #
-# **Exercise 1.3.** Back-propagation is the chain rule. How fast does the loss change with a weight? As fast
-# as it changes with what the weight feeds, times how fast that changes with the weight. Fill `backward`,
-# from the end to the beginning:
+# **Exercise 1.3.** Back-propagation is the chain rule. A weight feeds a sum, and the sum changes the loss.
+# So the slope for the weight is the slope for that sum, times how fast the sum changes with the weight. Fill
+# in `backward`, from the end to the beginning:
 #
-# - `d_scores`, the slopes of the scores, are (probabilities − one-hot) / n. Softmax and log cancel to this.
-#   The / n is there because the loss is a mean over n images. To subtract one-hot, subtract 1 at
+# - `d_scores`, the slopes of the scores, are (probabilities − one-hot) / n. This remains after softmax and
+#   log cancel. The / n is there because the loss is a mean over n images. To subtract one-hot, subtract 1 at
 #   `[np.arange(n), labels]`, in a copy.
 # - w2 gets `hidden.T @ d_scores`. b2 gets the sum of `d_scores` over the images (`axis=0`).
 # - The slopes of the hidden layer are `d_scores @ w2.T`, but only where relu let something through. A
 #   comparison such as `hidden > 0` counts as 1 where it is true and as 0 elsewhere.
 # - w1 and b1 are like w2 and b2, with `x` in place of `hidden`. Return w1, b1, w2, b2 in this order.
 #
-# (`@` is the product of matrices, `.T` swaps rows and columns. If you are lost, look at shapes: a gradient
-# has the shape of its parameter, and of `x` (n × 784) and `d_hidden` (n × 64) only `x.T @ d_hidden` makes
-# 784 × 64.)
+# (`@` is the product of matrices, `.T` swaps rows and columns. If you are lost, look at shapes. A gradient
+# has the shape of its parameter, and the only 784 × 64 product of `x` (n × 784) and `d_hidden` (n × 64) is
+# `x.T @ d_hidden`.)
 
 # %% tags=["check"]
 import train
@@ -266,17 +266,17 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_1_3(train.forward, train.backward)
 
 # %% [markdown]
-# **Exercise 1.4.** The gradient of all 60,000 images is exact and gives one step per epoch. The gradient of
-# 32 images is rougher, and gives 1,875 steps. So shuffle the images, cut them into batches, and take one
-# step for each batch. This is **stochastic gradient descent**. Fill `minibatches`: it returns a list of
-# index arrays that together are a permutation. The last one may be shorter.
+# **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
+# gradient of 32 images is rougher, but allows 1,875 steps. So shuffle the images, cut them into batches, and
+# take one step for each batch. This is **stochastic gradient descent**. Fill in `minibatches`: it returns a
+# list of index arrays that together are a permutation. The last may be shorter.
 
 # %% tags=["check"]
 importlib.reload(train)
 check.check_1_4(train.minibatches)
 
 # %% [markdown]
-# **Exercise 1.5.** Fill `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
+# **Exercise 1.5.** Fill in `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
 # learning rate, Q the loss and ∇Q its gradient. This time work *in place*, with `param -= …`, because the
 # network must see the new numbers.
 
@@ -294,7 +294,7 @@ check.check_1_5(train.update)
 # - `loss_of_guessing`: what is the loss of a network that gives every digit the probability 1/10?
 # - `divergence_rate`: above which rate does descent on ½·a·w² diverge, for *a* = 4? By now you can compute
 #   it.
-# - `wrong_line`: a course's slide explained back-propagation as follows. Which line updates the wrong
+# - `wrong_line`: a slide from a course explained back-propagation as follows. Which line updates the wrong
 #   thing?
 #
 # **A** Inputs X and Y are fed to the network, which predicts Z. **B** A loss function says how large the
@@ -335,17 +335,17 @@ print("test accuracy", run.test_accuracy.value)
 plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
-# **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, and guessing
-# has 2.3. After that, progress is slow. With 12,800 images and 3 epochs, five seeds ended at test
-# accuracies from 0.927 to 0.934. With all 60,000 images and 5 epochs they ended at 0.968 to 0.972 (2 cores,
-# NumPy 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
+# **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3
+# for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of five
+# seeds were 0.927 to 0.934. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy
+# 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
 # seconds will differ. Your accuracy should not. The seed alone changes the accuracy by up to 0.7 percentage
 # points, so do not celebrate a change that gains less.
 #
 # ## Where is the knowledge?
 #
 # In the weights and nowhere else. `train.py` wrote them to `weights.npy`. Each hidden unit has 784 weights,
-# one per pixel. They are a picture of what the unit looks for: a **feature**.
+# one per pixel. Together they form a picture of what the unit looks for: a **feature**.
 
 # %%
 weights = np.load("weights.npy")
@@ -353,11 +353,11 @@ w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
 plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]
-# Ink makes a unit larger where its picture is blue, and smaller where it is red. Strokes and arcs appear
-# where digits are. At the edge, where all images are empty, there was nothing to learn, and the random
-# start is still visible.
+# Ink raises a unit's output where its picture is blue, and lowers it where it is red. Strokes and arcs
+# appear where digits are. At the edge, where all images are empty, there was nothing to learn, and the
+# random start is still visible.
 #
-# Now your predictions come back. The next cell shuffles the weights. Then it lets your `descend` try five
+# Now compare your predictions. The next cell shuffles the weights. Then it lets your `descend` try five
 # rates on ½·a·w².
 
 
@@ -379,25 +379,25 @@ for lr, end in ends.items():
 predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if abs(end) >= 1))
 
 # %% [markdown]
-# **What you should see.** The trained accuracy is the job's. With shuffled weights about one digit in ten
-# is right, which is guessing. The numbers are the same, and all knowledge is gone. Up to a rate of 0.49 the
-# descent approaches 0. From 0.51 on it runs away.
+# **What you should see.** The trained accuracy is the same as in the job. With shuffled weights, about one
+# digit in ten is right, no better than guessing. The numbers are the same, but all knowledge is gone. Up to
+# a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
 #
 # ## Traps
 #
 # | you see | cause |
 # |---|---|
-# | loss explodes, or stays near 2.3 with accuracy 0.10 | the gradient was not divided by the batch, so the rate is 32 times too large |
+# | loss explodes, or stays near 2.3 with accuracy 0.10 | the gradient was not divided by the batch size, so the rate is 32 times too large |
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
 # | a gradient check is off by a few per cent, though the program is right | the check was done in float32 |
-# | accuracy jumps from batch to batch, and the test accuracy is 0.16 | images sorted by digit and not shuffled. (MNIST's own order is mixed: without shuffling it still gave 0.92 to 0.93, and with shuffling 0.93; 12,800 images, three seeds) |
+# | accuracy jumps from batch to batch, and the test accuracy is 0.16 | images sorted by digit and not shuffled. (MNIST's own order is mixed: the accuracy was still 0.92 to 0.93 without shuffling, and 0.93 with it; 12,800 images, three seeds) |
 # | an array of n × n losses, and no memory left | shapes (n,) and (n, 1) were broadcast against each other |
 # | the loss does not change at all | `param = param - …` instead of `param -= …` |
 #
 # ## Recap
 #
-# - The bound of the rate follows from the curvature, 2 / *a*, and you can know it before you run. Shuffled
-#   weights know nothing: the knowledge is in which number is where.
+# - The bound on the rate, 2 / *a*, follows from the curvature, and you can compute it before you run.
+#   Shuffled weights know nothing: what counts is which number is where.
 # - Learning is a form with free numbers, a loss, its gradient, and many small steps.
 # - Back-propagation is the chain rule from the loss to every weight. Central differences check it.
 # - An epoch has ceil(samples / batch) steps. The last one may be smaller.
@@ -409,4 +409,4 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 # Next: in 02 a framework writes the backward pass. In 06 this very program runs on several workers. Further
 # reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep Learning*; T.
 # Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv 1802.09941). The
-# pictures of this page are drawn with matplotlib. To open images of your own, use pillow.
+# pictures on this page are drawn with matplotlib. To open images of your own, use pillow.

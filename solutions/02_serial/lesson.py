@@ -17,10 +17,10 @@
 #
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and PyTorch
 # write them for you. You train the same network with both on one device, submit the training as a job, and
-# learn to say how fast it was, with the uncertainty that belongs to the number. Later lessons state the
-# speed of other networks with the four functions that you write here.
+# learn to say how fast it was, and with what uncertainty. Later lessons use the four functions that you
+# write here to state the speed of other networks.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 45 minutes. On two CPU cores, all the runs on this page together take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU if there is one
@@ -40,9 +40,9 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # %% [markdown]
 # ## Predict
 #
-# Predict before you run anything. Only that you predicted counts, not whether you were right.
+# Predict before you run anything. A wrong prediction counts as much as a right one.
 #
-# What test accuracy will a network of 407,050 parameters reach on handwritten digits? A fraction of 1.
+# What test accuracy, from 0 to 1, will a network with 407,050 parameters reach on handwritten digits?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_accuracy to a number
@@ -53,11 +53,10 @@ answers.note(predict_accuracy=predict_accuracy)
 # %% [markdown]
 # ## The data
 #
-# MNIST has 60,000 handwritten digits to learn from and 10,000 for the test. Each has 28 × 28 pixels from 0
-# to
-# 255. `data.load` finds the four IDX files, verifies their checksums and divides the pixels by 255. If you
-#      forget that division in a program of your own, the first layer gets inputs that are 255 times too
-#      large, and training goes badly.
+# MNIST has 60,000 handwritten digits to learn from and 10,000 for the test. Each has 28 × 28 pixels with values
+# from 0 to 255. `data.load` finds the four IDX files, verifies their checksums and divides the pixels by 255.
+# If you forget that division in a program of your own, the first layer gets inputs that are 255 times too
+# large, and training goes badly.
 
 # %%
 mnist = data.load("mnist")
@@ -72,13 +71,13 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # - The forward pass, the backward pass and the update are now a **model** and **`fit`**.
 # - SGD is now **Adam**, which keeps two numbers for each parameter.
-# - Keras runs the loop over epochs and batches. So the **run record** (lesson 00) is now a *callback*:
-#   Keras calls it at the start, after each epoch and at the end. Its clock never goes backwards, and it is
-#   read after the device has finished its work.
+# - Keras runs the loop over epochs and batches. So the **run record** (lesson 00) is now written by a
+#   *callback*, which Keras calls at the start, after each epoch and at the end. Its clock never goes
+#   backwards, and is read after the device has finished.
 #
 # The options are those of lesson 01. A job file changes the training with `--epochs`, `--batch-size` and
-# others, without touching the program. (Older material types `--batch_size`. That works, too.) This lists
-# all options:
+# others, without touching the program. (Older material writes `--batch_size`, which works, too.) This
+# command lists all options:
 #
 #     python train.py --help
 #
@@ -139,8 +138,8 @@ torch_files = submit_once("job_torch.sbatch", *sizes)
 #
 #     grep -v MLLOG 02_keras_*.out
 #
-# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and
-# your points come from the record, and not from the variables of this notebook.
+# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and your
+# points come from the record, not from the variables in this notebook.
 
 # %%
 from autograder.reading.files import read_files
@@ -168,28 +167,28 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # **What you should see.**
 #
 # - The first bar is hatched, because the first epoch does not count. It also includes tracing the program,
-#   allocating memory and reading cold files. If you put it into a mean, whatever compiles less looks
+#   allocating memory and reading cold files. If a mean includes it, a program that compiles less looks
 #   "faster".
 # - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine. Seconds do.
-#   With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and 0.951 to 0.954 in
-#   PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says nothing about
-#   the frameworks. With all 60,000 images both pass 0.97.
-# - A course at Jülich printed 8, 7, 7 and 7 s per epoch and test accuracy 0.9805 for this program, with
-#   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow
-#   2.21, needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years
-#   differ, so the ratio says nothing about a GPU or a core.
-# - You may divide where only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
+#   With 12,800 images and three epochs, the accuracies of five seeds were 0.950 to 0.959 in Keras and 0.951
+#   to 0.954 in PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says
+#   nothing about the frameworks. With all 60,000 images, both programs pass 0.97.
+# - A course at Jülich reported 8, 7, 7 and 7 s per epoch and a test accuracy of 0.9805 for this program,
+#   with TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with
+#   TensorFlow 2.21, needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware
+#   and years differ, so the ratio says nothing about a GPU or a core.
+# - You may divide times if only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
 #   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
 #   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind.
-#   GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a program scales.
+#   GPUs can be orders of magnitude faster than a CPU, but that says nothing about how a program scales.
 
 # %% [markdown]
 # ## State its speed
 #
 # **Exercise 2.3.** Write four functions that you will use in every later lesson.
 #
-# - `epoch_time`: what an epoch typically takes. It must leave out what only the start of a run pays for.
-#   One epoch that another user's job disturbed must hardly change it.
+# - `epoch_time`: how long an epoch typically takes. Leave out one-time costs at the start of a run. One
+#   epoch that another user's job disturbed should barely affect the result.
 # - `throughput`: training samples per second. Test samples do not count.
 # - `speedup`: time of the base ÷ time on N devices, for the same work on the same hardware.
 # - `efficiency`: speedup ÷ N.
@@ -229,7 +228,7 @@ check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
-# four is not a speedup of 2.80, but something between two numbers. Which numbers?
+# four does not mean a speedup of 2.80, but one between two numbers. Which numbers?
 #
 # Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same for a
 # throughput.
@@ -333,14 +332,14 @@ answers.note(
 #
 # ## Recap
 #
-# - You can predict accuracy: it hardly depends on machine or framework.
+# - You can predict accuracy: it hardly depends on the machine or framework.
 # - A framework writes the backward pass and the update. Data, sizes, clock and honesty remain your job.
-# - Epoch time: what is typical of the epochs after the first. Throughput: training samples ÷ that time.
+# - Epoch time: the typical time of the epochs after the first. Throughput: training samples ÷ that time.
 # - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with the
-#   word that says what stayed the same: strong, epoch or weak. Whole seconds give an interval, not a
-#   number.
+#   word that says what stayed the same: strong, epoch or weak. Times in whole seconds yield an interval, not
+#   a number.
 #
-# **To show a friend**: your program's speed on one picture, saved beside this page.
+# **To show a friend**: your program's speed in one picture, saved beside this page.
 
 # %%
 plots.speed_card(keras_run, throughput(samples, epoch_time(one)), save="my_speed.png")

@@ -24,8 +24,8 @@
 # speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
 # speedup.
 #
-# Allow 60 minutes. On two CPU cores the runs of this page take one to two minutes together. Your own task
-# near the end takes another three to six minutes, twice.
+# Allow 60 minutes. On two CPU cores, the runs on this page together take one to two minutes. Your own task
+# near the end runs twice, for three to six minutes each time.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
@@ -54,7 +54,7 @@ cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
 #
 # 1. How many steps does an epoch of 50,000 images take at batch 256?
 # 2. How many parameters does ResNet50V2 have for 10 classes? The order of magnitude is enough.
-# 3. How many bytes are 50,000 pictures of 128 × 128 pixels and 3 colours in float32?
+# 3. How many bytes do 50,000 pictures of 128 × 128 pixels and 3 colours take in float32?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_steps, predict_params and predict_bytes to numbers
@@ -103,9 +103,9 @@ noise = [row.reshape(32, 32, 3) for row in rows]
 plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
-# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. It raises no
-# error, and a network trains on such pictures without complaint. **Look at your data once, as it goes into
-# the network.**
+# The second row of pictures shows the same bytes after the obvious `reshape(32, 32, 3)`. It raises no error,
+# and a network trains on such pictures without complaint. **Look at your data once, as it goes into the
+# network.**
 #
 # ## The program
 #
@@ -125,8 +125,8 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
 
 # %% [markdown]
 # The pictures are enlarged to 128 × 128 to make the work heavier. A course at the Barcelona Supercomputing
-# Center does so, and we want to compare with its numbers. How large would all 50,000 be in float32? That
-# was your third prediction.
+# Center does this, and we want to compare our numbers with theirs. How large would all 50,000 be in float32?
+# That was your third prediction.
 
 # %%
 whole = 50_000 * np.prod((128, 128, 3)) * np.dtype("float32").itemsize
@@ -134,15 +134,15 @@ print(f"{whole / 1e9:.1f} GB at once; {256 * whole / 50_000 / 1e6:.0f} MB in a b
 predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 
 # %% [markdown]
-# A process that makes them all at once is killed for its memory (exit code 137, *out of memory*). So the
-# program keeps bytes. Each batch is scaled and resized when its turn comes, inside `tf.data`.
+# A process that resizes them all at once is killed (exit code 137, *out of memory*). So the program keeps
+# bytes. Each batch is scaled and resized when its turn comes, inside `tf.data`.
 #
-# **Exercise 3.2.** Fill `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function of a
-# batch's images and labels that casts to float32, divides by 255 and resizes.
+# **Exercise 3.2.** Fill in `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
+# takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
 #
-# In training, the second value beside an image is not its label but its number in the data set. Pass it on
-# unchanged. The record puts the label in its place afterwards. That way it can count which images were
-# really read, and compare some of them with the originals.
+# In training, each image comes not with its label but with its number in the data set. Pass that on
+# unchanged. The record replaces it with the label afterwards. So the record can count which images were
+# really read, and compare some with the originals.
 
 # %% tags=["check"]
 import train
@@ -153,25 +153,25 @@ check.check_3_2(train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is its
-# depth: the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times
-# fewer parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101
-# and 152 layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
-# Such networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000
-# classes is the network's first guess, or among its first five.
+# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth:
+# the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times fewer
+# parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152
+# layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first. Such
+# networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes is
+# the network's first guess, or among its first five.
 #
 # | argument | meaning |
 # |---|---|
-# | `include_top` | with the last layers, which turn features into classes? |
+# | `include_top` | whether to include the last layers, which turn features into classes |
 # | `weights` | `"imagenet"`: trained weights, **downloaded**; `None`: random ones |
 # | `input_tensor` | a tensor to build on, instead of a new input |
 # | `input_shape` | height, width, colours; at least 32 × 32 |
 # | `pooling` | without top: `None`, `"avg"` or `"max"` of each feature's picture |
-# | `classes` | how many, with top and without trained weights |
-# | `classifier_activation` | of the top; `None` gives raw scores |
+# | `classes` | how many classes, with top and without trained weights |
+# | `classifier_activation` | activation of the top; `None` for raw scores |
 #
-# **Exercise 3.3.** Fill `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
-# Build it untrained, for images of `size` by `size`, with 10 classes.
+# **Exercise 3.3.** Fill in `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
+# Build it untrained, for `size` by `size` images, with 10 classes.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -183,10 +183,10 @@ check.check_3_3(train)
 #
 # ## How much memory it needs
 #
-# You can compute memory before a job fails for lack of it. For each parameter, training holds the parameter
+# You can compute the memory before a job runs out of it. For each parameter, training holds the parameter
 # itself, its gradient, and what the optimizer keeps: nothing for SGD, one number with momentum, two for
-# Adam. It also holds the outputs of the layers for every image of the batch, because the backward pass
-# needs them again. The first part does not depend on the batch. The second is proportional to it.
+# Adam. It also holds the outputs of the layers for every image of the batch, because the backward pass needs
+# them again. The first part does not depend on the batch. The second is proportional to it.
 
 # %%
 import math
@@ -202,21 +202,21 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need, and its libraries use
-# working space. On a CPU, the peak of a training step grew by 28 MB per image (TensorFlow 2.21, batches of
+# working space. On a CPU, a training step's peak memory grew by 28 MB per image (TensorFlow 2.21, batches of
 # 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970 and one of 1,400,
-# and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you request
-# it.
+# and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you choose a
+# batch.
 #
 # ## Fewer bits
 #
-# Half the bytes per number need half that memory. GPUs also multiply short numbers many times as fast: an
+# Halving the bytes per number halves that memory. GPUs also multiply short numbers many times faster: an
 # A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What you lose depends
 # on where the bits are saved:
 #
-# | format | bits | of them for digits | largest | used as |
+# | format | bits | bits of the mantissa | largest | used as |
 # |---|---|---|---|---|
 # | float32 | 32 | 23 | 3 · 10³⁸ | the format of this course's programs |
-# | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units make of float32, on NVIDIA GPUs from the A100 on |
+# | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units turn float32 into, on NVIDIA GPUs since the A100 |
 # | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision by autocast*: the products in 16 bits, the parameters in float32 |
 # | float16 | 16 | 10 | 65,504 | the same, with a scaled-up loss, because small gradients would become 0 |
 
@@ -230,14 +230,14 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 
 # %% [markdown]
 # In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is
-# why mixed precision keeps float32 numbers and adds the steps there. With **autocast** these are the
-# parameters. You must ask for it (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
+# why mixed precision keeps float32 numbers and adds the steps to those. With **autocast**, these are the
+# parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
-# lesson 11. TF32 is different:
-# TensorFlow uses it by default, and PyTorch does for convolutions but not for other products (versions 2.21
-# and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100, and with 23
-# on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to divide their
-# seconds. When you quote a throughput, quote the precision with it.
+# lesson 11. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
+# for other products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa
+# on an A100 or H100, and a 23-bit one on a V100 or a CPU. Ten bits are three decimal digits. That is one
+# more reason never to divide such devices' seconds. When you quote a throughput, quote the precision with
+# it.
 #
 # **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
 
@@ -260,7 +260,7 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # ## Run it
 #
 # The optimizer is SGD with a rate of 0.01, as in Barcelona. The first job trains ResNet50V2. The second job
-# compares batches and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
+# compares batch sizes and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
 # ResNet50V2 at three batch sizes and ResNet101V2.
 
 # %%
@@ -286,25 +286,25 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large, so the curves stay
-#   far behind the rings. In `full`, network, data, batch and rate are Barcelona's. Its random numbers, its
-#   TensorFlow and its GPU are not, and nobody has measured yet how close your points come. Either way the
-#   rings are a reference, not a target.
+# - In `smoke` you train on a hundredth of the data, with pictures a sixteenth as large, so the curves stay
+#   far behind the rings. In `full` you have Barcelona's network, data, batch and rate, but not its random
+#   numbers, TensorFlow and GPU. Nobody has measured yet how close your points come. Either way the rings are
+#   a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
-# - On two CPU cores, with 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch and 2 to 6
-#   s for the others; loss about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
+# - On two CPU cores, with 512 images of 32 × 32 in batches of 64, we saw 7 to 13 s for the first epoch, 2 to
+#   6 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
-#   memory and reads cold files. Here it is two or three times as long as the second. A mean over 5 epochs
-#   hides much of your throughput, a mean over 50 hardly any. So the "speedup" of means depends on how long
-#   you trained. The speedup of medians without epoch 1 does not.
+#   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
+#   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" from means depends on how
+#   long you trained. One from medians without epoch 1 does not.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 24 steps that average still contains its start values. Measured for this lesson, after 32
-# steps on two CPU cores: 0.097 on the test images against 0.22 in training. After a few hundred steps it
-# has settled. So in `smoke` no test accuracy is graded here: with few steps, look at the training accuracy.
+# means. After 24 steps that average still contains its start values. For this lesson we measured, after 32
+# steps on two CPU cores, 0.097 on the test images against 0.22 in training. After a few hundred steps it has
+# settled. So in `smoke` no test accuracy is graded here: with few steps, look at the training accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -325,24 +325,24 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
 # %% [markdown]
-# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the
-#   knob of data parallelism, and why too small a batch makes every comparison look bad. CPU cores are full
-#   early, a GPU late. If whiskers overlap, you saw no difference.
+# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the knob
+#   of data parallelism, and why too small a batch makes every comparison look bad. Small batches fill CPU
+#   cores. A GPU needs larger ones. If whiskers overlap, you saw no difference.
 # - If the memory is not enough (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
 #   Then run *everything* that you compare with the same batch.
-# - Parameters are not work. What each pixel goes through decides the seconds. Compare parameters and images
-#   per second in the rows of your table.
+# - Parameters are not work. The time depends on what is computed for each pixel. Compare parameters and
+#   images per second in the rows of your table.
 #
 # ## Your own task: ResNet152V2
 #
-# Now the same program with another network. Lesson 05 asks, with published seconds, whether the larger
-# network scales better. To ask that about your own machine you need its baseline, too, and everything else
-# must stay as it was for ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512
+# Now the same program with another network. Lesson 05 uses published times to ask whether the larger network
+# scales better. To ask that about your own machine, you need this network's baseline, too. Everything else
+# must stay as it was for ResNet50V2. In `smoke` that means `--size 32 --train-samples 512 --test-samples 512
 # --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours. `train_words`, at the top of
 # this page, contains the options of your profile.
 #
-# **Exercise 3.5.** `job_words` returns the words after `job.sbatch`: ResNet152V2, at the sizes of your
-# profile. The check then counts its parameters, which takes some seconds.
+# **Exercise 3.5.** `job_words` returns the words that follow `job.sbatch`: ResNet152V2, with your profile's
+# sizes. The check then counts its parameters, which takes some seconds.
 
 
 # %% tags=["exercise"]
@@ -357,14 +357,14 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it. First **interactively**, where you see errors at once, then as a **job**, which needs nobody
-# to wait. In a terminal, in this folder:
+# Now run it. First **interactively**, where you see errors at once, then as a **job**, so nobody has to
+# wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
 # This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, request a
-# node next (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the
-# software:
+# node next (`--cpus-per-task=2` for `smoke`), and read the file once more inside the allocation, where it
+# loads the software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     source ~/.dl-course/site.sh
@@ -375,7 +375,7 @@ check.check_3_5(job_words, train.build_model, profile)
 #     exit
 #
 # `launch` is the site's way to start a program with all the cores that you requested. A bare `srun python`
-# may get one core of the eight: since Slurm 22.05, `srun` no longer inherits `--cpus-per-task` from the
+# may get only one core of eight: since Slurm 22.05, `srun` no longer inherits `--cpus-per-task` from the
 # allocation.
 #
 # A laptop has nothing to allocate. There, for `smoke`, type (in an allocation, with `launch python` in
@@ -394,9 +394,9 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
-# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that had other work,
-# too, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one H100, a batch
-# of 1,024 took 63 s in the first epoch and 33 s in the second (Torres).
+# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also busy
+# otherwise, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one H100, with
+# a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #
@@ -433,7 +433,7 @@ check.check_3_6(shapes)
 #
 # 1. It says that ResNet50V2 has "25,613,800 parameters" and prints a program with `classes=10`. You counted
 #    23,585,290. The last layer has 2,048 weights and a bias for each class. **For how many classes is
-#    25,613,800?**
+#    25,613,800 right?**
 # 2. It says that `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
 #    (224, 224, 3)". **Must a network with top and `weights=None` be 224 × 224?** `"yes"` or `"no"`.
 #
@@ -441,7 +441,7 @@ check.check_3_6(shapes)
 #
 # 3. 42 s for an epoch of 50,000 images: how many images per second?
 # 4. Why does `weights="imagenet"` hang on many compute nodes? (a) The weights do not fit into the GPU. (b)
-#    They are downloaded, and there is no internet. (c) 10 classes need fewer. One letter.
+#    They are downloaded, and there is no internet. (c) 10 classes need fewer weights. One letter.
 # 5. After 24 steps the training accuracy is 0.2 and the test accuracy 0.10. What has not settled? (a) The
 #    shuffle. (b) The learning rate. (c) The running averages of batch normalisation. One letter.
 
@@ -467,21 +467,21 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
 # | 25,613,800 parameters | 1,000 classes, the default |
 # | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet; train longer |
-# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute it, reduce the batch and run everything again |
-# | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or the data set is another one |
+# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute their size, reduce the batch and run everything again |
+# | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or you used another data set |
 # | a "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
 #
 # ## Recap
 #
 # - You can compute steps, parameters and bytes with paper and pencil. Do so first, and you request the
 #   right node and know why a job died.
-# - Make large inputs batch by batch, inside the input pipeline.
+# - Prepare large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote them.
-# - Memory is parameters, gradients and optimizer, plus the layers' outputs times the batch. Fewer bits
-#   halve it, and change the digits.
-# - A baseline is one device's median epoch without the first, with everything that it depends on: network,
-#   size, batch, device, precision, versions. Divide it by the time on N devices only if all of these agree.
-#   Lessons 05 and 07 measure baselines of their own, with their own program and batch.
+# - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch.
+#   Half the bits halve it, but cost digits.
+# - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
+#   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
+#   these agree. Lessons 05 and 07 measure baselines of their own, with their own program and batch.
 #
 # **Submit** your work. This packs the folder and lists what is in the package.
 #

@@ -18,10 +18,10 @@
 # Training needs four things from a machine: arithmetic, memory, a network between nodes, and input and
 # output for many readers at once. (A workshop by Cray listed them like this in 2018.) This lesson is about
 # the last one. You read the same images from single files, from packs and from memory. You replace the
-# neural network by a wait, to see the input alone. Then you build the pipeline that hides the input behind
+# neural network with a wait, to see the input alone. Then you build the pipeline that hides the input behind
 # the computing.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
+# Allow 45 minutes. On two CPU cores, all the runs on this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
@@ -46,9 +46,9 @@ sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 # %% [markdown]
 # ## Predict
 #
-# 1. 6,400 images are in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How many
-#    times as fast is reading from the packs? A number.
-# 2. The input prepares batches ahead of time while a GPU computes (*prefetch*). Still the GPU waits for its
+# 1. 6,400 images are stored in 6,400 files, and again in 32 packs of 200. Both are in the system's cache.
+#    How many times as fast is reading from the packs? A number.
+# 2. The input prepares batches ahead of time while a GPU computes (*prefetch*). Still, the GPU waits for
 #    input half of the time. You add a second GPU to the same node, fed by the same input. Does that shorten
 #    the epoch? `"yes"` or `"no"`.
 
@@ -62,16 +62,16 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # %% [markdown]
 # ## Packs
 #
-# A file has a price before its first byte: the system looks up its name, checks permissions, opens it, and
+# A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and
 # later closes it. On a cluster a few servers look up the names for everybody. Many readers of many small
-# files are the hardest work that you can give them (SURF's slides on large-scale training say so, too).
+# files are the heaviest load that you can put on them (SURF's slides on large-scale training say so, too).
 # Once a file is open, more bytes cost little. So images go into **packs**. TFRecord, WebDataset and HDF5
 # files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
 #
-# **Exercise 4.1.** Fill `write_packs` in `sources.py`.
+# **Exercise 4.1.** Fill in `write_packs` in `sources.py`.
 
 # %% tags=["check"]
 import sources
@@ -85,8 +85,8 @@ check.check_4_1(sources.write_packs)
 # SGD wants samples in random order. A disk wants them one after the other. The compromise has two parts:
 # **the packs in a new order each epoch**, and a **buffer** from which samples are drawn.
 #
-# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has a permutation of its
-# own. A second run with the same seed has the same ones.
+# **Exercise 4.2.** Fill in `order(names, epoch, seed)` in `sources.py`. Each epoch has its own permutation.
+# A second run with the same seed has the same permutations.
 
 # %% tags=["check"]
 importlib.reload(sources)
@@ -122,10 +122,10 @@ plots.class_in_batches(
 )
 
 # %% [markdown]
-# The plot shows how large the most frequent class is in each batch. With ten classes, about 0.15 is good. A
-# line at 1 means batches of a single class: the network learns airplanes, then forgets them for
-# automobiles, and the loss looks like the teeth of a saw. A buffer of two or three packs repairs most of
-# that, but not all. **Write packs mixed.** Then order and buffer are enough.
+# The plot shows the share of the most frequent class in each batch. With ten classes, about 0.15 is good. A
+# line at 1 means batches of a single class: the network learns airplanes, then forgets them for automobiles,
+# and the loss looks like the teeth of a saw. A buffer of two or three packs repairs most of that, but not
+# all. **Write packs mixed.** Then the random order and the buffer suffice.
 #
 # ## The stages
 #
@@ -138,7 +138,7 @@ plots.class_in_batches(
 # | `prepare(…)` | batches, scales and resizes (lesson 03) | after `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
 # | `prefetch(n)` | prepares *n* batches while the network computes | last |
 #
-# **Exercise 4.3.** Fill `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
+# **Exercise 4.3.** Fill in `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
 # `buffer`, `size`, `batch_size` and `prefetch`. Use cache and prefetch only if they are true. Prefetch 4
 # batches.
 
@@ -151,9 +151,9 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# New since lesson 03 are the three sources, `stages`, and `--compute-ms`. With that option the program
-# builds no network, and each step waits for so many milliseconds instead (in `input_only.py`). What it then
-# measures is the input alone.
+# The three sources, `stages` and `--compute-ms` are new since lesson 03. With that option, the program
+# builds no network. Instead, each step waits for the given number of milliseconds (in `input_only.py`). The
+# program then measures the input alone.
 
 # %%
 import difflib
@@ -171,8 +171,9 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # ## Run it
 #
 # Files, packs and memory are read in one job and take turns epoch by epoch, so other load on the machine
-# affects all three equally. The job runs first with one core, then with all. The files are written once, to
-# your site's fast folder (`SITE_SCRATCH`), not beside the program: never submit or back up 50,000 files.
+# affects all three equally. The job runs first with one core, then with all cores. The files are written
+# once, to your site's fast folder (`SITE_SCRATCH`), not beside the program: never submit or back up 50,000
+# files.
 
 # %%
 from autograder.reading.files import read_files
@@ -186,8 +187,8 @@ for n in (1, cores):
 files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
-# How many images does the network process? ResNet50V2, fed from packs, shows it. (In `smoke` it gets so few images
-# that only its timings are meaningful.)
+# How many images per second does the network process? ResNet50V2, fed from packs, shows it. (With so few
+# images in `smoke`, only its timings are meaningful.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
@@ -210,29 +211,29 @@ expectations.compare(
 # %% [markdown]
 # **What you should see.**
 #
-# - Packs give a few times as many images per second as single files, although *both* come from memory: you
-#   wrote them a moment ago, and the system keeps what it can. What is left is the price of opening. The
+# - Packs deliver a few times as many images per second as single files, although *both* come from memory:
+#   you wrote them a moment ago, and the system keeps what it can. What remains is the cost of opening. The
 #   line above says whether your machine was quiet enough to show it.
 # - Packs are nearly as fast as memory. Both are limited by the work on each single sample in `tf.data`
 #   (unbatch, shuffle, batch). Reading packs without all this is faster still: from cached packs on a local
 #   disk, NumPy read 1.6 million images per second (two CPU cores).
 # - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
 #   nothing, or lose.
-# - The dashed line is the network on your machine. If a bar ends to its right, the input is faster than the
-#   network: the run is **compute-bound**, and a faster input gains nothing. If it ends to its left, the run
-#   is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is always compute-bound. An H100,
-#   the dotted line, processes 3,600 images of 128 × 128 per second, so there you must watch the input.
+# - The dashed line is the network on your machine. If a bar ends right of the line, the input is faster than
+#   the network: the run is **compute-bound**, and a faster input gains nothing. If it ends left of the line,
+#   the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is always compute-bound. An
+#   H100, the dotted line, processes 3,600 images of 128 × 128 per second, so there you must watch the input.
 #   (That is another machine, with larger images. It shows how far apart things are. Do not divide by it.)
-# - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: every further process
-#   helps, until there are enough. With a heavy network it got 88 to 95, whatever their number.
+# - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
+#   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each additional process
+#   helps, until there are enough. With a heavy network it got 88 to 95, with any number of processes.
 #
 # ## Cold and warm
 #
 # The system keeps files in memory, in its **page cache**. A read from there is *warm*. A read that really
 # goes to the disk is *cold*. The first epoch of a job is mostly cold. Later epochs are warm as long as the
-# data set fits into the node's memory. Here you measure each by itself. `forget` asks the system to drop a
-# file from the cache. Some file systems cannot do that: one that is in memory has no disk to read from.
+# data set fits into the node's memory. Here you measure each kind by itself. `forget` asks the system to
+# drop a file from the cache. Some file systems cannot do that: one in memory has no disk to read from.
 
 
 # %%
@@ -273,11 +274,11 @@ for way, write in ways.items():
 # %% [markdown]
 # **What you should see.** Cold is several times slower than warm, for files and for packs, and cold packs
 # are at least as fast as warm files. On the local disk of a busy virtual machine with two cores, single
-# files gave 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs gave 57,000 to 222,000
-# cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with 6,400
-# images). If cold and warm do not differ, your temporary folder has no disk behind it, or the disk's own
-# cache answered. On a shared file system cold is the usual case, because other jobs fill the servers'
-# caches, too.
+# files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000 to
+# 222,000 cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with
+# 6,400 images). If the two do not differ, your temporary folder has no disk behind it, or the disk's own
+# cache answered. On a shared file system, cold reads are the usual case, because other jobs fill the
+# servers' caches, too.
 #
 # **Staging.** A compute node often has a disk of its own, which nobody else slows down. Copy the packs
 # there once, at the start of the job, and read every epoch from there. One sequential copy of 32 packs is
@@ -291,8 +292,8 @@ for way, write in ways.items():
 #
 # ## At the same time
 #
-# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses it so
-# that an epoch of waits is as long as the input of an epoch. There, overlapping gains most.
+# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses a time
+# at which an epoch's waits take as long as its input. That is where overlapping gains most.
 #
 # **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
 
@@ -327,15 +328,15 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
 plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than the
-# longer of the two, because the first batch cannot be hidden, and neither can filling the shuffle buffer.
+# **What you should see.** In turn, an epoch takes the sum of both times. With `prefetch` it takes slightly
+# more than the longer one, because neither the first batch nor filling the shuffle buffer can be hidden.
 # Your numbers should be within a quarter of the formula. Other load on the machine changes them, so the
-# program measures each epoch with waits beside one without. That is why each of the two runs has its own
-# mark in the plot.
+# program measures each epoch with waits next to one without them. That is why each of the two runs has its
+# own mark in the plot.
 #
-# Now your second prediction, by your own formula and your own input. If batches are prepared ahead of time,
-# a GPU that waits half of the time computes half as long as the input takes. A second GPU halves the
-# computing.
+# Now check your second prediction, with your own formula and input. If batches are prepared ahead of time, a
+# GPU that waits half of the time computes for half as long as the input takes. A second GPU halves the
+# computing time.
 
 # %%
 t_in = plots.median_of_measure([ahead], "input_s")
@@ -346,22 +347,22 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
         predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
-# With prefetch the input alone sets the pace, and the second GPU only waits more. In turn, the second GPU
+# With prefetch, the input alone sets the pace, and a second GPU only adds waiting. In turn, the second GPU
 # does shorten the epoch, by a quarter, because there every second of computing counts. But `prefetch` would
-# have gained more, and costs one line.
+# gain more, with one line of code.
 #
-# Today TensorFlow adds a forgotten `prefetch` by itself (`input_only.py` switches that off, so that you see
-# your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.
+# Today TensorFlow adds a forgotten `prefetch` by itself (`input_only.py` switches that off to show your own
+# stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computing take turns.
 #
 # ## Arithmetic or memory
 #
-# The same question comes back inside the processor, which waits for its memory as a GPU waits for its
-# files. Adding two arrays moves much and computes little. A matrix product does the opposite. That is why
+# The same question comes back inside the processor, which waits for its memory as a GPU waits for its files.
+# Adding two arrays moves many bytes and computes little. A matrix product does the opposite. That is why
 # libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
 #
-# **Exercise 4.5.** `gigabytes_per_s`: of `a + b`, with *n* float32 in each array. `gigaflops`: of a product
-# of *n* × *n* matrices. Both run on one core. NumPy adds on one core anyway, and the setup at the top of
-# this page limits its products to one.
+# **Exercise 4.5.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is
+# for a product of *n* × *n* matrices. Both run on one core. NumPy adds on one core anyway, and the setup at
+# the top of this page limits its products to one.
 
 
 # %% tags=["exercise"]
@@ -432,15 +433,15 @@ answers.note(
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
 # | fewer images per epoch than the set has | a pack was cut off, or `drop_remainder=True` |
-# | a pause after some epochs | TensorFlow 2.21 is late to end the thread that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (ResNet50V2 of lesson 03, two CPU cores); with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` 0.2 to 0.3 s |
+# | a pause after some epochs | TensorFlow 2.21 is late to end the thread that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (lesson 03's ResNet50V2, two CPU cores), but 0.2 to 0.3 s with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap
 #
 # - What packs gain depends on the machine, so measure it. Whether a second GPU helps follows from one
 #   question: which is slower, input or computing?
-# - Measure the input alone (a wait instead of the network) and the network alone (data in memory). A good
-#   pipeline makes the epoch as long as the slower of the two, and no longer.
+# - Measure the input alone (a wait instead of the network) and the network alone (data in memory). With a
+#   good pipeline, an epoch takes as long as the slower of the two, and no longer.
 # - Write packs mixed, read them in a new order each epoch, decode in parallel, cache before you shuffle,
 #   prefetch last.
 # - Say whether files were cold or cached when you quote a reading speed. Where cold reads are slow, stage

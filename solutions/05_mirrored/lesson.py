@@ -22,7 +22,7 @@
 # the 32 together. Lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
 # `tf.distribute.MirroredStrategy`.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
+# Allow 45 minutes. On two CPU cores all runs on this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = (
@@ -52,7 +52,7 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # %% [markdown]
 # ## Predict
 #
-# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
+# One 64 GB GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
 # 2,048 images in each step.
 #
 # 1. How many seconds does an epoch take on 2 GPUs, and on 4?
@@ -75,15 +75,15 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # | **pipeline** | its layers | the batch in small pieces, so that all layers are busy |
 # | **hybrid** | its layers | its part of the batch |
 #
-# Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
-# *Tuning*: many settings at once. *Model*: one that fits no device.
+# Goals differ, too. *Faster*: the same training in less time. *Data*: more data in the same time.
+# *Tuning*: many settings at once. *Model*: a network too large for one device.
 #
 # Before you write a program that divides anything, you must be able to say which device holds what.
 #
-# **Exercise 5.1.** There are four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7.
-# `holds` returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
-# the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 form one network and take
-# the first half of the batch. Devices 2 and 3 form another one.
+# **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0
+# to 7. `holds` returns two lists: a device's layers and its images. Parts are consecutive blocks: device
+# 0 has the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 together hold one
+# network and take the first half of the batch. Devices 2 and 3 hold another.
 
 
 # %% tags=["exercise"]
@@ -103,16 +103,16 @@ def holds(kind, device):
 check.check_5_1(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline hold the same things. They differ in *when* they compute. This lesson is
-# about data parallelism.
+# Model parallelism and pipeline put the same things on each device, but differ in *when* it computes. This
+# lesson is about data parallelism.
 #
 # ## The diff
 #
-# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses how
-# many calls run at once) and `prefetch`, because several devices need more pictures than one. It needs
-# neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines are
-# MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
-# replicas. If you left a gap of lesson 03 open, its solution shows up, too.
+# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses
+# how many calls run at once) and `prefetch`, because several devices consume images faster than one. It
+# needs neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines
+# are MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
+# replicas. If you left a gap in lesson 03 open, its solution shows up, too.
 
 # %%
 import difflib
@@ -171,8 +171,8 @@ check.check_5_3(train.for_all, steps)
 # %% [markdown]
 # ## The same training?
 #
-# Two replicas with 64 images each should be the same training as one replica with 128: same images, same
-# mean gradient, same steps. The program multiplies batch and rate by N. So what must you pass to it?
+# Two replicas with 64 images each should train exactly like one replica with 128: same images, same mean
+# gradient, same steps. The program multiplies batch and rate by N. So what must you pass to it?
 #
 # **Exercise 5.4.** `same_work(n)` returns the batch and the rate per replica with which *n* replicas do the
 # work of one with batch 128 and rate 0.02.
@@ -213,30 +213,30 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# They are equal to about seven digits: the sums are the same, added in another order. Networks with *batch
-# normalisation* (all ResNets) are not so close. Each replica normalises with the mean of **its own** part
-# of the batch. That is another training, though hardly a worse one, as long as the part is not tiny.
+# They agree to about seven digits: the sums are the same, added in a different order. Networks with *batch
+# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own**
+# part of the batch. That is a different computation, though hardly a worse one unless the part is tiny.
 #
 # ## How large a batch?
 #
-# As large as the memory of a device allows. You can compute that. For the backward pass, each replica keeps
-# at least the input of every convolution and every normalisation. For ResNet50V2 with images of 128 × 128,
-# the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. The outputs of
-# all layers would be 41 MB. What a framework keeps is between the two. Use the middle, 31 MB. Parameters,
-# their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch. About 2 GB go to
-# libraries and their working space. So
+# As large as the memory of a device allows. You can compute that. For the backward pass, each replica
+# keeps at least the input of every convolution and every normalisation. For ResNet50V2 with images of 128
+# × 128, the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. The
+# outputs of all layers would be 41 MB. A framework keeps an amount between the two. Use the middle, 31 MB.
+# Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch. About 2 GB
+# go to libraries and their working space. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# The textbook that you meet below trained with 2,048 images on 64 GB, which is no more than 30 MB per
-# image. On an A100 of 40 GB the same batch would leave 18 MB per image, less than the 20 MB that are
-# needed. The setup cell at the top computes from `gpu_gb` the largest power of two that the formula allows.
-# In 16-bit numbers about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the
-# job says *out of memory*, halve the batch.)
+# The textbook quoted below trained with 2,048 images on 64 GB, which leaves at most 30 MB per image. On a
+# 40 GB A100 the same batch would leave 18 MB per image, less than the 20 MB needed. From `gpu_gb`, the
+# setup cell at the top computes the largest power of two that the formula allows. With 16-bit numbers
+# about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the job says *out of
+# memory*, halve the batch.)
 #
 # ## Run it
 #
-# One job for each number of replicas, so that no GPU is allocated and idle.
+# Each number of replicas gets its own job, so no allocated GPU is idle.
 
 # %%
 runs = [submit(n, *work) for n in sorted({1, 2, replicas})]
@@ -268,20 +268,20 @@ plots.replica_scaling(series)
 #
 # - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and
 #   4 GPUs for ResNet50V2 with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024
-#   images it prints 33, 18 and 10 s: 92 % and 82.5 %. The whiskers show what those whole seconds leave
-#   open.
+#   images it prints 33, 18 and 10 s: 92 % and 82.5 %. The whiskers show the range that whole seconds
+#   allow.
 # - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used
 #   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s
-#   per epoch alone, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not that it is
-#   fast.
-# - You may compare speedups of different machines, as here. Never divide the seconds of one machine by
+#   per epoch with one replica, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not
+#   that it is fast.
+# - You can compare speedups from different machines, as here. Never divide the seconds of one machine by
 #   those of another.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds. The cause
-#   is the late thread of lesson 04's traps. The option given there does not help here, because each device
-#   reads with an iterator of its own.
+# - After some epochs the job pauses for 0.5 to 4 s (once 8.6). No epoch's seconds include these pauses.
+#   The cause is the late thread from lesson 04's traps. The option given there does not help here, because
+#   each device has its own iterator.
 #
-# How much does the batch of a replica matter? Here are a few steps with a small one:
+# How much does the batch per replica matter? Here are a few steps with a small batch:
 
 # %%
 small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
@@ -289,24 +289,24 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed price: starting it on N devices and exchanging all gradients. With few images per
-# replica, that price is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
+# Every step has a fixed cost: starting it on N devices and exchanging all gradients. With few images per
+# replica, that cost is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
 # why you cannot turn it up forever.
 #
 # ## Break it
 #
-# `break_it.py` is this training, small, on two replicas and with one line wrong. It also knows the
-# parameters that *one* device has after the first step, when it computes the whole batch alone.
+# `break_it.py` is this training on a small scale, on two replicas, with one line wrong. It also computes
+# the parameters that *one* device has after the first step on the whole batch.
 #
 # | `--without` | what is different |
 # |---|---|
 # | `nothing` | intact: your functions |
-# | `scope` | built and compiled outside of the scope |
+# | `scope` | built and compiled outside the scope |
 # | `batch` | the global batch is that of one replica |
 # | `rate` | the rate is that of one replica |
-# | `mean` | the loss is the mean over the images of *one replica*; then gradients are added up |
+# | `mean` | the loss is the mean over *one replica's* images; the gradients are then added up |
 #
-# Which of the four faults leave the parameters as one device would have them? Write their first letters in
+# With which of the four faults are the parameters still those of one device? Write their first letters in
 # alphabetical order, as one word such as `"bm"`.
 
 # %% tags=["exercise"]
@@ -338,13 +338,13 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 # | `rate` | 2 | 4 | 0.02 | 2.295 | 0.0014 |
 # | `mean` | 2 | 4 | 0.04 | 4.590 | 0.0029 |
 #
-# - The spread of the replicas is 0 in all five runs: the strategy adds the same gradient to every copy,
-#   right or wrong.
-# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy shows that the second
-#   one idles. Only the copies of a variable do, or `nvidia-smi`.
-# - `rate` takes half the step that it should, `mean` twice that step, to three digits. `mean` also shows in
-#   the loss: guessing costs ln 10 = 2.303, and two replicas that each count as one whole report 4.6. You
-#   meet this fault when you write your own training loop. Divide by the *global* batch
+# - The spread between the replicas is 0 in all five runs: the strategy adds the same gradient to every
+#   copy, right or wrong.
+# - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second
+#   one idles. Only a variable's number of copies does, or `nvidia-smi`.
+# - To three digits, `rate` takes half the correct step and `mean` twice the correct step. `mean` also
+#   shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole batch
+#   report 4.6. You meet this fault when you write your own training loop. Divide by the *global* batch
 #   (`tf.nn.compute_average_loss`).
 #
 # ## What whole seconds say
@@ -377,13 +377,13 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? There are reasons to expect it (more computing for each exchange),
-# and the middle values say so. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
+# Does the larger network scale better? There is reason to expect it (more computation per exchange), and
+# the middle values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
 # could.
 #
-# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What
-# do you report if you take the mean of both? Write `mean_of_all(seconds)`, and the `apparent` speedup from
-# two such lists.
+# **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four.
+# What do you report if you take the mean of both? Write `mean_of_all(seconds)`, and `apparent`, the
+# speedup from two such lists.
 
 
 # %% tags=["exercise"]
@@ -403,7 +403,7 @@ def apparent(one, several):
 check.check_5_6(mean_of_all, apparent)
 
 # %% [markdown]
-# 21.5 s on one GPU and 26 s on four: four look *slower* than one. In truth they were 2.8 times as fast.
+# 21.5 s on one GPU and 26 s on four: four look *slower* than one. In fact they were 2.8 times as fast.
 #
 # ## Questions
 #
@@ -411,9 +411,9 @@ check.check_5_6(mean_of_all, apparent)
 #    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or
 #    `"build"`.
 # 2. Here are four studies. Write the first letter of each one's goal (**f**aster, **d**ata, **t**uning,
-#    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of
-#    64 GB · last year's 12 hours of training must take 2 · a forecast that reads ten times as many images
-#    each night.
+#    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · an 80 GB network on 64 GB GPUs
+#    · last year's 12 hours of training must now take 2 hours · a forecast that reads ten times as many
+#    images each night.
 # 3. A job requests 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many of
 #    the 8 GPUs compute?
 # 4. Here are three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which
@@ -441,21 +441,21 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # %% [markdown]
 # ## Traps
 #
-# Every row that names no GPU was run, on two logical devices of a 2-core machine, most of them with a tiny
-# network: 2,048 images, batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
+# Every row that names no GPU was run on two logical devices of a 2-core machine. Most runs used a tiny
+# network, 2,048 images and batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
 #
 # | you see | cause |
 # |---|---|
-# | 16 steps instead of 8 | the batch of a replica given as the global one, or in the pipeline |
-# | `ValueError: … was not created in the distribution strategy scope` | built outside of the scope, compiled inside |
+# | 16 steps instead of 8 | one replica's batch passed as the global one, or used in the pipeline |
+# | `ValueError: … was not created in the distribution strategy scope` | built outside the scope, compiled inside |
 # | `replicas` 1, though 2 were asked for; every loss as it should be | built *and* compiled outside: no error at all |
-# | `replicas` 2, though 1 was meant | no list of devices: all that are visible are taken |
-# | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles (not run here) |
+# | `replicas` 2, though 1 was meant | no list of devices: the strategy takes all visible ones |
+# | 8 GPUs allocated, `hosts` 1 | two nodes for a program that uses only one: the second one idles (not run here) |
 # | rate 0.02 instead of 0.04; loss 2.302 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
-# | equal to one device in the first seven digits only | another order of additions: expected |
+# | equal to one device in the first seven digits only | a different order of additions: expected |
 # | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images that get brighter from the first to the last |
-# | the loss begins at 4.6, twice as high | the mean over one replica's images, and then the sum of the gradients: twice the rate |
-# | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
+# | the loss begins at 4.6, twice as high | the mean over one replica's images, then the sum of the gradients: twice the rate |
+# | four GPUs slower than one: 26 s against 21.5 s | the mean includes the first epoch, which grows with N (published: exercise 5.6) |
 #
 # ## Recap
 #
@@ -463,11 +463,11 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals when the log has whole seconds.
 #
-# **Submit** your work, in a terminal. This packs the folder and lists what is in the package.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas. With 07 this network leaves the node, on a machine that has
-# more than one (`full`). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
+# Next: 06 shows what travels between replicas. In 07 this network runs on several nodes, on a machine that
+# has them (`full`). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
 # Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
 # Lesson*, 2019.

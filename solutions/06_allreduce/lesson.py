@@ -16,11 +16,11 @@
 # **What travels between workers in one step, and how long must it take?**
 #
 # Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
-# the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count its
-# bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the later lessons'
-# frameworks do the same.
+# the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
+# its bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the later lessons'
+# frameworks perform the same exchange.
 #
-# Allow 90 minutes. On two CPU cores all runs of this page take less than a minute.
+# Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 16 ranks, up to 512 MB
@@ -42,9 +42,9 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # %% [markdown]
 # ## Predict
 #
-# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need their sum. How many
-# megabytes pass through the *busiest* process, one after another, until everyone has it? (What it sends and receives at
-# the same time counts once.)
+# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
+# How many megabytes pass through the *busiest* process, one after another, until everyone has it? (Data sent and
+# received at the same time count once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
 # 2. A separate **parameter server** receives from all four and sends to all four.
@@ -62,9 +62,9 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker takes its slice
 # of the batch · forward and backward · **aggregate the gradients** · update.
 #
-# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers workers
-# queue; with many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI option
-# sent messages point to point; CNTK and Caffe's relatives chose collectives, as most frameworks do now.
+# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
+# workers queue. With many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
+# option sent messages point to point. CNTK and Caffe's relatives used collectives, as most frameworks do now.
 #
 # ## A parameter server
 #
@@ -72,10 +72,10 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
 # documentation.
 #
-# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and every rank ends with the sum in `values`
-# itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They know
-# `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that could hang
-# does hang.
+# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up in
+# `values` itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
+# support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that
+# could hang does hang.
 
 # %% tags=["check"]
 import collectives
@@ -87,11 +87,11 @@ check.check_6_1(collectives.ps_allreduce)
 # ## A ring
 #
 # Cut the array into as many chunks as there are ranks. In each round every rank sends one chunk to the right and
-# receives one from the left. In the first size − 1 rounds the received chunk is *added*. After them each rank owns one
-# finished chunk. In another size − 1 rounds the received chunk *replaces* the old one.
+# receives one from the left. In the first size − 1 rounds the received chunk is *added*. After them each rank owns
+# one finished chunk. In the next size − 1 rounds the received chunk *replaces* the old one.
 #
-# In the first round rank r sends chunk number r. In every later round it sends the chunk that it has just received, sum
-# included. On three ranks:
+# In the first round rank r sends chunk number r. In every later round it sends the chunk that it has just received,
+# sum included. On three ranks:
 #
 # | round | rank 0 sends | rank 1 sends | rank 2 sends | the received chunk |
 # |---|---|---|---|---|
@@ -100,8 +100,8 @@ check.check_6_1(collectives.ps_allreduce)
 # | 3 | chunk 1 | chunk 2 | chunk 0 | replaces |
 # | 4 | chunk 0 | chunk 1 | chunk 2 | replaces: everyone has all three |
 #
-# You might `Send` to the right and then `Recv` from the left. This works for small messages, which MPI buffers. Above a
-# few kilobytes `Send` waits for the receiver:
+# You might `Send` to the right and then `Recv` from the left. This works for small messages, which MPI buffers. Above
+# a few kilobytes `Send` waits for the receiver:
 
 
 # %%
@@ -119,8 +119,8 @@ except Hang as hang:
 # %% [markdown]
 # Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
 #
-# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: what you write into a chunk is in the array.
-# When size does not divide the length, the first chunks are one number longer.
+# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: writing into a chunk changes the array.
+# If size does not divide the length, the first chunks are one number longer.
 
 # %% tags=["check"]
 importlib.reload(collectives)
@@ -138,8 +138,8 @@ plots.busiest_rank(counted)
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays: 30 on 16 ranks. In the ring each rank moves 2(p − 1)/p
-# arrays: never more than two. If whole arrays went around the ring, as one article says, each rank would move p − 1 of
-# them: p/2 times as many.
+# arrays: never more than two. If whole arrays went around the ring, as one article says, each rank would move p − 1
+# arrays: p/2 times as many.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
@@ -147,16 +147,17 @@ plots.busiest_rank(counted)
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds per byte, which is 1 / bandwidth. An
-# allreduce of n bytes takes, one message after another,
+# A message of n bytes takes **α + β·n** seconds: α is the latency and β the seconds per byte, 1 / bandwidth. An
+# allreduce of n bytes needs these messages, one after another:
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
 # - *server*, with rank 0 also a worker: 2(p − 1) messages of n bytes;
-# - *servers*, k separate ones that work at the same time: each 2p messages of n/k bytes.
+# - *servers*, k separate ones that work at the same time: 2p messages of n/k bytes per server.
 #
-# **Exercise 6.3.** Write the `model`, and `fit` α and β of the ring to measured points. Each point is one equation with
-# two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β. `np.linalg.lstsq` fits all of them at once. Large arrays take a
-# thousand times as long as small ones and would dominate the fit, so divide both sides of each equation by its seconds.
+# **Exercise 6.3.** Write `model`, and write `fit`, which fits the ring's α and β to measured points. Each point is
+# one equation with two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β. `np.linalg.lstsq` fits all points at once.
+# Large arrays take a thousand times as long as small ones and would dominate the fit, so divide both sides of each
+# equation by its seconds.
 
 
 # %% tags=["exercise"]
@@ -189,8 +190,8 @@ check.check_6_3(model, fit)
 # %% [markdown]
 # ## Five calls
 #
-# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls. The
-# published demo reads:
+# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls.
+# The published demo reads:
 #
 #     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
 #     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
@@ -198,12 +199,12 @@ check.check_6_3(model, fit)
 #     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
 #     mc.finalize()
 #
-# with `mc.get_rank()` and `mc.get_nranks()`. Every rank saved into its own folder `rankN`, and several *thread teams*
-# could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read it: `broadcast` and `gradients`
-# *return* new arrays. In `train.py` these are called `params` and `gradients`.
+# The plugin also has `mc.get_rank()` and `mc.get_nranks()`. Every rank saved into its own folder `rankN`, and several
+# *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read it:
+# `broadcast` and `gradients` *return* new arrays. `train.py` calls these arrays `params` and `gradients`.
 #
-# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as `max_steps`.
-# Each update uses `batch` images on each of the ranks. How many updates are E epochs of n images?
+# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result is passed to `config_team` as
+# `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n images take?
 
 # %% tags=["check"]
 import train
@@ -212,9 +213,9 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. There are five differences: a communicator; a *slice* of its own for each rank
-# (`batch[rank::size]`); *broadcast*, because each rank draws different start parameters; *gradients*; and rank 0 alone
-# prints and saves. The batch is 32 for all ranks together, so the mathematics is the same as on one rank.
+# Compare `train.py` with lesson 01's. There are five differences: a communicator; each rank's own *slice*
+# (`batch[rank::size]`); *broadcast*, because each rank draws different start parameters; *gradients*; and printing
+# and saving on rank 0 alone. The batch is 32 for all ranks together, so the mathematics is the same as on one rank.
 
 # %%
 from autograder.reading.files import read_files
@@ -229,14 +230,15 @@ for ranks in rank_counts:
 plots.speedup(list(runs.values()))
 
 # %% [markdown]
-# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly 0:
-# all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from 0.920 to
-# 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does not. The time
-# does *not* fall: a step of this network computes for only 0.2 ms, and then 200 kB are exchanged, however many ranks
-# there are. Data parallelism pays off when there is much computation for each byte that travels: lesson 07.
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
+# 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
+# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
+# not. The time does *not* fall: a step of this network computes for only 0.2 ms, and then 200 kB are exchanged,
+# however many ranks there are. Data parallelism pays off when there is a lot of computation per byte that travels:
+# lesson 07.
 #
-# Are the parameters those of one rank? Compare in float64. In float32, rounding depends on the order of additions: in
-# one correct run on 2 ranks a weight differed by 0.0046; in float64, by 1e-15.
+# Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
+# correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
 
 # %%
 exact = ["--precision", "float64"]
@@ -249,13 +251,13 @@ print(f"largest difference to the serial run: {away:.1e}")
 # %% [markdown]
 # ## Break it
 #
-# `break_it.py` is this training in float64 with **your ring** for the exchange, and one line wrong:
+# `break_it.py` is this training in float64, with **your ring** for the exchange and one line wrong:
 #
-# - `--without nothing`: intact, your `ring_allreduce`, then divided by the number of ranks;
+# - `--without nothing`: intact: the sum from your `ring_allreduce` is divided by the number of ranks;
 # - `--without divide`: the sum is not divided;
 # - `--without half`: only the first half of the ring, so nobody passes the finished chunks on;
 # - `--without slice`: every rank takes rank 0's slice of the batch;
-# - `--without send`: no training; everyone sends around the ring before anyone receives, arrays of five sizes.
+# - `--without send`: no training; everyone sends arrays of five sizes around the ring before anyone receives.
 #
 # Which of `divide`, `half` and `slice` leave the ranks with *different* parameters? Write their first letters in
 # alphabetical order as one word, such as `"dh"`.
@@ -285,19 +287,21 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # | `half` | 0.15 | 0.840 | 0.06 | 0.473 | 0.856 |
 # | `slice` | 0 | 1.128 | 0.13 | 0.463 | 0.860 |
 #
-# - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all take the
-#   same wrong step. Only the comparison with one rank shows it.
+# - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
+#   take the same wrong step. Only the comparison with one rank shows it.
 # - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
-# - With `half` each rank has one finished chunk and one of its own. The ranks drift apart from the first step.
-# - Open MPI buffers a message up to about 4 kB between two ranks of one node: 80 and 800 bytes were sent though nobody
-#   received, 8,000 bytes were not.
+# - With `half` each rank has one finished chunk and one with only its own gradients. The ranks drift apart from the
+#   first step.
+# - Between two ranks of one node, Open MPI buffers a message of up to about 4 kB: 80 and 800 bytes were sent though
+#   nobody received them, but 8,000 bytes were not.
 #
 # ## While the backward pass still runs
 #
-# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while earlier layers
-# are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()`
-# waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does not keep it alive. If
-# nothing else does, Python reuses its memory, and the sum is garbage: in a trial on two ranks it was wrong by 3 · 10³⁸.
+# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while those of
+# earlier layers are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request;
+# `request.Wait()` waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does
+# not keep it alive. If nothing else does, Python reuses its memory, and the sum is garbage: in a trial on two ranks
+# it was wrong by 3 · 10³⁸.
 #
 # **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
 
@@ -308,8 +312,8 @@ check.check_6_5(collectives.overlapped_allreduce)
 # %% [markdown]
 # ## Time it
 #
-# `exchange.py` times server, ring and the library's own `MPI_Allreduce` in turns, so that other load affects all three
-# equally. The time is that of the *slowest* rank, the median of several rounds.
+# `exchange.py` times server, ring and the library's own `MPI_Allreduce` in turn, so that other load affects all three
+# equally. The reported time is the *slowest* rank's median over several rounds.
 
 
 # %%
@@ -340,18 +344,18 @@ lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring
 plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
-# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on the
-# right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 / 0.4 ms, 10 million
-# 11.5 / 9.6 / 17 ms. In shared memory the server does *not* lose with so few ranks, and arrays that fit into the cache
-# are faster than the model says. That is why we count bytes. (If the bandwidth is negative, other programs used these
-# cores. Submit again later: `submit_once(…, again=True)`.)
+# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on
+# the right. On 2 CPU cores with 2 ranks, ring / server / library took 2.6 / 0.8 / 0.4 ms for 1 million floats and
+# 11.5 / 9.6 / 17 ms for 10 million. In shared memory the server does *not* lose with so few ranks, and arrays that
+# fit into the cache are faster than the model says. That is why we count bytes. (If the bandwidth is negative, other
+# programs used these cores. Submit again later: `submit_once(…, again=True)`.)
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but its 2(p − 1) messages do, one after another, each with its α. A **tree** sends
-# whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at distance p/2, p/4, …,
-# each time with half as much) has the tree's number of messages and the ring's bytes. With α = 5 µs and 12.5 GB/s,
-# typical of one network card between nodes:
+# The ring's bytes do not grow with p, but its messages do: 2(p − 1), one after another, each with its α. A **tree**
+# sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at distance p/2,
+# p/4, …, each time with half the data) sends the tree's number of messages but the ring's bytes. The picture assumes
+# α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -363,20 +367,20 @@ schemes = {
 plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
-# **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the 102.5 MB of
-# a ResNet-50 the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks latency is 41 of its 57 ms, where
-# halving and doubling needs 17 and the plain tree 197. So libraries choose by size and ranks: NCCL has rings and trees,
-# MPI a handful. (The model takes distant partners to be as fast as neighbours.)
+# **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
+# ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
+# 57 ms; halving and doubling takes 17 ms, the plain tree 197 ms. So libraries choose by size and number of ranks:
+# NCCL has rings and trees, MPI a handful. (The model assumes that distant partners are as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
 # `backends.py` times MPI and Gloo, and NCCL where there are GPUs. **Algorithm bandwidth** is n bytes / seconds, which
-# falls with p even on a perfect network. **Bus bandwidth** is that times 2(p − 1)/p, the bytes that each rank of a ring
-# really moves. Compare bus bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`) prints both as
-# `algbw` and `busbw`.
+# falls with p even on a perfect network. **Bus bandwidth** is algorithm bandwidth times 2(p − 1)/p: the bytes that
+# each rank of a ring really moves. Compare bus bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`)
+# prints both as `algbw` and `busbw`.
 #
-# A network has some hundred gradients, most of them small. Horovod and DDP copy many into one buffer and send that:
-# **fusion**.
+# A network has a hundred or more gradients, most of them small. Horovod and DDP copy many into one buffer and send
+# that: **fusion**.
 
 # %%
 places = {"here": {}}
@@ -402,14 +406,14 @@ for m in found.measures:  # many small arrays, and the two halves
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** On two busy CPU cores the smallest array took 12 µs with MPI and some 200 with Gloo. 160
-# arrays of 1 kB took 5.7 ms one by one and 1.7 ms fused with MPI, 36 and 1.0 ms with Gloo. Fusion gains most where
-# latency is large. The two halves together take about as long as the allreduce.
+# **What you should see.** On two busy CPU cores the smallest array took 12 µs with MPI and about 200 µs with Gloo.
+# With MPI, 160 arrays of 1 kB took 5.7 ms one by one and 1.7 ms fused; with Gloo, 36 and 1.0 ms. Fusion gains most
+# where latency is large. The two halves together take about as long as the allreduce.
 #
-# GPUs of one node and GPUs of two nodes talk over different networks. In `full` the cell measures both, up to 512 MB,
-# because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes, expect that
-# of the network cards: 25 GB/s for one of 200 Gb/s, up to 100 GB/s where eight ranks use the four cards of a node.
-# (Data sheets; not measured here.)
+# GPUs on one node and GPUs on two nodes communicate over different networks. In `full` the cell measures both, up to
+# 512 MB, because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes,
+# expect that of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s where eight ranks use a node's four
+# cards. (Data sheets; not measured here.)
 #
 # ## Late, and early
 #
@@ -423,15 +427,15 @@ for m in exchange.measures:
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 
 # %% [markdown]
-# **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU, because
-# the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the shorter
-# time.
+# **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU,
+# because the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the
+# shorter of the two times.
 #
 # ## Write down your answers
 #
-# - `ring_mb`, `server_mb`: what you predicted, now computed. And for 1,024 workers: `ring_1024_mb` in MB,
+# - `ring_mb`, `server_mb`: the values that you predicted, now computed. For 1,024 workers: `ring_1024_mb` in MB,
 #   `server_1024_gb` in GB, for one separate server.
-# - `whole_arrays`: how many times the ring's bytes move on 8 ranks if whole arrays go around?
+# - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
 #   their *sum*?
 # - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many is that on 8 ranks for E = 4?
@@ -439,8 +443,8 @@ growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_g
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
-# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which `slice`?
-#   The letters in this order, as one word.
+# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which
+#   `slice`? Write the letters in this order, as one word.
 #
 # | record | spread at the end | first step, times one rank's | away from one rank | test accuracy |
 # |---|---|---|---|---|
@@ -469,31 +473,31 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The intact run
-# had loss 0.279 and test accuracy 0.917, like one rank alone.
+# Every row was run. Rows with numbers used two ranks on two CPU cores, 12,800 images, 2 epochs and float64. The
+# intact run had loss 0.279 and test accuracy 0.917, like one rank alone.
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | runs with 100 floats, hangs with a million | blocking sends around the ring (`send`) |
-# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate: 0.922, 0.909 and 0.20 |
+# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate, accuracy is 0.922, 0.909 and 0.20 |
 # | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or the result of `mc.broadcast` thrown away |
 # | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: no exchange |
 # | accuracy 0.924, spread 0, not the parameters of one rank | all ranks read the same half |
 # | spread 0.15, growing from the first step on; half of each gradient is right | the ring's second half is missing (`half`) |
 # | accuracy 0.908, loss 0.330, spread 0 | a mean that is divided once more: half the rate |
 # | twice the bytes that you computed | float64 gradients: NumPy's default |
-# | a single exchange is quick, the job is slow | rank 0's own clock, which stops when rank 0 is done. `exchange.py` takes the slowest rank's |
+# | a single exchange is quick, the job is slow | rank 0's own clock, which stops when rank 0 is done. `exchange.py` takes the slowest rank's time |
 # | one rank ends, the others wait for ever | not all ranks called the collective equally often |
 # | 4 runs of size 1 | a launcher that does not match the MPI |
 #
 # ## Recap
 #
 # - A step exchanges one number for each parameter, whatever the batch.
-# - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time: α + βn for each message.
-# - Many ranks or small arrays: trees, and small arrays sent as one.
+# - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time per message: α + βn.
+# - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #
-# **Hand in**: in a terminal, this packs the folder and lists its contents.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 06
 #

@@ -16,13 +16,13 @@
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see the
-# trace that each one leaves.
+# Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see
+# the trace that each missing step leaves.
 #
 # Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
 # with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
 #
-# Allow 60 minutes for the first half; the second can wait for another day. On two CPU cores all runs of this page
+# Allow 60 minutes for the first half; the second can wait for another day. On two CPU cores all runs on this page
 # take about a minute and a half.
 
 # %% tags=["parameters"]
@@ -51,12 +51,11 @@ if profile == "smoke":
 # %% [markdown]
 # ## Predict
 #
-# You start the program of lesson 02 on 4 ranks. Gradients are averaged, and every rank still reads **all** the
-# images.
+# You start lesson 02's program on 4 ranks. Gradients are averaged, and every rank still reads **all** the images.
 #
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
-# 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). Which accuracy does
-#    one epoch on each of four ranks reach?
+# 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). What accuracy does one
+#    epoch on each of four ranks reach?
 # 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means
 #    half the time, 1 the same time.
 
@@ -108,7 +107,7 @@ check.check_7_2(train)
 
 # %% [markdown]
 # **Exercise 7.3.** Fill `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
-# order. With one seed all ranks would read the same batch at the same time. Different seeds also give different
+# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different
 # start parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`: rank 0 to send, the
 # others to receive.
 #
@@ -120,7 +119,7 @@ importlib.reload(train)
 check.check_7_3(train)
 
 # %% [markdown]
-# **Exercise 7.4.** Fill `save_checkpoint`. Rank 0 alone writes, and only the weights, because `--resume` reads them
+# **Exercise 7.4.** Fill `save_checkpoint`. Only rank 0 writes, and only the weights, because `--resume` reads them
 # with `model.load_weights`. Return the number of files that this rank wrote: 1 or 0.
 
 # %% tags=["check"]
@@ -128,7 +127,7 @@ importlib.reload(train)
 check.check_7_4(train)
 
 # %% [markdown]
-# Here are all differences from lesson 02's program.
+# Here are the differences from lesson 02's program.
 
 # %%
 import difflib
@@ -150,8 +149,8 @@ Code("\n".join(lines), language="diff")
 #
 # A course at Jülich divides the epochs: every rank reads all the data and trains for ceil(asked / size) epochs.
 #
-# **Exercise 7.5.** `epochs(asked, size)` returns how many epochs each rank trains; `passes(asked, size)`, how many
-# passes over the data all ranks make together.
+# **Exercise 7.5.** `epochs(asked, size)` returns how many epochs each rank trains. `passes(asked, size)` returns
+# how many passes over the data all ranks make together.
 
 # %% tags=["exercise"]
 import math
@@ -177,8 +176,8 @@ check.check_7_5(epochs, passes)
 #
 # ## Run it
 #
-# The network is one dense layer in Keras. On GPUs each rank needs its own, so more ranks than a node has GPUs use
-# more nodes.
+# The network has one hidden dense layer, in Keras. On GPUs each rank needs its own GPU, so more ranks than a node has GPUs
+# need more nodes.
 
 # %%
 from autograder.reading.files import read_files
@@ -216,7 +215,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #   is small, and 407,050 gradients travel after each step. On two otherwise idle cores, 6,400 images took 0.67 s per
 #   epoch on one rank and 0.89 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
-#   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` has 3,200, so its values are lower.
+#   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` uses 3,200, so its values are lower.
 #
 # ## Break it
 #
@@ -231,10 +230,10 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.
 #
-# (`--without init` gives the table's error message.)
+# (`--without init` ends with the table's error message.)
 #
 # Which of the six faults leave the ranks with *different* parameters at the end? Write their first letters in
-# alphabetical order as one word, such as `"bs"`. Two begin with s: write `c` for `scale`.
+# alphabetical order as one word, such as `"bs"`. Two names begin with s: write `c` for `scale`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_unlike to a word of letters
@@ -272,7 +271,7 @@ plots.faults(broken)
 # - No accuracy looks broken, and every loss falls.
 # - Without the average the ranks drift apart step by step. Without the broadcast they take the *same* steps from
 #   different starts, so the distance never changes.
-# - `seeds` ends exactly like `average`: the mean of two equal gradients is the gradient you had. The spread is 0.
+# - `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient. The spread is 0.
 # - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks,
 #   as on many parallel file systems, one save in five failed with `bad object header version number`.
 #
@@ -307,8 +306,8 @@ for name, run in broken.items():
 #
 # ## How much faster?
 #
-# `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network does
-# a lot of computation per gradient: a ResNet of 273,658 parameters for 32 × 32 images of noise.
+# `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network
+# does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
 #
 # - *alone*: rank 0 computes, the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
@@ -323,31 +322,31 @@ for name, run in broken.items():
 #
 # Each rank has the same batch in every phase, so a share above 1 is noise.
 #
-# Each ratio is computed within a round, so other load on the machine affects all three phases equally. The median of
-# the rounds counts. Ranks that skip the exchange would be fast, so the program also compares your steps with steps
-# averaged by plain MPI.
+# Each ratio is computed within a round, so other load on the machine affects all three phases equally. The result
+# is the median of the rounds. Ranks that skip the exchange would be fast, so the program also compares your steps
+# with steps averaged by plain MPI.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
-# TFLOP/s (TF32) of an A100's data sheet. Starting the several hundred operations of a step takes longer: a
+# TFLOP/s (TF32) in an A100's data sheet. Starting the several hundred operations of a step takes longer: a
 # *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27 million
 # parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
 #
 # ## Out of one node
 #
 # A node has four or eight GPUs. `nodes.py` goes further: it trains lesson 03's network, ResNet50V2 on CIFAR-10 at
-# 128 × 128 pixels, with your functions. On N ranks each reads every N-th image, so all ranks together make one pass
-# per epoch. One command submits every size:
+# 128 × 128 pixels, with your functions. On N ranks, each rank reads every N-th image, so all ranks together make
+# one pass per epoch. One command submits a job for every size:
 #
 #     cluster scale --ranks 1,2,4,8 job_nodes.sbatch
 #
 # With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
 #
-# What does it cost to leave the node? 23.6 million gradients are 94 MB. In a ring of 8 ranks each sends 2 · 7/8 · 94
-# = 165 MB. Through one network card of 25 GB/s that takes 7 ms; through 300 GB/s of NVLink, 0.6 ms (data sheets: 200
+# What does it cost to leave the node? 23.6 million gradients are 94 MB. In a ring of 8 ranks each sends 2 · 7/8 ·
+# 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, through 300 GB/s of NVLink 0.6 ms (data sheets: 200
 # Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000 images (lesson
 # 05). One card per node would therefore add a tenth. JUWELS Booster and MareNostrum 5 have four such cards per node
-# (by their user guides), and NCCL uses all of them at once: 2 to 3 %, or less where the exchange overlaps with the
-# backward pass.
+# (according to their user guides), and NCCL uses all four at once. That adds 2 to 3 %, or less where the exchange
+# overlaps with the backward pass.
 #
 # In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
 # nodes, with a small network.
@@ -382,10 +381,10 @@ if profile == "full":
 # other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose of the
 # rounds.
 #
-# On several nodes the *spread* must be 0 for every size, and the *speedup* may bend where a second node begins. The
-# last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). Published for this
-# network: 0.88 of the ideal on 2 and 0.70 on 4 H100 of one node, with 2,048 images per GPU. The rubric asks for half
-# of the ideal on your largest size, which is a guess.
+# On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node
+# begins. The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The
+# published speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on 2 and 0.70 on 4 H100 of one
+# node. The rubric's threshold, half of the ideal on your largest size, is a guess.
 #
 # ## Who read what?
 
@@ -418,15 +417,15 @@ predictions.compare("predict_two_ranks", seconds[0] / seconds[1])
 #     Epoch 2/4
 #     60000/60000 [======] - 7s 121us/sample - loss: 0.0786 - acc: 0.9763
 #
-# Which two of these can that program *not* print? (a) `1/4` for the epoch; (b) `60000` for the samples
-# of one rank; (c) a loss below 0.1; (d) each line only once. Two letters, such as `"bc"`.
+# Which two of these can that program *not* print? (a) `1/4` for the epoch; (b) `60000` for the samples of one rank;
+# (c) a loss below 0.1; (d) each line only once. Write two letters, such as `"bc"`.
 #
 # **Question.** Without `average` and without `broadcast` the ranks end equally far apart, and both losses
 # fall. Which trace distinguishes the two faults? (a) the test accuracy; (b) the spread before the first
 # step; (c) the seconds of an epoch; (d) the images that are read.
 #
 # **Question.** A program of 2018 has `hooks = [hvd.BroadcastGlobalVariablesHook(0)]`. The hook acted *before* the
-# first step. Which of today's lines does too? One letter.
+# first step. Which of today's lines does so, too? Write one letter.
 #
 # - (a) `if hvd.rank() == 0: model.save_weights(path)`
 # - (b) `keras.optimizers.Adagrad(0.01 * hvd.size())`
@@ -450,14 +449,15 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 #
 # ## PyTorch, and a diary of every step
 #
-# `train_torch.py` is the same program in PyTorch, complete. (A TensorFlow loop of your own uses
+# `train_torch.py` is the complete program in PyTorch. (A TensorFlow loop of your own uses
 # `DistributedGradientTape`.)
 #
-# Horovod can write down when it handles each tensor: its *timeline*. Set `HOROVOD_TIMELINE` to a file name in the
+# Horovod can record in a *timeline* when it handles each tensor. Set `HOROVOD_TIMELINE` to a file name in the
 # environment of all ranks.
 #
-# **Exercise 7.7.** Ask for a timeline in `job_torch.sbatch`. It will run on one rank and on several, so put the number
-# of ranks into the file name, such as `timeline_2.json`. Slurm sets `SLURM_NTASKS` to a job's number of tasks.
+# **Exercise 7.7.** Ask for a timeline in `job_torch.sbatch`. The job will run on one rank and on several, so put
+# the number of ranks into the file name, such as `timeline_2.json`. Slurm sets `SLURM_NTASKS` to a job's number of
+# tasks.
 
 # %% tags=["check"]
 check.check_7_7("job_torch.sbatch")
@@ -477,9 +477,9 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture has times from start to end. With *divided* data (60,000 images, batch
-# 128 per rank) an epoch of the convolutions took 30 s on one core, 23 s on two ranks over MPI and 20 s over Gloo, on
-# a machine with a ceiling of 1.9.
+# **What you should see.** The upper picture shows times from start to end. With *divided* data (60,000 images,
+# batch 128 per rank) an epoch of the convolutions took 30 s on one core, 23 s on two ranks over MPI and 20 s over
+# Gloo, on a machine with a ceiling of 1.9.
 #
 # The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
 # until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
@@ -494,8 +494,8 @@ plots.tensor_timeline(steps[-4:-1])
 #     cluster submit job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
-# finished epochs and the seed. This continues your run from 4 epochs to 8 (omit `--train-samples` in `full`), and
-# ends with the parameters of an uninterrupted run:
+# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in
+# `full`) and ends with the same parameters as an uninterrupted run:
 #
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
@@ -505,19 +505,20 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These are in addition to the two tables above. Measured on two ranks of one 2-core machine, 3,200 images, 2 epochs,
-# with `train.py`. The intact run reached 0.899.
+# These rows add to the two tables above. They were measured on two ranks of one 2-core machine, 3,200 images, 2
+# epochs, with `train.py`. The intact run reached 0.899.
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | every line of the record says rank 0 of 1, `0.90` on each | a launcher that Horovod does not know: N runs of size 1 |
-# | loss falls, accuracy 0.890, `param_spread` 0.17, and 0 before the first step | no wrapped optimizer; or Keras 3 with `hvd.DistributedOptimizer`, to the digit |
+# | loss falls, accuracy 0.890, `param_spread` 0.17, and 0 before the first step | no wrapped optimizer; or Keras 3 with `hvd.DistributedOptimizer`: the same digits |
 # | accuracy 0.864 with `param_spread` 0; all ranks print one loss | one order of the images for all ranks |
 # | four epochs instead of two, each as long; accuracy 0.916 | epochs not divided, data not divided: `samples` shows it |
 # | `files_found` is the number of ranks | every rank wrote a checkpoint; the run still completes |
 # | a resumed run has loss 0.072 after its first epoch, not 0.051; accuracy 0.936 as without a stop | the optimizer's state was not in the file (8 epochs asked for, stopped after half) |
 #
-# Horovod's documentation adds one: `LearningRateWarmupCallback` needs `momentum_correction=False` with today's SGD.
+# Horovod's documentation mentions one more: `LearningRateWarmupCallback` needs `momentum_correction=False` with
+# today's SGD.
 #
 # ## Recap
 #
@@ -526,7 +527,7 @@ plots.tensor_timeline(steps[-4:-1])
 # - Equal parameters on all ranks prove that they train one network. The spreads *before the first step* and *at the
 #   end* identify the fault; accuracy does not.
 #
-# **Hand in**: in a terminal, this packs the folder and lists its contents.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 07
 #

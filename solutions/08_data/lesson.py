@@ -15,12 +15,12 @@
 #
 # **Who reads which sample?**
 #
-# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank
-# reads its own files. That makes an epoch shorter and needs less memory. It also opens new ways to be
-# wrong without an error message: images that nobody reads, images that everybody reads, ranks that wait
-# for ever. The tool is a decorator after Jülich's `hpc4neuro`; you write its heart yourself.
+# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank reads its
+# own files. That makes an epoch shorter and needs less memory. It also opens new ways to be wrong without an
+# error message: images that nobody reads, images that everybody reads, ranks that wait for ever. The tool is a
+# decorator modelled on Jülich's `hpc4neuro`. You write its core yourself.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 45 minutes. On two CPU cores all runs on this page together take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -47,7 +47,7 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 # %% [markdown]
 # ## Predict
 #
-# 1. Two ranks have half of the images each. How long is an epoch, as a fraction of that of two ranks
+# 1. Two ranks have half of the images each. How long is their epoch, as a fraction of the epoch of two ranks
 #    that both read everything?
 # 2. Seven files on two ranks: how many files does rank 0 get?
 
@@ -63,9 +63,9 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 #
 # `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing
 # but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks
-# test accuracy was 0.837 instead of 0.847, no more than seeds differ. But then the rank's own loss and accuracy
-# mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file misses a class.
-# So each part gets as many images of each class as the others.
+# test accuracy was 0.837 instead of 0.847, no more than the difference between seeds. But then the rank's own
+# loss and accuracy mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file
+# misses a class. So all parts get the same number of images of each class.
 #
 # **Exercise 8.1.** Fill `partition` in `make_parts.py`.
 
@@ -95,7 +95,7 @@ for name in make_parts.list_parts("data/parts")[:3]:
 # %% [markdown]
 # ## Round robin
 #
-# **Exercise 8.2.** `round_robin(items, size)`: a list with each rank's share, dealt like cards.
+# **Exercise 8.2.** `round_robin(items, size)` returns a list of the ranks' shares, dealt like cards.
 
 
 # %% tags=["exercise"]
@@ -111,18 +111,17 @@ check.check_8_2(round_robin)
 # %% [markdown]
 # ## One rank looks, all ranks know
 #
-# Why not let every rank list the folder and take its share? Because `os.listdir` promises no order.
-# Two nodes may see two orders, and then some files are read twice and others never. So rank 0
-# looks, and tells the others.
+# Why not let every rank list the folder and take its share? Because `os.listdir` promises no order. Two nodes
+# may see different orders, and then some files are read twice and others never. So rank 0 looks and informs the
+# others.
 #
-# And if rank 0 finds no folder? If it just raised an error, the others would wait for its message
-# until the job's time is over. **An error has to travel like data.**
+# And if rank 0 finds no folder? If it just raised an error, the others would wait for its message until the
+# job's time limit. **An error has to travel like data.**
 #
-# **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for
-# messages. `bcast(thing)` *returns* on every rank what rank 0 gave; `scatter(list)` *returns* on rank r
-# item r of what rank 0 gave. Every rank calls them, rank 0 too. What the others give is ignored: a
-# `None` will do. Fewer items than ranks is an error, too. The check runs your function on ranks that
-# are threads of this notebook.
+# **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for messages.
+# `bcast(thing)` *returns* rank 0's argument on every rank. `scatter(list)` *returns* item r of rank 0's list on
+# rank r. Every rank calls them, rank 0 too. The other ranks' arguments are ignored: `None` will do. Fewer items
+# than ranks is an error, too. The check runs your function on ranks that are threads of this notebook.
 
 
 # %% tags=["exercise"]
@@ -146,15 +145,15 @@ def distribute(comm, load):
 
 
 # %% [markdown]
-# In the program you use the toolkit's, which has the names of `hpc4neuro` (a program written for that
-# needs only another import):
+# In the program you use the toolkit's version, which has `hpc4neuro`'s names (a program written for that needs
+# only a different import):
 #
 #     @DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
 #     def get_filenames(path):
 #         return sorted(os.listdir(path))
 #
 # `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`, too: there
-# you decorate `list_parts`. It sorts, so that every run divides the files in the same way.
+# you decorate `list_parts`, which sorts, so every run divides the files in the same way.
 
 # %% tags=["check"]
 import train
@@ -165,8 +164,8 @@ check.check_8_3(distribute, train)
 # %% [markdown]
 # ## Steps
 #
-# An allreduce needs every rank. A rank with one file fewer has no batch left at the end of the epoch, and
-# the others wait for its gradient until the time limit. For a minute nothing is said. Then Horovod's *stall
+# An allreduce needs every rank. A rank with one file fewer has no batch left at the end of the epoch, and the
+# others wait for its gradient until the time limit. For a minute nothing is reported. Then Horovod's *stall
 # inspector* writes into the error file (here after 3 s, with `HOROVOD_STALL_CHECK_TIME_SECONDS=3`):
 #
 #     One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and
@@ -175,24 +174,24 @@ check.check_8_3(distribute, train)
 #     0: [HorovodAllreduce]
 #
 # Read the tensor's name, too. This one is the mean of the metrics at the end of an epoch (gradients have
-# `grads` in their names): rank 1, with less data, is there already. Rank 0 does not come, because it waits for
+# `grads` in their names). Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
 # rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it after 6 to 9 s
 # with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
 # Set it in long jobs.
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
-# ranks rank 0 had a fourth step with the value 4, and rank 1 had joined. The average was 2: the absent rank
+# ranks, rank 0 made a fourth step with the value 4 after rank 1 had joined. The average was 2: the absent rank
 # counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
 # of steps instead.
 #
-# **Exercise 8.4.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make. What
-# remains of a rank's images after its last full batch is a batch, too, only smaller: it counts.
+# **Exercise 8.4.** Fill `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
+# make. The images left after a rank's last full batch form a smaller batch, which counts, too.
 #
-# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth, one
-# rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so that **one image weighs
-# as much as 32**. The mean over a batch is the mean of the parts' means for *equal* parts only. `train.py`
-# therefore gives the last batch of each rank a weight, size × its images / the images of all: here
-# 2 × 1/33 and 2 × 32/33. This cell checks it with numbers in place of gradients.
+# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth, one rank has
+# 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **one image weighs as much as
+# 32**. The mean over a batch is the mean of the parts' means only for *equal* parts. `train.py` therefore gives
+# the last batch of each rank a weight, size × its images / all ranks' images: here 2 × 1/33 and 2 × 32/33. The
+# second cell below checks this with numbers in place of gradients.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -210,12 +209,12 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # %% [markdown]
 # ## The diff
 #
-# What is new since lesson 07: the decorator; `load_parts` reads only this rank's files; the steps are agreed
-# on; each rank makes as many epochs as were asked for; `MetricAverageCallback` averages loss and accuracy,
-# which otherwise are those of rank 0's images. It comes before the record's callback. Three lines measure for
-# the record: which ranks looked into the folder, which images are read twice or by nobody (by their pixels,
-# whatever their file says), and your `common_steps` on ranks with unlike shares. `last_weight` and `batches_of`
-# give the last step its weights. (Going on from a checkpoint is left out, so that the program stays short.)
+# New since lesson 07: the decorator; `load_parts`, which reads only this rank's files; an agreed number of
+# steps; as many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and
+# accuracy (otherwise those of rank 0's images only). This callback comes before the record's. Three lines
+# measure for the record which ranks looked into the folder, which images are read twice or by nobody (by their
+# pixels, whatever their file says), and your `common_steps` on ranks with unequal shares. `last_weight` and
+# `batches_of` weight the last step. (Resuming from a checkpoint is left out to keep the program short.)
 
 # %%
 import difflib
@@ -232,7 +231,7 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 # %% [markdown]
 # ## Run it
 #
-# One rank; several ranks with files of their own; several ranks that all read everything.
+# Three runs: one rank; several ranks with their own files; several that all read everything.
 
 # %%
 from autograder.reading.files import read_files
@@ -273,31 +272,30 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # %% [markdown]
 # **What you should see.**
 #
-# - With files of their own the ranks' rows fit together like two combs: the row *together* has no
-#   white (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two
-#   ranks. The time of an epoch falls with them, as far as your machine has a core for each rank and
-#   the network is not too light (lesson 07).
-# - When every rank reads every file, the row *together* is all orange: N times the work for the same
-#   images. The output of a Jülich job with 8 tasks says `Train on 60000 samples`: that is this case.
-# - Throughput counts *different* images. Whoever counts what the ranks *process* finds the unsharded run N
-#   times as fast as it is: compare the last two numbers of its line. This is the trap of lesson 07, and
-#   `my_files` mends it: half the steps, each image read once.
-# - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
-#   that of one rank; with the larger batch it may need one epoch more (lesson 09).
-# - The rate is still Adam's times the number of ranks. Lesson 09 measures how far that goes: for this
-#   network up to 16 ranks.
+# - With each rank reading its own files, the rows fit together like two combs: the row *together* has no white
+#   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
+#   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
+# - When every rank reads every file, the row *together* is all orange: N times the work for the same images.
+#   The output of a Jülich job with 8 tasks says `Train on 60000 samples`, which is this case.
+# - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
+#   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap, and
+#   `my_files` avoids it: half the steps, each image read once.
+# - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of one
+#   rank; with the larger batch it may need one more epoch (lesson 09).
+# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works: up to 16
+#   ranks for this network.
 #
 # ## Out of one node
 #
-# Files of its own help a rank most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program
-# of the same name, with `my_files`, `common_steps` and the weights of the last step from your `train.py`. It
-# trains ResNet50V2 on parts of CIFAR-10, which your `partition` makes. The parts lie in this folder. On a
-# cluster *all nodes see it*, but all read from the same disks. On N ranks each opens 64 / N files and keeps
-# 50,000 / N pictures in memory.
+# A rank's own files help most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program of
+# the same name, with `my_files`, `common_steps` and the last step's weights from your `train.py`. It trains
+# ResNet50V2 on parts of CIFAR-10, which your `partition` makes. The parts are in this folder. On a cluster *all
+# nodes see it*, but all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
+# images in memory.
 #
-# `job_nodes.sbatch` is submitted on 1, 2, 4 … ranks, as many on each node as it has GPUs (lesson 07). In `full`
-# this cell does so. The course's tests run it on two virtual nodes with two ranks each and a small network;
-# nobody has run it on GPUs for this course yet.
+# In `full` the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has GPUs
+# (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network; nobody
+# has run it on GPUs for this course yet.
 
 # %%
 if profile == "full":
@@ -313,19 +311,19 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see**, in `full`. N ranks need an N-th of the steps. The seconds can follow until an epoch
-# has so few steps that what it costs *once* shows: filling the shuffle's buffer, the first pictures, the last
+# **What you should see**, in `full`. N ranks need an N-th of the steps. The time can fall as much until an
+# epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images, the last
 # rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
-# between one node and two, it is the network (lesson 07 says what to look for). If it bends later, the epoch
-# has become too short for so many ranks.
+# between one node and two, the network is the cause (lesson 07 says what to look for). If it bends later, the
+# epoch has become too short for so many ranks.
 #
 # ## Without files: indices
 #
 # If every rank can read every sample cheaply (one big file, or memory), deal out *indices*. All
 # ranks draw the same random order, then each takes its slice.
 #
-# **Exercise 8.5.** `my_samples(n, rank, size, epoch)`: the indices that rank `rank` reads in an epoch. Each
-# epoch has a new order, and in each all ranks together read every sample once.
+# **Exercise 8.5.** `my_samples(n, rank, size, epoch)` returns the indices that rank `rank` reads in an epoch.
+# Each epoch has a new order, in which all ranks together read every sample once.
 
 
 # %% tags=["exercise"]
@@ -353,18 +351,18 @@ wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1
 plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
-# A quarter is never read in this epoch and a quarter twice: ½ × ½. There is no error, and the accuracy hardly
-# tells.
+# In this epoch a quarter is never read and a quarter is read twice: ½ × ½. There is no error, and the accuracy
+# hardly shows it.
 #
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
 # | epochs (07) | all, by each rank | everything | n / batch | each rank its own order |
 # | files (here) | all, once | its files only | n / (size × batch) | within a rank's files |
 # | indices (8.5) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
-# | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | as `shuffle` before or after it |
+# | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | depends on `shuffle`, before or after it |
 #
-# `Dataset.shard` after an expensive `map` still decodes every sample on every rank. Put it first, on the
-# file names.
+# `Dataset.shard` after an expensive `map` still decodes every sample on every rank. Shard first, on the file
+# names.
 #
 # ## Break it
 #
@@ -375,11 +373,11 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 # | `nothing` | intact |
 # | `same` | every rank takes rank 0's files |
 # | `own` | each rank shuffles the list of files by itself before it takes its share: *an order each*, of files |
-# | `labels` | on each rank the labels are shuffled, and the images are not |
+# | `labels` | on each rank the labels are shuffled, but the images are not |
 # | `steps` | the last rank has one file fewer, and makes as many steps as it has batches |
 #
 # With `same`, two ranks never see half of the images. The intact run reaches a test accuracy of 0.91 in two
-# epochs of 6,400 images. Which accuracy will be left?
+# epochs of 6,400 images. What accuracy will be left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_same_half to a number
@@ -411,23 +409,25 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # | `labels` | 0 | 0 | 2.285 | 0.097 |
 # | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 | |
 #
-# - Half of the images gone costs two hundredths of accuracy, and the training loss gets *better*: fewer images
-#   are sooner learnt by heart. All ranks agree, and all take as long as they should. Only counting shows it.
-# - `labels` is the other way round: every count is right, and the loss stays at that of guessing, ln 10 = 2.303.
+# - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer
+#   images are memorised sooner. All ranks agree, and all take as long as they should. Only counting shows the
+#   fault.
+# - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
+#   2.303.
 # - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank
-#   0 does not come, because it waits for the other's gradients; the message may also name their tensors, with
-#   `grads` in the name. Here Horovod is set to warn after 3 s and to end after 6.
+#   0 does not get there, because it waits for the last rank's gradients. The message may also name those
+#   tensors, with `grads` in the name. Here Horovod is set to warn after 3 s and to stop after 6.
 #
 # ## Questions
 #
-# **Question.** 100 files lie on a slow shared file system; reading is what takes the time. Which way of
-# the table reads each file once in all? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
+# **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which way in the
+# table reads each file only once in all? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
 #
-# **Question.** Of 7 files with 800 images each rank 0 has 4 and rank 1 has 3. How many images does nobody use in
-# an epoch, if both make the common number of steps with batches of 32?
+# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images does nobody use
+# in an epoch if both make the common number of steps with batches of 32?
 #
-# **Question.** Three records of `break_it.py` on **four** ranks, 6,400 images. Which is `same`, which `own`,
-# which `labels`? The letters in this order, as one word.
+# **Question.** Here are three records of `break_it.py` on **four** ranks with 6,400 images. Which is `same`,
+# which `own`, which `labels`? Write the letters in this order, as one word.
 #
 # | record | images that nobody read | last loss | test accuracy | spread |
 # |---|---|---|---|---|
@@ -449,12 +449,12 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # %% [markdown]
 # ## Traps
 #
-# Each was run: two ranks of one 2-core machine, 1,600 images in 8 parts, 2 epochs, 1,000 test images. The
-# intact run made 25 steps per epoch and reached 0.847.
+# Each row was run on two ranks of one 2-core machine, with 1,600 images in 8 parts, 2 epochs and 1,000 test
+# images. The intact run made 25 steps per epoch and reached 0.847.
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
-# | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw another order |
+# | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw a different order |
 # | 600 images read twice, 600 never; accuracy 0.858 | an own order drawn on each rank before slicing |
 # | 19 steps instead of 25, 400 images never read; accuracy 0.835 | the last items cut off: two files that nobody reads |
 # | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`equal="drop"`) |
@@ -462,22 +462,22 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
 # | throughput N times too good | samples *processed* counted instead of different ones |
 #
-# No accuracy tells of images that nobody reads: two runs without half of the images look *better* than the
+# No accuracy reveals images that nobody reads: two runs without many of the images look *better* than the
 # intact one. Count them.
 #
-# Two more need another launcher or a broken folder: `horovodrun --gloo` starts no MPI, so that each rank would
-# take all files (the program says "MPI sees only one"; use `mpirun` or `srun`); and an error that one rank
-# prints without sending it leaves the others waiting.
+# Two more faults need another launcher or a broken folder. `horovodrun --gloo` starts no MPI, so each rank
+# would take all files (the program says "MPI sees only one"; use `mpirun` or `srun`). An error that one rank
+# prints but does not send leaves the others waiting.
 #
 # ## Recap
 #
-# - Rank 0 looks, everybody gets a share; an error travels like data.
+# - Rank 0 looks, and every rank gets a share. An error travels like data.
 # - Shares are disjoint and complete, steps are equal, metrics are averaged.
-# - Say of every speedup how many *different* samples each epoch had.
+# - With every speedup, report how many *different* samples each epoch had.
 #
-# **Hand in**: in a terminal, this packs the folder and says what is in it.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 08
 #
-# Next: 09 asks why N times the batch does not train N times faster. Further reading: *hpc4neuro* of
-# Jülich; the pages of mpi4py on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.
+# Next: 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
+# mpi4py's pages on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.

@@ -16,10 +16,10 @@
 # **Why does N times the batch not train N times faster?**
 #
 # N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is
-# the training? For this network only the size of the whole batch matters, not which worker computes which part. So one
-# process can stand in for 64 workers, and a whole sweep of settings takes seconds.
+# the training? For this network only the size of the whole batch matters, not which worker computes which part. So
+# one process can stand in for 64 workers, and a whole sweep of settings takes seconds.
 #
-# Allow 90 minutes. On two CPU cores all runs of this page take about a minute.
+# Allow 90 minutes. On two CPU cores all runs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": 12,800 images, two seeds. "full": all 60,000, three seeds, and GPUs
@@ -45,17 +45,17 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# One worker, batch 32, rate 0.1, five epochs: test accuracy about 0.94 on 12,800 images. Now 16 workers, batch 512,
-# five epochs, so 16 times fewer updates. What accuracy will you get with
+# One worker with batch 32 and rate 0.1 reaches test accuracy 0.94 or so in five epochs of 12,800 images. Now 16
+# workers with batch 512 train for five epochs, with 16 times fewer updates. What accuracy will you get with
 #
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now 1 and 16 workers train until 0.93, however long that takes, and communication costs nothing. How many times
-#    sooner do the 16 workers get there than one?
-# 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not scaled,
-#    the (b)atch is not larger, (m)omentum is left on. Which of these four *raise* the test accuracy? Letters in
-#    alphabetical order, such as `"rs"`; `"none"` if none does.
+# 4. Now 1 and 16 workers train to 0.93, and communication costs nothing. How many times sooner do the 16 workers get
+#    there?
+# 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not
+#    scaled, the (b)atch is not larger, or (m)omentum is left on. Which of these four faults *raise* the test
+#    accuracy? Write letters in alphabetical order, such as `"rs"`, or `"none"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: predict_same, _sqrt, _linear: accuracies; predict_race: a number; predict_better
@@ -69,10 +69,10 @@ answers.note(predict_race=predict_race, predict_better=predict_better)
 # %% [markdown]
 # ## Two rules
 #
-# A batch N times as large gives a better gradient and N times fewer steps. Two rules say what to do with the rate:
+# A batch N times as large means a better gradient and N times fewer steps. Two rules say what to do with the rate:
 #
 # - **linear**: N times the rate. N small steps in about the same direction are one step N times as long.
-# - **square root**: √N times. The error of a mean over N times the samples falls with 1/√N.
+# - **square root**: √N times the rate. The error of a mean over N times the samples falls as 1/√N.
 #
 # **Exercise 9.1.** Fill `scaled` in `rates.py`.
 
@@ -83,10 +83,11 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch. It depends on the optimizer. A table of 2018 gives Adam
-# 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed here?
+# Both rules start from a rate that suits the small batch. This rate depends on the optimizer. A table from 2018 lists
+# Adam 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed
+# here?
 #
-# **Exercise 9.1b.** `differing(old, new)` returns the names in `old` whose rate is different in `new`, sorted.
+# **Exercise 9.1b.** `differing(old, new)` returns the sorted names in `old` whose rate is different in `new`.
 
 
 # %% tags=["exercise"]
@@ -112,16 +113,16 @@ print("other start rates than in 2018:", ", ".join(changed) or "none")
 answers.note(start_rates_changed=len(changed))
 
 # %% [markdown]
-# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of the
-# values of 2018. Look up a default before you scale it.
+# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of their
+# 2018 values. Look up a default before you scale it.
 #
 # ## A schedule
 #
-# The scaled rate can be too large for the first steps, when gradients are large and vary in direction. **Warm-up**:
-# raise the rate from the base to the scaled one along a straight line, in the first epochs. Near the end smaller steps
-# settle deeper: **decay**. From the end of the warm-up to the end of the run, `done` goes from 0 to 1. Half a cosine,
-# peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0. Exponential decay, here peak · 0.01^done,
-# divides by the same number in every step.
+# The scaled rate can be too large for the first steps, when gradients are large and vary in direction. **Warm-up**
+# raises the rate linearly from the base rate to the scaled one in the first epochs. **Decay** lowers it again,
+# because smaller steps settle deeper near the end. From the end of the warm-up to the end of the run, `done` goes
+# from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0. Exponential
+# decay, here peak · 0.01^done, divides by the same number in every step.
 #
 # **Exercise 9.2.** Fill `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
@@ -132,11 +133,11 @@ check.check_9_2(rates.lr_at)
 # %% [markdown]
 # ## Momentum and LARS
 #
-# **Momentum** keeps a running sum of gradients, in which older ones fade, and steps along it. **LARS** (You and others,
-# 2017) makes each layer's step proportional to the norm of its weights, whatever the norm of its gradient: gradient ·
-# trust · |w| / |gradient|. Otherwise, with very large batches, one layer's gradient can be too large for its weights.
-# (Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS: RMSprop first, then SGD with
-# momentum, and a slow start.)
+# **Momentum** keeps a running sum of gradients, in which older ones fade, and steps along it. **LARS** (You and
+# others, 2017) makes each layer's step proportional to the norm of its weights, whatever the norm of its gradient:
+# gradient · trust · |w| / |gradient|. Otherwise, with very large batches, one layer's gradient can be too large for
+# its weights. (Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS. They used
+# RMSprop first, then SGD with momentum, and a slow start.)
 #
 # **Exercise 9.3.** Fill `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
@@ -147,8 +148,8 @@ check.check_9_3(rates.update, rates.lars)
 # %% [markdown]
 # ## The sweep
 #
-# `train.py` adds to lesson 06's a loop over N, rule and seed, and a rate for every step. The first job runs all of
-# them. The second runs the linear rule with warm-up and decay, and the third the same for N = 64 with LARS and
+# `train.py` is lesson 06's program with a loop over N, rule and seed, and a rate for every step. The first job runs
+# all combinations. The second runs the linear rule with warm-up and decay. The third does so for N = 64 with LARS and
 # momentum.
 
 # %%
@@ -169,7 +170,8 @@ for rule in ("same", "sqrt", "linear"):
 plots.accuracy_by_workers(results)
 
 # %% [markdown]
-# **What you should see.** Measured on 12,800 images, five epochs, five seeds (you run two), NumPy 2.4 on one of 2 cores:
+# **What you should see.** Measured on 12,800 images, with five epochs, five seeds (you run two) and NumPy 2.4 on one
+# of 2 cores:
 #
 # | N | same | √N | linear | linear, one epoch of warm-up, decay |
 # |---|---|---|---|---|
@@ -179,20 +181,21 @@ plots.accuracy_by_workers(results)
 # | 16 | 0.884–0.890 | 0.910–0.917 | 0.10–0.56 | 0.60–0.89 |
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
-# Up to N = 8 the linear rule keeps the accuracy of one worker, in an eighth of the updates. Beyond that it needs a
-# warm-up. At N = 16 one epoch of it gave 0.60 to 0.89, and *two* gave 0.872 to 0.906. Where seeds give very different
-# accuracies, the rule is at its limit. Never judge by one seed.
+# Up to N = 8 the linear rule keeps one worker's accuracy, with an eighth of the updates. Beyond that it needs a
+# warm-up. At N = 16 runs reached 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with *two*. Where
+# accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
 #
-# At N = 64 an epoch is seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
-# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892, and
-# neither 0.831 to 0.872. None reaches one worker's accuracy: there is a **largest useful batch**. On all 60,000 images
-# (N = 1: 0.970 to 0.973) N = 16 gave 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
+# At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
+# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892,
+# and neither 0.831 to 0.872. None reaches one worker's accuracy: there is a **largest useful batch**. On all 60,000
+# images (N = 1: 0.970 to 0.973) N = 16 reached 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of
+# warm-up.
 #
-# The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient. For
-# lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941, one worker 0.932 to 0.938). At N = 64 it
-# did harm: 0.733 to 0.837, but 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table.
+# The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient.
+# For lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941; one worker reached 0.932 to 0.938).
+# At N = 64 it did harm: 0.733 to 0.837, against 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table.
 #
-# **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker?
+# **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker's accuracy?
 
 
 # %% tags=["exercise"]
@@ -228,24 +231,24 @@ for net, found in nets.items():
 answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
-# **What you should see.** The answer is N = 4 with 16 hidden units, and 8 with 64. The largest useful batch depends on
-# the model, the data and the optimizer.
+# **What you should see.** The answer is N = 4 with 16 hidden units, and 8 with 64. The largest useful batch depends
+# on the model, the data and the optimizer.
 #
 # ## The generalisation gap
 #
-# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and others).
-# Three reasons were suggested: overfitting; attraction to saddle points; less exploration, because there is less noise.
-# Keskar and others measured that large batches end in *sharp* minima, where a small step in the weights raises the loss
-# a lot. Sharpness alone explains no gap, however: the same network written with rescaled weights is sharper, but its
-# test accuracy is the same (L. Dinh and others; measured for this network in `docs/large-batches.md`). With longer
-# training the gap may disappear (Hoffer and others).
+# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and
+# others). Three reasons were suggested: overfitting, attraction to saddle points, and less exploration because of
+# less noise. Keskar and others found that large batches end in *sharp* minima, where a small step in the weights
+# raises the loss a lot. Sharpness alone does not explain the gap, however: the same network written with rescaled
+# weights is sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
+# `docs/large-batches.md`). With longer training the gap may disappear (Hoffer and others).
 #
-# To claim a gap you need runs that have reached the same training loss. So now all batches train until 0.15, for at
-# most twenty epochs. The loss is measured after each epoch, over all training images.
+# To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
+# is 0.15, for at most twenty epochs. It is measured after each epoch, over all training images.
 #
-# **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch. It
-# returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training loss is
-# at most `level`. If one of them never gets there, it returns `None`.
+# **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch.
+# It returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training
+# loss is at most `level`. If one of them never gets there, it returns `None`.
 
 
 # %% tags=["exercise"]
@@ -275,20 +278,20 @@ for name in ("N = 16", "N = 64"):
 plots.at_equal_loss(paths, 0.15)
 
 # %% [markdown]
-# **What you should see.** No run shows a gap, in five seeds. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
+# **What you should see.** None of five seeds shows a gap. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
 # 5, and then its test accuracy is that of N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in
-# twenty epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less. At
-# equal *epochs* both large batches look worse, and some call that a gap.
+# twenty epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less.
+# At equal *epochs* both large batches look worse, and some call that a gap.
 #
 # ## Parallel without communication
 #
 # Searching for the best rate, momentum, depth or drop-out is the simplest kind of parallelism: each setting is a
-# separate job. Slurm calls this a **job array**: `sbatch --array=0-7 job.sbatch` starts eight, which differ in
+# separate job. Slurm calls this a **job array**: `sbatch --array=0-7 job.sbatch` starts eight jobs, which differ in
 # `SLURM_ARRAY_TASK_ID`.
 #
-# **Exercise 9.5.** Fill `setting` in `rates.py`: the number of a task, 0 to 7, becomes one of 4 rates and one of 2
-# momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In the names of its outputs `%A` is the array's
-# number and `%a` the task's.
+# **Exercise 9.5.** Fill `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of 2
+# momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In its output names `%A` is the array's number
+# and `%a` the task's.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -304,21 +307,21 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
     )
 
 # %% [markdown]
-# **What you should see.** For N = 8 the best is rate 0.3 with momentum 0.9: 0.95 after five epochs. Momentum 0.9 adds
-# up some ten gradients, so its 0.3 works like 3 without. Rate 1.0 with momentum is too much (0.80). The winner is above
-# the base of 0.94, but nobody has searched for the base's best rate: search on both sides before you compare. And
-# choosing by test accuracy flatters the winner. For a published result, choose by training images that you have kept
-# aside.
+# **What you should see.** For N = 8 the best setting is rate 0.3 with momentum 0.9: accuracy 0.95 after five epochs.
+# Momentum 0.9 adds up about ten gradients, so rate 0.3 works like 3 without it. Rate 1.0 with momentum is too large
+# (0.80). The winner beats the base's 0.94, but nobody has searched for the base's best rate: search on both sides
+# before you compare. And choosing by test accuracy flatters the winner. For a published result, choose with training
+# images that you have set aside.
 #
 # ## The question of the title
 #
 # N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result: a
 # race between N workers and one to the same test accuracy.
 #
-# **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at least
-# `target`; `None` if there is none. `race(one, several, n, share)`: one worker needs `one` epochs, n workers need
-# `several`. How many times sooner do the n arrive? `share` is the part of n times the speed that the exchange leaves,
-# as in lesson 07; 1 means that communication costs nothing.
+# **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
+# least `target`, or `None`. `race(one, several, n, share)` returns how many times sooner n workers arrive if one
+# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is the part of the n-fold speed
+# that the exchange leaves; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -352,7 +355,7 @@ if gains[16]:
 plots.race(needed, gains, target)
 
 # %% [markdown]
-# **What you should see.** Five seeds, 12,800 images, square-root rule, until 0.93:
+# **What you should see.** Five seeds, 12,800 images, square-root rule, training until 0.93:
 #
 # | N | epochs | times sooner than one, if communication costs nothing |
 # |---|---|---|
@@ -361,21 +364,21 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (Your two seeds are slow for N = 1: 5 and 4 epochs, so you saw 8 times.)
+# (For N = 1 your two seeds are slow, 5 and 4 epochs, so you saw 8 times sooner.)
 #
-# **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here 2.6
-# times at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost to the exchange. With a share of
-# 0.5, which is usual for a light network, it is 3 times. (By the linear rule N = 8 needs 3 to 5 epochs and arrives 7
-# times sooner: each batch has its own best rule.)
+# **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
+# a factor of 2.6 at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost to the exchange.
+# With a share of 0.5, which is usual for a light network, they arrive 3 times sooner. (By the linear rule N = 8 needs
+# 3 to 5 epochs and arrives 7 times sooner: each batch has its own best rule.)
 #
 # ## The same schedule in Horovod
 #
 # `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the
-# data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
-# `lars_keras.py` and `lars_torch.py`, twenty lines each.
+# data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer,
+# in `lars_keras.py` and `lars_torch.py`, twenty lines each.
 #
-# `nodes.py` takes the same lines to lesson 03's network on several nodes. In `full` this cell submits it on 1, 2, 4 …
-# ranks: the race above, with real workers.
+# `nodes.py` applies the same lines to lesson 03's network on several nodes. In `full` the next cell submits it on 1,
+# 2, 4 … ranks: the race above, with real workers.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -394,15 +397,15 @@ if profile == "full":
     display(plots.arrivals(nodes, 0.5))
 
 # %% [markdown]
-# **What you should see.** In both frameworks the rate goes from the base to twice as much and down to almost nothing,
-# and the spread of the parameters is 0. LARS takes other rates than SGD, because its step is a share of the weights'
-# norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images test the program;
-# they say nothing about large batches.
+# **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
+# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD, because its step is a share of the
+# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images test the
+# program; they say nothing about large batches.
 #
-# In `full` the picture has two curves: how many times sooner an *epoch* ends on more ranks, and how many times sooner a
-# test accuracy of 0.5 is *reached*. The distance between them is the cost of the large batch. Where the second curve
-# bends down is the largest useful number of GPUs for this network. (So far it has run on two virtual nodes with a small
-# network, not on GPUs; rate, epochs and the 0.5 are guesses.)
+# In `full` the picture has two curves: how many times sooner an *epoch* ends on more ranks, and how many times sooner
+# a test accuracy of 0.5 is *reached*. The distance between them is the cost of the large batch. The second curve
+# bends down at the largest useful number of GPUs for this network. (So far the job has run on two virtual nodes with
+# a small network, not on GPUs; rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
@@ -437,22 +440,22 @@ plots.faults(broken, path="lr", more=["momentum"])
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
-#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time. Without decay
-#   it does harm (0.902 to 0.921; 0.935 to 0.941 without either).
-# - Only the accuracy of `summed` looks broken. The recorded rate is correct, but each step was eight times as long. The
-#   first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
+#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time. Without
+#   decay it does harm (0.902 to 0.921, against 0.935 to 0.941 without either).
+# - Only the accuracy of `summed` looks broken. The recorded rate is correct, but each step is eight times as long.
+#   The first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
 # - So read the updates, the rate and the loss of the first epochs together.
 #
 # ## Write down your answers
 #
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
-# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How many
-#   times one worker's rate is that, in effect?
-# - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn by formula? **A** rate too low ·
-#   **B** rate too high · **C** generalisation gap · **D** nothing.
+# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How
+#   many times one worker's rate is that, in effect?
+# - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn from formulas? **A** rate too
+#   low · **B** rate too high · **C** generalisation gap · **D** nothing.
 # - `can_tell`: can accuracies and losses alone show which of the three suggested reasons is right? `"yes"` or `"no"`.
-# - `faults_4_workers`: three records of `break_it.py` with *four* workers. Which is `summed`, which `rate`, which `batch`?
-#   The letters in this order, as one word.
+# - `faults_4_workers`: three records of `break_it.py` with *four* workers. Which is `summed`, which `rate`, which
+#   `batch`? Write the letters in this order, as one word.
 #
 # | record | updates per epoch | peak of the rate | loss of epochs 1, 2, 5 | test accuracy |
 # |---|---|---|---|---|
@@ -478,10 +481,10 @@ answers.note(faults_4_workers=faults_4_workers)
 # %% [markdown]
 # ## Traps
 #
-# Each was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached 0.94 (N = 8,
-# linear) and 0.88 (N = 16, linear, warm-up, decay).
+# Each row was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached 0.94
+# (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | loss 9, then always 2.31, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
 # | 0.803 at N = 8 | the rate was divided by N |
@@ -489,18 +492,18 @@ answers.note(faults_4_workers=faults_4_workers)
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
 # | 0.907 at N = 16, better than intact; the record's rates end far below the peak | a warm-up counted in epochs of the small batch: longer than the run |
 # | "the large batch learns less": 0.93 after 10 epochs, not 4 | equal epochs taken for equal updates |
-# | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.20 to 0.40 | one seed. At the limit even less will do: seed 2 gave 0.28 with one thread for the sums and 0.10 with two |
+# | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.20 to 0.40 | one seed. At the limit even less matters: seed 2 gave 0.28 with one thread for the sums and 0.10 with two |
 # | a "gap" that closes when you train on | the training losses were not equal |
 #
 # ## Recap
 #
-# - With N workers an epoch has N times fewer updates. The rate has to make up for it: by the linear rule, as far as it
-#   holds.
-# - Warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
+# - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule as far as
+#   it holds.
+# - Use warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by the time to an accuracy, not by images per second.
 #
-# **Hand in**: in a terminal, this packs the folder and lists its contents.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 09
 #

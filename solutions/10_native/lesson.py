@@ -15,7 +15,7 @@
 #
 # **What does PyTorch do when I wrap a network, and what does it do without telling me?**
 #
-# DistributedDataParallel (DDP) is PyTorch's own way to train on many GPUs. Here is one step of it on two
+# DistributedDataParallel (DDP) is PyTorch's own way to train on many GPUs. This is one training step on two
 # ranks. A *bucket* is a few megabytes of gradients.
 #
 # ```
@@ -30,7 +30,7 @@
 # layer's gradients travel while the others are still being computed. You write the seven steps of a DDP
 # program. Then you look at what DDP does silently, what a late rank costs, and what a hanging job looks like.
 #
-# Allow 75 minutes. On two CPU cores all the jobs of this page take one to two minutes together.
+# Allow 75 minutes. On two CPU cores all the jobs on this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -59,8 +59,8 @@ device = gpus if profile == "full" else ""
 #
 # 1. When do the first gradients leave a rank: `"during"` its backward pass or `"after"` it?
 # 2. One rank begins every step 40 ms late. By how many milliseconds does each step get longer for the others?
-# 3. DDP on a ResNet with two ranks: what share of the machine's ceiling (two ranks that never communicate, as
-#    in lesson 07) will you reach, from 0 to 1?
+# 3. What share of the machine's ceiling, from 0 to 1, will DDP reach on a ResNet with two ranks? (The ceiling:
+#    two ranks that never communicate, as in lesson 07.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_leave to a word, predict_late and predict_share to numbers
@@ -84,7 +84,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # %% [markdown]
 # | step | line | what happens without it |
 # |---|---|---|
-# | meet | `init_process_group`, a back end, a timeout | no rank knows another |
+# | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
 # | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0 |
 # | share out | `DistributedSampler` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
@@ -95,25 +95,25 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it averages
 # gradients over *ranks*, so a small batch counts as much as a large one.
 #
-# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`. With a constant port two students on one
-# node collide, so the course's job files derive it from the job's number. `ranks.py` asks the launcher which
+# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`. With a constant port, two students on one
+# node collide, so the course's job files derive the port from the job number. `ranks.py` asks the launcher which
 # rank a process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other names.
-# Start one torchrun per *node*; it starts the ranks of that node. One torchrun per *rank* is a common mistake:
-# 4 × 4 = 16 processes on 4 GPUs.
+# Start one torchrun per *node*; it starts that node's ranks. One torchrun per *rank* is a common mistake: it
+# starts 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
 # - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs.
-# - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers of this process: which one
-#   chooses its GPU, and which one identifies it among all ranks? `help(dist.init_process_group)` lists what the
+# - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers for this process: which one
+#   selects its GPU, and which one identifies it among all ranks? `help(dist.init_process_group)` lists what the
 #   ranks need to meet.
-# - Make the GPU the process's current one, and return it as a `torch.device`. Without GPUs, return the CPU.
-# - `distribute` wraps the network. It must know its GPU (what does `help(DistributedDataParallel)` say about
-#   CPUs?), and its buckets must have the size that the caller asks for.
+# - Make this GPU the process's current device, and return it as a `torch.device`. Without GPUs, return the CPU.
+# - `distribute` wraps the network. The wrapper must know its GPU (what does `help(DistributedDataParallel)` say
+#   about CPUs?), and its buckets must have the size that the caller asks for.
 #
 # **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
-# number of the epoch, and gives each rank every size-th image of it. Set its epoch, then return its numbers as
-# a tensor, unchanged.
+# epoch number, and gives each rank every size-th image in that order. Set the sampler's epoch, then return its
+# indices as a tensor, unchanged.
 
 # %% tags=["check"]
 import train
@@ -136,12 +136,12 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
-# except for rounding, and the accuracies may differ by a few test images. This is *strong* scaling. (Take a
-# number of ranks that divides 256.)
+# Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the
+# same except for rounding, and the accuracies may differ by a few test images. This is *strong* scaling. (Choose
+# a number of ranks that divides 256.)
 #
-# The toolkit also tries your functions. `ranks_heard` takes one step on a network with one weight per rank,
-# which only that rank's gradient can change. `orders_as_drawn` gives `order_of` samplers that it has not seen.
+# The toolkit also tests your functions. `ranks_heard` takes one step on a network with one weight per rank; only
+# that rank's gradient can change it. `orders_as_drawn` passes new samplers to `order_of`.
 
 # %%
 from cluster.jobs.notebook import JobError, on_nodes, submit_once
@@ -160,12 +160,12 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** The same number of steps, and the same accuracy up to a few of 10,000 images. With
-# such a light network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank, 0.22 and 0.27 s
-# on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). More work per
-# message makes it worthwhile: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
-# 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without
-# their first epochs).
+# **What you should see.** Both runs take the same number of steps and reach the same accuracy, up to a few of
+# 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one
+# rank, 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo).
+# Two ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`),
+# an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine,
+# first epochs excluded).
 #
 # **Try** the other launcher, in a terminal. Ranks, results and record are the same:
 #
@@ -174,13 +174,13 @@ for name, found in runs.items():
 # Until exercise 10.4 is filled, the `.err` file of these jobs says that accumulation could not be measured.
 #
 # The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks are 401 each. In a
-# test set that would change the accuracy a little, so here each rank tests on all images.
+# test set, repeats would change the accuracy slightly, so here each rank tests on all images.
 #
-# **On GPU nodes** three things help that this small program leaves out. `device_id=device` in
+# **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
 # `init_process_group` connects NCCL at once, so a broken network shows at the start. Pinned memory
-# (`DataLoader(pin_memory=True)`) with `.to(device, non_blocking=True)` copies the next batch while the GPU
-# computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, before the wrapper, normalises over the images of all
-# ranks; without it each rank normalises over its own.
+# (`DataLoader(pin_memory=True)`) with `.to(device, non_blocking=True)` lets the next batch be copied while the
+# GPU computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over the images
+# on all ranks. Without it, each rank normalises over its own.
 #
 # ## A short look at Lightning
 #
@@ -189,11 +189,11 @@ for name, found in runs.items():
 # calls `set_epoch`. You no longer see the loop. To run code inside it, write a callback such as `Recorder`.
 #
 # **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. They then
-# describe the job's script: every rank believes it is rank 0, and all but one end with `address already in use`
+# describe the job script, so every rank believes it is rank 0, and all but one end with `address already in use`
 # (tried with Lightning 2.6.6). So this job uses torchrun, and the program names its environment,
 # `TorchElasticEnvironment`.
 #
-# **A trap in the version.** 2.6.2 and 2.6.3 were malicious releases. Use 2.6.6 or another one that you trust.
+# **Versions to avoid.** 2.6.2 and 2.6.3 were malicious releases. Use 2.6.6 or another release that you trust.
 
 # %%
 [runs["Lightning"]] = run("job_lightning.sbatch", ranks)
@@ -205,13 +205,13 @@ for name in ("DDP", "Lightning"):
 # %% [markdown]
 # ## When gradients travel
 #
-# DDP does not wait for the end of the backward pass: a bucket leaves as soon as it is full. `bucket_cap_mb` is
-# the size. With one bucket for everything nothing overlaps; with very small buckets the latency of each
-# exchange adds up.
+# DDP does not wait for the end of the backward pass: a bucket leaves as soon as it is full. `bucket_cap_mb` sets
+# its size. With a single bucket, nothing overlaps. With very small buckets, the latencies of the exchanges add
+# up.
 #
-# **Exercise 10.3.** `last_arrival(ready, travel)` says when the last bucket has arrived. Bucket number i is full
-# after `ready[i]` milliseconds and travels for `travel[i]`. Buckets leave in this order and share one link:
-# one travels at a time.
+# **Exercise 10.3.** `last_arrival(ready, travel)` returns when the last bucket has arrived. Bucket number i is
+# full after `ready[i]` milliseconds and travels for `travel[i]`. Buckets travel in this order over one link, one
+# at a time.
 
 
 # %% tags=["exercise"]
@@ -228,8 +228,8 @@ def last_arrival(ready, travel):
 check.check_10_3(last_arrival)
 
 # %% [markdown]
-# `buckets.py` measures the real thing on a ResNet of 272,282 parameters (1.1 MB of gradients), and again with
-# a *straggler*: the last rank begins each step 40 ms late.
+# `buckets.py` measures this on a ResNet with 272,282 parameters (1.1 MB of gradients), then again with a
+# *straggler*: the last rank begins each step 40 ms late.
 
 # %%
 [travels] = read_files(submit_once("job_buckets.sbatch", options=on_nodes(ranks, device)))
@@ -257,29 +257,29 @@ expectations.compare(
 # when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
 # The line above says whether your machine was quiet enough to show it.
 #
-# Two cores cannot show what overlap gains: here Gloo moves bytes with the core that computes. On GPUs NCCL
-# moves them while the GPU computes, and the grey bars should get shorter. (There `buckets.py` measures with
-# CUDA events, because NCCL's calls return before a message has travelled.)
+# Two cores cannot show what overlap gains: here Gloo moves bytes on the same core that computes. On GPUs, NCCL
+# moves them while the GPU computes, and the grey bars should get shorter. (There `buckets.py` measures with CUDA
+# events, because NCCL's calls return before a message has travelled.)
 #
 # ## Buffers travel, too
 #
 # BatchNorm keeps running means. They are *buffers*: they have no gradient and are not averaged. DDP sends rank
-# 0's buffers to all ranks at the beginning of a forward pass, but only if the gradients of the previous one
-# were exchanged. In the first step they are always sent.
+# 0's buffers to all ranks at the beginning of a forward pass, but only if the previous pass's gradients were
+# exchanged. In the first step they are always sent.
 #
 # ## A large batch in little memory
 #
-# A batch that does not fit into memory is computed in parts, whose gradients add up in `parameter.grad`. This
-# is *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():` prevents this.
-# The last part runs outside of it and sends the sum.
+# A batch that does not fit into memory is computed in parts, whose gradients add up in `parameter.grad`. This is
+# *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():` prevents this. The
+# last part runs outside this block and sends the sum.
 #
 # **Exercise 10.4.** Fill `accumulate` in `no_sync.py`.
 #
-# - Parts may differ in size and be fewer than you asked for: `x.chunk(4)` cuts 5 images into 2, 2 and 1. So
-#   count the parts that you have.
+# - Parts may differ in size, and you may get fewer than you asked for: `x.chunk(4)` cuts 5 images into 2, 2
+#   and 1. So count the parts.
 # - Weight each part's mean loss by its share of the images. Then the gradients are those of the whole batch.
-# - Forward *and* backward of a part belong inside `no_sync`: DDP decides in the forward pass whether gradients
-#   will travel.
+# - A part's forward *and* backward pass belong inside `no_sync`: DDP decides in the forward pass whether
+#   gradients will travel.
 # - Do a part's backward pass before the next part's forward pass: it frees the activations.
 #
 # The program compares your gradients with those of the whole batch, in double precision. It also counts how
@@ -292,19 +292,19 @@ importlib.reload(no_sync)
 check.check_10_4(no_sync)
 
 # %% [markdown]
-# N parts equal one large batch unless a layer uses the whole batch. BatchNorm does: it normalises each part by
-# itself.
+# N parts are equivalent to one large batch, except in layers that use the whole batch: BatchNorm normalises each
+# part separately.
 #
 # ## A job that says nothing
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
 # somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a less obvious
-# case: rank 0 makes a step by itself, in `no_sync`, so no gradients travel. But the network has a BatchNorm,
-# and the step before was an ordinary one. So this forward pass sends buffers, and nobody receives them.
+# case: rank 0 takes a step by itself, in `no_sync`, so no gradients travel. But the network has a BatchNorm
+# layer, and the previous step was an ordinary one. So this forward pass sends buffers, and nobody receives them.
 #
 # `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which looks into
 # a running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
-# `init_process_group` Gloo waits for 30 minutes and NCCL for 10. This job is meant to fail.
+# `init_process_group`, Gloo waits for 30 minutes and NCCL for 10. This job is meant to fail.
 
 # %%
 try:
@@ -322,30 +322,30 @@ for rank in (0, 1):
     print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
 
 # %% [markdown]
-# **How to read it.** The topmost line is the call in which a rank waits. Further down is the line of *your*
-# program that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in
-# different ones, suspect your program.
+# **How to read it.** The top line is the call in which a rank waits. Further down is the line of *your* program
+# that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in different
+# calls, suspect your program.
 #
-# **NCCL looks different** (from PyTorch 2.13's sources; nobody has run it on GPUs here). Its calls only queue
-# work for the GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here
-# `loss.item()`. NCCL's watchdog names the message instead, in the `.err` file: `Watchdog caught collective
+# **NCCL looks different** (according to PyTorch 2.13's source code; nobody has run it on GPUs here). Its calls
+# only queue work for the GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here
+# `loss.item()`. Instead, NCCL's watchdog names the message in the `.err` file: `Watchdog caught collective
 # operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. A *flight recorder* keeps each rank's last 2,000
-# messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With
-# `TORCH_NCCL_DUMP_ON_TIMEOUT=1` each rank writes it to a file named by `TORCH_FR_DUMP_TEMP_FILE` and its rank,
-# and `torchfrtrace` finds where the ranks disagree.
+# messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With `TORCH_NCCL_DUMP_ON_TIMEOUT=1`
+# each rank writes them to a file named after `TORCH_FR_DUMP_TEMP_FILE` and its rank, and `torchfrtrace` finds
+# where the ranks disagree.
 #
 # | tool | shows | cost |
 # |---|---|---|
 # | `timeout=` of `init_process_group` | that a rank waited, and for what kind of message | nothing |
 # | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
 # | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
-# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not come | a barrier |
+# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not arrive | a barrier |
 #
-# The rank that reports an error need not be the cause: rank 0 timed out, and rank 1 then reports `Connection
+# The rank that reports an error need not be the cause: if rank 0 times out, rank 1 then reports `Connection
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
-# **Exercise 10.5.** Fill `step_alone` in `no_sync.py`: a step of rank 0 that needs nobody else. The wrapper
+# **Exercise 10.5.** Fill `step_alone` in `no_sync.py`: a step that rank 0 takes without the others. The wrapper
 # keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
@@ -353,8 +353,7 @@ importlib.reload(no_sync)
 check.check_10_5(no_sync)
 
 # %% [markdown]
-# Now the same work with each batch in four parts. The program also tries both of your functions on small
-# networks.
+# Now do the same work with each batch in four parts. The program also tests both functions on small networks.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
@@ -382,13 +381,13 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 plots.speed_rounds(speed)
 
 # %% [markdown]
-# **What you should see.** The blue line runs close below the yellow one: the ranks keep most of their ceiling
-# when they exchange gradients. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this job
-# had a share of 1.00, 0.93 and 0.94; over the rounds it was between 0.68 and 1.04. Nobody has run it on GPU
-# nodes yet.
+# **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
+# reach most of their ceiling. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this job
+# had shares of 1.00, 0.93 and 0.94; in single rounds the share was between 0.68 and 1.04. Nobody has run it on
+# GPU nodes yet.
 #
-# A published example: with DDP a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch per
-# GPU) processed 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 (Torres,
+# In a published example, DDP trained a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch
+# per GPU) at 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 (Torres,
 # *Supercomputing for Artificial Intelligence*, chapter 12).
 #
 # ## Which way to take
@@ -396,11 +395,11 @@ plots.speed_rounds(speed)
 # - **A loop of your own:** DDP. **Logs, checkpoints and precision in a few lines:** Lightning, which uses DDP.
 # - **Parameters, gradients and optimizer do not fit on one GPU:** FSDP (`fully_shard`). It is not built on DDP:
 #   it cuts the parameters into shards, and each rank keeps one.
-# - **Nodes that come and go:** torchrun's elastic launch, such as `--nnodes=2:4 --max-restarts=3`. When a
-#   node leaves or joins, all ranks start again, from the checkpoint that your program wrote.
+# - **Nodes that come and go:** torchrun's elastic launch, such as `--nnodes=2:4 --max-restarts=3`. When a node
+#   leaves or joins, all ranks restart from the checkpoint that your program wrote.
 # - **JAX:** its own sharding; Keras 3's `keras.distribution` is a layer above it. **TensorFlow:** lesson 16.
-# - **Horovod** (lesson 07) works with both TensorFlow and PyTorch, but its last release was in June 2023. Use
-#   it for programs that already do.
+# - **Horovod** (lesson 07) works with both TensorFlow and PyTorch, but its last release was in June 2023. Keep
+#   it in programs that already use it.
 #
 # ## Questions
 #
@@ -408,11 +407,11 @@ plots.speed_rounds(speed)
 #   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 0.)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
 # - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
-#   the weight of one of rank 1's images is how many times that of one of rank 0's?
+#   how many times as much does one of rank 1's images count as one of rank 0's?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
-#   of these five forward passes begin with sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. One bucket is full
-#   after 40 ms and travels for 48. How many milliseconds earlier do all gradients arrive with four?
+#   of these five forward passes begin by sending buffers?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is
+#   full after 40 ms and travels for 48. How many milliseconds earlier have all gradients arrived with four?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers
@@ -439,18 +438,19 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 #
 # ## Recap
 #
-# - DDP is seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does most of them.
-# - Equal images per step give equal training. Check that before you measure seconds.
+# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does most of
+#   them.
+# - The same images per step mean the same training. Check this before you measure seconds.
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.
 #
-# **To show a friend**: your own speedup on one picture, saved beside this page.
+# **To show a friend**: your own speedup in one picture, saved beside this page.
 
 # %%
 plots.speedup_card(speed, save="my_speedup.png")
 
 # %% [markdown]
-# **Hand in**: in a terminal, this packs the folder and lists what is in it.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 10
 #

@@ -27,10 +27,10 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# Older texts call both model or network parallelism. You do both by hand and measure idle time and bytes. Then you
-# calculate which one a network needs.
+# Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes. Then
+# you calculate which of them a network needs.
 #
-# Allow 80 minutes for pipelines (7 of the 10 points) and 60 for the second part. On two CPU cores all jobs of this
+# Allow 80 minutes for pipelines (7 of the 10 points) and 60 for the second part. On two CPU cores all jobs on this
 # page take about 90 seconds.
 
 # %% tags=["parameters"]
@@ -57,11 +57,11 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # %% [markdown]
 # ## Predict
 #
-# Nine dense layers on two ranks: rank 0 has the first ones, rank 1 the rest. One process needs a time of 1 per
-# step. How long do the two ranks need
+# Nine dense layers run on two ranks: rank 0 has the first ones, rank 1 the rest. One process takes a time of 1 per
+# step. How long do the two ranks take
 #
 # 1. if rank 0 sends the whole batch on and waits for its gradients,
-# 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 has the first?
+# 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 computes the first?
 #
 # And for the second part:
 #
@@ -82,8 +82,8 @@ answers.note(predict_one=predict_one, predict_four=predict_four, predict_cross=p
 # All stages wait for the slowest one. So do not count layers; add up their costs. A dense layer costs one
 # multiplication and one addition per weight and image.
 #
-# **Exercise 11.1.** `split(costs, stages)` in `plan.py` returns where to cut: `[0, 4, 9]` gives layers 0 to 3
-# to stage 0 and layers 4 to 8 to stage 1. Make the heaviest stage as light as possible.
+# **Exercise 11.1.** `split(costs, stages)` in `plan.py` returns where to cut: `[0, 4, 9]` puts layers 0 to 3 on stage
+# 0 and layers 4 to 8 on stage 1. Make the heaviest stage as light as possible.
 
 # %% tags=["check"]
 importlib.reload(plan)  # so that the cell sees what you just saved
@@ -92,12 +92,12 @@ check.check_11_1(plan)
 # %% [markdown]
 # ## The bubble
 #
-# Call one micro-batch on one stage a turn. With p stages and m micro-batches the last stage begins in turn p, and
-# then has m turns of work. The rest is the *bubble*. It is stated in two ways: idle time as a share of **all the
-# time**, and idle time divided by the time that would be **enough** without waiting. (Megatron's papers use the
-# second, which can exceed 1.)
+# One micro-batch on one stage is a turn. With p stages and m micro-batches, the last stage begins in turn p and then
+# works for m turns. The idle turns are the *bubble*. It is stated in two ways: as a share of **all the time**, or
+# divided by the time that would be **enough** without waiting. (Megatron's papers use the second, which can exceed
+# 1.)
 #
-# **Exercise 11.2.** `bubble(stages, m)`, as a share of all the time.
+# **Exercise 11.2.** `bubble(stages, m)` returns it as a share of all the time.
 
 
 # %% tags=["exercise"]
@@ -115,13 +115,13 @@ check.check_11_2(bubble)
 #
 # **GPipe** (2018) does all forward passes, then all backward passes. This is simple, but a stage keeps the
 # activations of all m micro-batches. **1F1B** starts backward passes as soon as it can. Stage s, counted from 0,
-# first does `stages - s` forward passes, or m if m is smaller. Then it alternates: one backward pass, one forward
-# pass, until no forward pass is left, and then the remaining backward passes. The bubble is the same, but stage s
+# first does `stages - s` forward passes, or m if m is smaller. Then it alternates one backward and one forward pass
+# until no forward pass is left, and ends with the remaining backward passes. The bubble is the same, but stage s
 # keeps at most `stages - s` micro-batches, however large m is.
 #
-# **Exercise 11.3.** In `plan.py`: `schedule(stages, m, kind)` gives the order of work for every stage. `grid(rank,
-# stages, replicas)` gives this rank's place in a *hybrid*, several pipelines side by side: its stage, its replica,
-# and all ranks with the same layers, with which it averages.
+# **Exercise 11.3.** In `plan.py`, `schedule(stages, m, kind)` returns the order of work for every stage. `grid(rank,
+# stages, replicas)` returns this rank's place in a *hybrid* (several pipelines side by side): its stage, its replica,
+# and all ranks with the same layers, which average their gradients.
 
 # %% tags=["check"]
 importlib.reload(plan)
@@ -134,33 +134,32 @@ drawn = {kind: plan.schedule(4, 8, kind) for kind in ("gpipe", "1f1b")}
 plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 
 # %% [markdown]
-# These diagrams are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take
-# no time. GPipe and 1F1B end together but hold different amounts. *Interleaved* gives each stage two pieces of the
-# network (light boxes are the second). As a share of all the time, idle time falls from 27 to 16 %, but there are
-# more than twice as many messages (7 borders instead of 3), and each stage holds more.
+# These diagrams are drawn, not measured. In them, a backward pass takes twice as long as a forward pass, and messages
+# take no time. GPipe and 1F1B end together but hold different amounts. *Interleaved* gives each stage two pieces of
+# the network (light boxes show the second). Idle time falls from 27 to 16 % of all the time, but there are more than
+# twice as many messages (7 borders instead of 3), and each stage holds more.
 #
 # ## Forward down, gradients up
 #
 # `pipeline.py` runs these schedules. What has changed since lesson 10:
 #
-# - A rank builds only its own layers. Each layer has its own seed, so it starts with the same numbers on every
-#   rank.
-# - Activations go to the next stage, gradients back to the one before.
+# - A rank builds only its own layers. Each layer has its own seed, so it starts with the same numbers on any rank.
+# - Activations go to the next stage, gradients back to the previous one.
 # - **No** gradients are averaged: no other rank has these parameters.
 #
 # **Exercise 11.4.** Fill `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks, or
-# `None` at the ends. (Rank 0 is false in an `if`: ask for `is not None`.) Activations go through the group
-# `stage.down`, gradients through `stage.up`. Four things are easily forgotten:
+# `None` at the ends. (Rank 0 is false in an `if`, so test `is not None`.) Activations go through the group
+# `stage.down`, gradients through `stage.up`. Four things are easy to forget:
 #
-# - `dist.recv(tensor, rank, group=…)` fills an existing tensor. It needs the sender's shape, dtype and device, or
-#   the numbers are rubbish. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
-#   `torch.empty_like(outputs)` takes everything.
+# - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device, or
+#   the numbers are garbage. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
+#   `torch.empty_like(outputs)` also takes the shape.
 # - PyTorch computes no gradient for a received tensor. Call `x.requires_grad_()` *after* receiving and *before*
-#   the layers; then `x.grad` is what you send back.
-# - The backward pass begins at the loss with `outputs.backward()`. Every other stage gets the gradient of its
-#   `outputs` from the next stage: `outputs.backward(gradient)`.
-# - With Gloo `dist.send` waits until the other side receives. `dist.isend` does not: it returns a message to
-#   wait for later. Append it to `sent`. (The check knows `recv`, `send` and `isend`.)
+#   applying the layers; then send back `x.grad`.
+# - The last stage begins its backward pass at the loss with `outputs.backward()`. Every other stage gets the gradient
+#   of its `outputs` from the next stage: `outputs.backward(gradient)`.
+# - With Gloo, `dist.send` waits until the other side receives. `dist.isend` does not: it returns a request to wait
+#   for later. Append it to `sent`. (The check supports `recv`, `send` and `isend`.)
 
 # %% tags=["check"]
 importlib.reload(pipeline)
@@ -169,7 +168,7 @@ check.check_11_4(pipeline)
 # %% [markdown]
 # ## Is it the same network?
 #
-# One rank with all layers, then `ranks` stages, from the same seed with the same batches.
+# This cell trains on one rank, then on `ranks` stages, with the same seed and batches.
 
 # %%
 from cluster.jobs.notebook import on_nodes, submit_once
@@ -188,21 +187,21 @@ for run in (serial, staged, library):
         print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits, and no rank has more than its part. The errors come from
+# **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
 # a small network in float64 that your functions trained with 23 images in unequal micro-batches. Up to 1e-13 is
-# rounding, because sums are made in another order. **Batch normalisation** would break this: it uses the mean of a
-# micro-batch, not of the batch.
+# rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses the mean of
+# a micro-batch, not of the batch.
 #
-# Only one stage knows the loss; our programs send it to rank 0 to print.
+# Only one stage knows the loss; our programs send it to rank 0, which prints it.
 #
-# `library` is `train_library.py`, the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe` or
-# `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. It needs micro-batches of equal size and a
+# `library` is `train_library.py`, which does the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe`
+# or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and a
 # loss that is a **mean** (`scale_grads=True` divides by their number).
 #
 # ## How long does a step take?
 #
-# `speed.py` takes nine layers of 512 and batches of 2,048. In every round it measures three things: rank 0 alone
-# with the whole network; all ranks at once, each with the whole network (*silent*: the machine's ceiling); and
+# `speed.py` uses nine layers of 512 neurons and batches of 2,048. In every round it measures three things: rank 0
+# alone with the whole network; all ranks at once, each with the whole network (*silent*: the machine's ceiling); and
 # your pipeline with 1, 2, 4, 8 and 16 micro-batches.
 
 # %%
@@ -222,21 +221,21 @@ for name in ("pipeline_speedup", "pipeline_share"):
 answers.note(best_m=best_m)
 
 # %% [markdown]
-# **What you should see.** The fastest number of micro-batches is in the *middle*. With one, the stages take turns
-# and nothing is gained. More micro-batches make the bubble smaller (the dashed line), but each one is smaller,
-# with less to compute per weight that is read, and adds a message. On two cores of a shared Intel Xeon, with one
-# thread per process, a step took 205, 152, 132, 125, 138 ms with 1, 2, 4, 8, 16 micro-batches, and 197 ms in one
-# process (`benchmarks/lessons/pipeline_speedup.py`). Compared within each round, the pipeline is 1.5 times as fast
-# as one process, where two silent processes reach 1.9. **Try it**, in a terminal, with layers of 1,024 and batches
-# of 512; here the gain was 1.2:
+# **What you should see.** The fastest number of micro-batches is in the *middle*. With one, the stages take turns and
+# nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, is smaller,
+# and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one thread per process, a
+# step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
+# (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one process; two
+# silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 and batches of 512; here the
+# speedup was 1.2:
 #
 #     cluster submit job_speed.sbatch --width 1024 --batch-size 512
 #
-# On GPUs you build a pipeline for memory, not for speed.
+# On GPUs you build a pipeline to save memory, not time.
 #
 # ## What every rank did
 #
-# One step with 4 micro-batches under each schedule, recorded by hooks on your layers.
+# Hooks on your layers recorded one step with 4 micro-batches under each schedule.
 
 # %%
 for kind in ("gpipe", "1f1b"):
@@ -250,25 +249,24 @@ for off in speed.measured("bytes_off", schedule="gpipe"):
 plots.measured_stages(speed)
 
 # %% [markdown]
-# The formula counts the bubble alone; unequal stages, messages and other load add to it. One rank receives the
-# activations at the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients, whatever the number
-# of micro-batches or layers.
+# The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
+# activations at the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients, whatever the number of
+# micro-batches or layers.
 #
 # ## Why it hangs
 #
-# In `deadlock.py` two ranks swap arrays over Gloo, with a timeout of 2 seconds: (a) both receive,
-# then send; (b) both send, then receive; (c) both begin to send, receive, then wait for what they sent; (d) both
-# hand over the two messages as one batch:
+# In `deadlock.py` two ranks swap arrays over Gloo, with a timeout of 2 seconds: (a) both receive, then send; (b) both
+# send, then receive; (c) both begin to send, receive, then wait for their sends; (d) both submit the two messages as
+# one batch:
 #
 #     dist.batch_isend_irecv([dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)])
 #
-# Decide before you look: which orders end?
+# Decide before you look: which orders finish?
 #
-# **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an
-# `irecv` between the same two ranks run one after the other, and if both ranks queue them in the same order,
-# neither gets to receive (NVIDIA/nccl#479). In a batch the order does not matter. This is why `pipeline.py` has
-# two groups: messages down and up have a queue each. `swap_order`: which of a, b, c and d can you rely on with
-# both Gloo and NCCL?
+# **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an `irecv`
+# between the same two ranks run one after the other, and if both ranks queue them in the same order, neither receives
+# (NVIDIA/nccl#479). In a batch the order does not matter. `pipeline.py` has two groups instead: messages down and
+# messages up have separate queues. `swap_order`: which of a, b, c and d can you rely on with both Gloo and NCCL?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set swap_order to a, b, c or d
@@ -284,27 +282,27 @@ for wait in hung.measured("waited_s"):
 #
 # ## Through every layer
 #
-# Now every rank has a part of **each** layer, and all work on the same images at the same time. Megatron's recipe
-# for two dense layers with a relu between them:
+# Now every rank has a part of **each** layer, and all ranks work on the same images at once. This is Megatron's
+# recipe for two dense layers with a relu between them:
 #
 # - The first is cut by *outputs* and is called a **column** layer. Each rank has some of the hidden numbers, with
 #   their biases. The relu treats each number separately, so nothing is exchanged.
-# - The second is cut by *inputs* and is called a **row** layer. Its input is this rank's hidden numbers. Its
+# - The second is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden numbers. Its
 #   result is one term of a sum: add up the parts, then add the bias once.
 #
-# So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part
-# sends a gradient back, and these add up, too: an allreduce before the column layer. Two operators do this:
+# So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part sends
+# a gradient back. Another allreduce, before the column layer, adds these up. Two operators do this:
 #
 # | | forward | backward |
 # |---|---|---|
 # | `ToParts`, before the column layer | nothing | sum |
 # | `FromParts`, after the row layer | sum | nothing |
 #
-# **Exercise 11.5.** `cut` in `tensor_layers.py`: this rank's part of a weight and a bias. Mind the axis: PyTorch's
-# weight is (outputs, inputs); papers write it the other way round.
+# **Exercise 11.5.** `cut` in `tensor_layers.py` returns this rank's part of a weight and a bias. Mind the axis:
+# PyTorch's weight is (outputs, inputs); papers write it the other way round.
 #
-# **Exercise 11.6.** In the same file: what the two operators do, and `block`, the two layers. With the usual
-# mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
+# **Exercise 11.6.** In the same file, fill the two operators, and `block` for the two layers. With the usual mistakes
+# the loss still falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -314,12 +312,12 @@ check.check_11_6(tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# With data parallelism all gradients travel: as many numbers as parameters, whatever the batch. Cut layers send
-# what goes from block to block for every image, whatever the number of parameters.
+# With data parallelism all gradients travel: one number per parameter, whatever the batch. Cut layers send, for every
+# image, what goes from block to block, whatever the number of parameters.
 #
-# **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py`: the bytes that a rank receives per step, for copies
-# and for cut layers. A ring's allreduce of n numbers brings each rank 2 (p − 1) / p of them (lesson 06). In our
-# network the outputs of blocks are `sizes[2], sizes[4], …`; the first block's input needs no gradient.
+# **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
+# and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
+# the blocks' outputs are `sizes[2], sizes[4], …`; the first block's input needs no gradient.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -340,18 +338,18 @@ cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
 predictions.compare("predict_cross", cross, "images", how="computed")
 
 # %% [markdown]
-# **What you should see.** The kernel counted these bytes on the connections of each rank. On two ranks, in
-# float64, copies send 4,795,501 bytes per step, with 32 images or 1,024. Cut layers send 399,837 bytes for 32
-# images and 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same
-# amount. For a block of two layers between others the rule is short: **cut layers send less as long as the batch
-# has fewer images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784
-# inputs and the first block sends no gradient back.) After five steps all parameters agree with those of one rank
-# to 1e-16. Seconds of a float64 run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
+# **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
+# send 4,795,501 bytes per step, with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and 12,668,854
+# for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same amount. For a block of two
+# layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer images than the
+# hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the first block sends
+# no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The seconds of a float64
+# run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
 #
-# **Two sources seem to disagree.** One says that model parallelism may lower communication, the other that its
-# communication is high and needs one server with a fast bus. Both are right, for different layers. Take 32 images.
-# A *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with
-# 64 filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
+# **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
+# communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
+# *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
+# filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
 #
 # Bytes are not everything. Gradients can travel while the backward pass goes on; in a cut layer all ranks wait for
 # the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
@@ -362,15 +360,15 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # |---|---|
 # | parameters | 4 each in float32, 2 in bfloat16 |
 # | gradients | as many |
-# | optimizer | SGD nothing; momentum one float32 number per parameter, Adam two; with bfloat16 parameters also a float32 copy |
-# | activations | for every image of the batch, until the backward pass uses them |
+# | optimizer | SGD: nothing; momentum: one float32 number per parameter; Adam: two; with bfloat16 parameters also a float32 copy |
+# | activations | for every image in the batch, until the backward pass uses them |
 #
-# The first three are the *state*. *Mixed precision* has two meanings. With **autocast** (lesson 03) parameters stay
-# float32, and only products are computed in bfloat16. With **bfloat16 parameters and float32 copies**, `"mixed"`
-# below, the optimizer keeps a float32 copy for steps that are too small for bfloat16. With Adam both need
-# 16 bytes per parameter. (*Activation checkpoints* keep fewer activations and compute the others again.)
+# The first three rows are the *state*. *Mixed precision* has two meanings. With **autocast** (lesson 03), parameters
+# stay float32, and only products are computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"`
+# below), the optimizer keeps a float32 copy for steps that are too small for bfloat16. With Adam both need 16 bytes
+# per parameter. (*Activation checkpoints* keep fewer activations and recompute the others.)
 #
-# **Exercise 11.8.** `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
+# **Exercise 11.8.** Fill `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
 # that PyTorch holds in real training steps.
 
 # %% tags=["check"]
@@ -387,7 +385,7 @@ for case in held.measured("bytes_held"):
 print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
 
 # %% [markdown]
-# A GPU's *peak* is higher: it includes workspaces of libraries, gradients of activations and gaps between blocks.
+# A GPU's *peak* is higher: it includes library workspaces, gradients of activations and gaps between memory blocks.
 #
 # Take the first way in this table that fits. Sharding and tensor parallelism communicate in every layer, so skip
 # both on slow links.
@@ -396,13 +394,13 @@ print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
 # |---|---|
 # | `"data"`: copies | all of the state, the whole batch's activations |
 # | `"accumulate"`: the batch in small pieces | all of the state, one image's activations |
-# | `"shard"`: copies, each with a part of the state | its share of the state; one whole layer, parameters and gradients; one image's activations |
-# | `"pipeline"`: between layers | the state of its layers, at least of the largest one; one image's activations (of p micro-batches under way, a p-th part each) |
+# | `"shard"`: copies, each with a part of the state | its share of the state; one whole layer's parameters and gradients; one image's activations |
+# | `"pipeline"`: between layers | the state of its layers, at least of the largest one; one image's activations (a p-th part for each of p micro-batches under way) |
 # | `"tensor"`: through layers | its share of the state, one image's activations |
 #
-# **Exercise 11.9.** `needs(network, way)`: the bytes on the fullest device, from `network.params`, `optimizer`,
-# `precision`, `image_bytes`, `batch`, `layers`, `largest` (parameters of the largest layer) and `devices`. A stage
-# has at most `layers / devices` layers, rounded up.
+# **Exercise 11.9.** `needs(network, way)` returns the bytes on the fullest device, from `network.params`,
+# `optimizer`, `precision`, `image_bytes`, `batch`, `layers`, `largest` (parameters of the largest layer) and
+# `devices`. A stage has at most `layers / devices` layers, rounded up.
 
 # %%
 from networks import NETWORKS
@@ -437,17 +435,17 @@ for name, (way, much) in found.items():
 answers.note(**{f"fits_{name}": f"{much / 1e9:.4g}" for name, (_, much) in found.items()})
 
 # %% [markdown]
-# Network *c* is the usual case: sharding needs half of a device, has no bubble, and hardly changes the program
+# Network *c* is the usual case: sharding fills half a device, has no bubble, and hardly changes the program
 # (PyTorch's `fully_shard`). Network *d* has one layer that no device can hold, so only a cut through it helps. (A
 # trained network can also be *pruned*: its smallest weights are left out.)
 #
 # ## Questions
 #
-# - `bubble_share`: 4 stages, 8 micro-batches: which share of all the time is idle? `bubble_ratio`: the same idle
-#   time over the time that would be enough?
-# - `held_first`: 8 stages, 64 micro-batches, 1F1B: how many does the first stage hold?
+# - `bubble_share`: with 4 stages and 8 micro-batches, what share of all the time is idle? `bubble_ratio`: this idle
+#   time divided by the time that would be enough.
+# - `held_first`: in 1F1B with 8 stages and 64 micro-batches, how many does the first stage hold?
 # - `gpipe_most`: in GPipe's paper (arXiv:1811.06965, table 2) 8 accelerators with 32 micro-batches trained a
-#   Transformer 6.3 times as fast as two that take turns (so as one), and AmoebaNet, which is hard to divide
+#   Transformer 6.3 times as fast as two that take turns (as fast as one), and AmoebaNet, which is hard to divide
 #   evenly, 3.48 times. What speedup does the bubble allow at most?
 # - `loss_rank`: which stage knows the loss, `"first"`, `"every"` or `"last"`?
 # - `better_cut`: which of the two layers above, `"dense"` or `"convolution"`, sends less when it is cut than when
@@ -480,17 +478,17 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 # - Between layers: activations down, gradients up, little to send, and a bubble of p − 1 turns. Through layers:
 #   no bubble, a sum for every two layers, so only over the fastest links.
 # - Both compute the same network as one process. Compare the parameters once, in float64.
-# - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B as many as there are stages.
+# - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster.
 #
 # On four ranks, two pipelines of two stages share the batch:
 #
 #     cluster submit --ntasks=4 job.sbatch --replicas 2
 #
-# **Hand in**: in a terminal, this packs the folder and lists what is in it.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 11
 #
-# Next: 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965;
-# Narayanan and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377, which fills the bubble
-# with stale weights (lesson 16); a schedule almost without a bubble, arXiv:2401.10241.
+# Next: 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965; Narayanan
+# and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377, which fills the bubble by using
+# stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.

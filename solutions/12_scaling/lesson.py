@@ -15,11 +15,12 @@
 #
 # **How many GPUs should I ask for, and what do I know about 1,024?**
 #
-# The scheduler gives you what you ask for, and bills you for it. So before a long training you measure a short one on a
-# few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody quotes, and find
-# out how far they predict beyond their data. Then you weigh cost against time and write a report.
+# The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
+# one at a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody
+# quotes, and find out how far beyond their data they can predict. Then you weigh cost against time and write a
+# report.
 #
-# Allow two hours. On two idle CPU cores all jobs of this page take about a minute.
+# Allow two hours. On two idle CPU cores all jobs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -46,11 +47,11 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # %% [markdown]
 # ## Predict
 #
-# A ResNet of 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step as
-# one rank alone. All ranks together have the same images in an epoch.
+# A ResNet with 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step
+# as one rank alone. An epoch has the same images as on one rank.
 #
-# 1. What efficiency will it reach? (1 means: twice the ranks, half the time.)
-# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. How fast would it be on 1,024?
+# 1. What efficiency will it reach? (1 means that twice the ranks take half the time.)
+# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_efficiency, from 0 to 1, and predict_1024, a speedup
@@ -64,20 +65,20 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 #
 # | kind | stays the same | the question behind it |
 # |---|---|---|
-# | **strong** | batch of all ranks, images of an epoch | the same training, only sooner |
-# | **epoch** | batch of *each* rank, images of an epoch | most examples with DDP and Horovod: the global batch grows |
+# | **strong** | batch of all ranks, images per epoch | the same training, only sooner |
+# | **epoch** | batch of *each* rank, images per epoch | most examples with DDP and Horovod: the global batch grows |
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
-# In strong scaling the updates are the same, so the accuracy is too. In epoch scaling an epoch has fewer and larger
-# steps: this is different training (lesson 09). *Scaling the batch and calling it strong* is the most frequent mistake
-# in such tables.
+# In strong scaling the updates are the same, so the accuracy is too. In epoch scaling an epoch has fewer, larger
+# steps, so the training is different (lesson 09). *Scaling the batch and calling it strong* is the most frequent
+# mistake in such tables.
 #
-# `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are what one rank alone would
-# take.
+# `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
+# alone.
 #
 # **Exercise 12.1.** Fill `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
-# ranks in an epoch. Divide a batch with `//`. If a size does not divide it, the rest is left out: 64 images on 3 ranks
-# are 21 each. So choose a batch that all your sizes divide.
+# ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3 ranks are 21
+# each. So choose a batch that all your sizes divide.
 
 # %% tags=["check"]
 import train
@@ -88,19 +89,19 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits them. But one job
-# may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures in
-# **rounds**. In each round first 1, then 2, then 4 … ranks make a pass, while the others sleep. Every second round runs
-# in reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
+# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits these jobs. But
+# one job may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures
+# in **rounds**. In each round first 1, then 2, then 4 … ranks make a pass, while the others sleep. Every second round
+# runs in reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
 #
 # The grey line is the **ceiling**: all ranks make one rank's pass at the same time and never communicate. In weak
-# scaling only noise can beat these silent copies, because each rank does the same work. Strong scaling can: its pieces
-# are smaller and may fit into a cache.
+# scaling only noise can beat these silent copies, because each rank does the same work. Strong scaling can beat them,
+# because its smaller pieces may fit into a cache.
 #
 # In `full` the network is ten times as wide, because the small one would not keep a GPU busy (lesson 07). On 8 ranks
-# strong scaling leaves 32 images per rank: 0.78 TFLOP, 10 ms on an A100 at half of its data sheet's rate. Starting a
-# step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000 images, so in weak scaling on
-# 8 ranks each takes 6,144.
+# strong scaling leaves 32 images per rank. They need 0.78 TFLOP, or 10 ms on an A100 at half its data-sheet rate in TF32.
+# Starting a step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000 images, so in
+# weak scaling on 8 ranks each rank reads 6,144.
 
 # %%
 ranks = ranks or (two_nodes() if profile == "full" else 2)
@@ -121,27 +122,28 @@ plots.scaling_study(runs)
 
 # %% [markdown]
 # **What you should see.** On two idle cores epoch and weak scaling come close to the silent copies. Strong scaling
-# stays a little behind: with half the images in a step, a rank computes half as long and exchanges just as much. Points
-# of one colour are rounds. If they are far apart, something else runs on your machine; look at the medians, and at the
-# columns *low* and *high*.
+# stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as much.
+# Points of one colour are rounds. If they are far apart, something else is running on your machine; look at the
+# medians and at the columns *low* and *high*.
 #
-# A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency above
-# 1** needs a reason: a smaller batch that fits into the cache, a baseline on another device, a slow first epoch in the
-# baseline, or other programs (two ranks get two shares of a busy processor, one rank gets one).
+# A difference smaller than these ranges is *not distinguishable*, which is a complete answer for your report.
+# **Efficiency above 1** needs an explanation: a smaller batch that fits into the cache, a baseline on another device,
+# a slow first epoch in the baseline, or other programs (two ranks get two shares of a busy processor, one rank gets
+# one).
 #
 # Two cores cannot show a law: two sizes fit every law.
 #
 # ## One number for what is lost
 #
 # **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part that would
-# explain it. If e is the same for all p, there is such a part. If e rises, overhead grows with p. If e falls, Amdahl's
+# explain it. If e is the same for all p, such a part exists. If e rises, overhead grows with p. If e falls, Amdahl's
 # law (fixed work) does not describe the experiment.
 #
-# One cost can be computed beforehand, by the **α–β model** of lesson 06. A ring sends 2(p−1) messages of n/p bytes, one
-# after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
+# One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
+# bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
-# **Exercise 12.2.** `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: seconds to average `size` bytes over
-# p ranks by a ring, with `rate` bytes per second.
+# **Exercise 12.2.** Fill `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: the seconds that a ring needs
+# to average `size` bytes over p ranks at `rate` bytes per second.
 
 
 # %% tags=["exercise"]
@@ -161,9 +163,9 @@ def ring_s(p, size, alpha, rate):
 check.check_12_2(karp_flatt, ring_s)
 
 # %% [markdown]
-# `GPUS`, `SMALL` and `LARGE` above are two published studies. A Vision Transformer was trained on 1 to 32 H100 of
+# `GPUS`, `SMALL` and `LARGE` above contain two published studies. A Vision Transformer was trained on 1 to 32 H100 of
 # MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for Artificial Intelligence*,
-# chapter 12). The batch of each GPU was fixed: epoch scaling. For the small set e falls from .0345 to .0153, so
+# chapter 12). Each GPU's batch was fixed, so this is epoch scaling. For the small set e falls from .0345 to .0153, so
 # Amdahl's law does not hold there. People fit it anyway.
 #
 # ## Fit the laws, each with what it assumes
@@ -173,13 +175,13 @@ check.check_12_2(karp_flatt, ring_s)
 # | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, and a part f is serial | p/S − 1 = f·(p−1) |
 # | **Gustafson** S = p − s(p−1) | the work grows with p, but a part s of the time does not | p − S = s·(p−1) |
 # | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ) | two columns, κ ≥ 0 |
-# | **fixed cost** T = a + b/p | starting, loading and saving take a seconds for every p | a straight line in 1/p |
+# | **fixed cost** T = a + b/p | starting, loading and saving take *a* seconds for every p | a straight line in 1/p |
 #
 # Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes.
 #
 # **Exercise 12.3.** Fit the three laws that are straight lines. Sizes and speedups are lists that begin with 1.
-# `fixed_and_divided` returns a and b of a line that need not pass through 0: `np.polyfit(x, y, 1)`, which returns the
-# slope first.
+# `fixed_and_divided` returns a and b of a line that need not pass through 0. Use `np.polyfit(x, y, 1)`, which returns
+# the slope first.
 
 
 # %% tags=["exercise"]
@@ -208,10 +210,10 @@ def fixed_and_divided(sizes, seconds):
 check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
-# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables a free fit of both columns has κ < 0, and
-# with it a *negative speedup* at 1,024. In that case set κ = 0 and fit σ again, alone. (If σ is below 0, set σ = 0 and
-# fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson and the USL
-# give for p workers.
+# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables an unconstrained fit of both columns has
+# κ < 0 and so predicts a *negative speedup* at 1,024. In that case set κ = 0 and fit σ alone. (If σ is below 0, set σ
+# = 0 and fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson and
+# the USL predict for p workers.
 
 
 # %% tags=["exercise"]
@@ -255,24 +257,24 @@ print(f"1,024: you said {predict_1024:g}, laws {low:.0f} to {high:.0f}; ring:", 
 plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]
-# **What you should see.** Amdahl's law passes within 4 % of all six points, although e falls. A curve that fits does
-# not prove its assumption. Gustafson's misses the large set by up to 4 % and the small one by up to 17 %. With κ = 0
-# the USL is Amdahl's law. At 1,024 GPUs, 32 times as many as were measured, the laws give 59 to 715 for the small set
-# and 187 to 919 for the large one. **The choice of law matters more than the data.**
+# **What you should see.** Amdahl's law passes within 4 % of all six points, although e falls. A good fit does not
+# prove the assumption. Gustafson's law misses the large set by up to 4 % and the small one by up to 17 %. With κ = 0
+# the USL is Amdahl's law. At 1,024 GPUs, 32 times as many as were measured, the laws predict speedups of 59 to 715
+# for the small set and 187 to 919 for the large one. **The choice of law matters more than the data.**
 #
-# The α–β model gives no range either. For a ring it gives 8 ms on 32 ranks and 18 ms on 1,024, and nearly all of the
-# difference is latency. (This assumes 5 µs and 25 GB/s, one network card of 200 Gbit/s.) It ignores stragglers, shared
-# links and reading the data.
+# The α–β model predicts no range either. For a ring it predicts 8 ms on 32 ranks and 18 ms on 1,024, and nearly all
+# of the difference is latency. (This assumes 5 µs and 25 GB/s, one network card of 200 Gbit/s.) The model ignores
+# stragglers, shared links and reading the data.
 #
-# The fixed cost is 318 s for the small set and 313 s for the large one (whose times are not on this page; its line
-# misses 32 GPUs by 67 s): about five minutes in which no GPU computes. So the small set's throughput grew 21.7 times,
-# but the time from start to end shrank 1.7 times. *Epoch times and start-to-end times do not belong in one table.*
+# The fixed cost is 318 s for the small set and 313 s for the large one: about five minutes in which no GPU computes.
+# (The large set's times are not on this page; its line is off by 67 s at 32 GPUs.) So the small set's throughput grew
+# 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times do not belong in one table.*
 #
 # Ratios in papers need the same care. Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
-# **Cray XC40** with KNL (Cori at NERSC), and 3.2 times on 1,024. On 128 nodes of an **XC50** (Piz Daint at CSCS) it was
-# 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs; Mathuriya et al. 2017 measured gRPC on KNL. Both
-# systems have the Aries network. If both sides are equally fast on one node, Horovod's efficiency on 128 was at most
-# 1/1.4 = 0.71 of the plugin's. The efficiencies themselves were not published.
+# **Cray XC40** with KNL (Cori at NERSC), and 3.2 times as fast on 1,024. On 128 nodes of an **XC50** (Piz Daint at
+# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs; Mathuriya et al. 2017 measured gRPC on
+# KNL. Both systems have the Aries network. If plugin and Horovod are equally fast on one node, Horovod's efficiency
+# on 128 was at most 1/1.4 = 0.71 of the plugin's. The efficiencies themselves were not published.
 #
 # ## Foretell
 #
@@ -296,23 +298,24 @@ for name, table in foretelling.TABLES.items():
     )
 
 # %% [markdown]
-# No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether the batch of
-# each device stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs: *per epoch*, not in the table's minutes
-# to accuracy, that step is 2.27 times as fast.) So take the laws' range and widen it by what you do not know.
+# No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether each
+# device's batch stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs. *Per epoch*, that step is 2.27
+# times as fast, but the table has minutes to accuracy.) So take the laws' range and widen it to allow for what you do
+# not know.
 #
-# `autograder foretell TABLE.csv` fits eight laws, adds what laws do not know, and always gives an interval. Write one
-# of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for tokens too, or `seconds`. The
-# file begins like this:
+# `autograder foretell TABLE.csv` fits eight laws, allows for what laws do not know, and always prints an interval.
+# Write one of the tables into a file, `table.csv`. Its second column is `samples_per_second` (also for tokens) or
+# `seconds`. The file begins like this:
 #
 #     workers,samples_per_second
 #     1,19.4
 #     8,146
 #
-# Then, in a terminal beside it:
+# Then, in a terminal in its folder:
 #
 #     autograder foretell table.csv --at 64
 #
-# **Exercise 12.5.** Write an interval for each table, low and high, in the table's unit. You can change it until the
+# **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. You can change it until the
 # measured value is shown.
 
 # %% tags=["exercise"]
@@ -337,18 +340,18 @@ for name in intervals:
 
 # %% [markdown]
 # **What you should see.** The range of the three laws, as printed above, contains only three of the six measured
-# values, although each table goes at most a factor of two beyond its data.
+# values, although no table asks for more than twice its largest size.
 #
 # ## Time to accuracy
 #
 # Epochs that are twice as fast gain nothing if you need twice as many. When the batch grows, the only fair measure is
-# **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as a
-# median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, and 60,
-# 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. It is a product: 0.62 for
-# the speed of an epoch times 0.67 for learning, which took 50 % more epochs.
+# **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as
+# the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, in
+# 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. This is a product:
+# 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
-# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with an entry per epoch. It returns `None` if
-# the target was not reached and held at the next evaluation. `>=` counts as reached.
+# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
+# if the target was not reached and held at the next evaluation. `>=` counts as reached.
 
 
 # %% tags=["exercise"]
@@ -383,26 +386,26 @@ for name, (n, kind) in jobs.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** Strong scaling repeats the curve of one rank except for a last digit, because sums of floats
-# depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in one run .806
-# instead of .836 (two CPU cores, PyTorch 2.13, one seed). Later it caught up, on these few easy images.
+# **What you should see.** Strong scaling repeats the curve of one rank except for the last digit, because sums of
+# floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in one
+# run .806 instead of .836 (two CPU cores, PyTorch 2.13, one seed). On these few easy images it caught up later.
 #
 # ## Cost against time
 #
 # You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait. Slurm's
-# accounting records it, with the energy where a site measures it:
+# accounting records this, and the energy if the site measures it:
 #
 #     sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056
 #     1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 #
-# More GPUs take less time and cost more. Where is the **sweet spot**? One answer: where *cost × time* is smallest. Up
-# to this size time falls by a larger factor than cost rises; beyond it, by a smaller one.
+# More GPUs take less time and cost more. Where is the **sweet spot**? One answer is where *cost × time* is smallest.
+# Up to this size time falls by a larger factor than cost rises; beyond it, by a smaller one.
 #
-# **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty). Times
-# are `[days-]hours:minutes:seconds`. Energy is in joules, with a letter K, M or G for thousands, millions or billions,
-# so `5.04M` is 5,040,000 J. 1 kWh is 3.6 million joules. A line may list the same GPUs twice, as `gres/gpu:h100=4` and
-# `gres/gpu=4`, and it counts the GPUs of all nodes. `sweet_spot(sizes, seconds)` returns the size whose GPUs × seconds,
-# times seconds, is smallest.
+# **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty).
+# Times are `[days-]hours:minutes:seconds`. Energy is in joules, with a letter K, M or G for thousands, millions or
+# billions, so `5.04M` is 5,040,000 J. 1 kWh is 3.6 million joules. A line may list the same GPUs twice, as
+# `gres/gpu:h100=4` and `gres/gpu=4`, and it counts the GPUs of all nodes. `sweet_spot(sizes, seconds)` returns the
+# size for which GPUs × seconds × seconds is smallest.
 
 
 # %% tags=["exercise"]
@@ -428,7 +431,7 @@ def sweet_spot(sizes, seconds):
 check.check_12_7(cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows the costs of your own jobs by the scheduler's accounting. It also plots cost against time for the
+# This cell shows what your own jobs cost, from the scheduler's accounting. It also plots cost against time for the
 # small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
@@ -448,41 +451,41 @@ for name, (sizes, seconds) in times.items():
 plots.cost_against_time(times)
 
 # %% [markdown]
-# **What you should see.** A machine without GPUs gives 0 GPU-hours. The small set's curve is nearly vertical: 32 GPUs
-# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8. On a line a + b/p the smallest
-# cost × time is near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth its
-# price when somebody waits. Your recommendation should say which of the two you prefer.
+# **What you should see.** A machine without GPUs shows 0 GPU-hours. The small set's curve is nearly vertical: 32 GPUs
+# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. On a line a + b/p the
+# smallest cost × time is near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is
+# worth its price when somebody is waiting. Say in your recommendation which of the two you prefer.
 #
 # **Questions.** Which kind of scaling is each of these? `"strong"`, `"epoch"` or `"weak"`.
 #
 # - `kind_a`: ImageNet, 8,192 images per step over all GPUs, on 8 to 256 GPUs.
-# - `kind_b`: ImageNet, 32 images per step on each GPU, on 8 to 256 GPUs; seconds of an epoch.
+# - `kind_b`: ImageNet, 32 images per step on each GPU, on 8 to 256 GPUs; seconds per epoch.
 # - `kind_c`: Every GPU gets a file with 10,000 images; seconds to go through it, on 8 to 256 GPUs.
 #
-# One letter or two:
+# Answer with one or two letters:
 #
 # - `supported`: which recommendation do the small set's numbers support? (a) Ask for 32, because it is 21.7 times as
 #   fast. (b) Ask for 32 if somebody waits, and pay 19 times as much for 3.8 minutes less. (c) Ask for 32, because an
 #   efficiency of 0.68 is above one half. (d) Ask for 1,024: by Gustafson's law that is 715 times as fast.
-# - `cannot_tell`: which two can your study *not* tell? (a) whether strong scaling keeps up with epoch scaling here; (b)
-#   which size is first at a given accuracy; (c) what twice your largest size would gain; (d) how much of the loss is
-#   the machine's own.
+# - `cannot_tell`: which two can your study *not* show? (a) whether strong scaling keeps up with epoch scaling here;
+#   (b) which size reaches a given accuracy first; (c) what twice your largest size would gain; (d) how much of the
+#   lost speed is due to the machine itself.
 #
-# `sweet_large`: the sweet spot of the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the GPU-hours
-# of the small set on 32 GPUs divided by those on one. `plugin_1024`: Horovod's efficiency on 1,024 nodes divided by the
-# plugin's, at most, if both are equally fast on one node.
+# `sweet_large`: the sweet spot of the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the
+# GPU-hours of the small set on 32 GPUs divided by those on one. `plugin_1024`: the upper limit of Horovod's
+# efficiency on 1,024 nodes divided by the plugin's, if both are equally fast on one node.
 #
 # ## The report
 #
 # The cell below writes hardware, tables, picture and costs from the records, and the laws from your fits. You write
-# three parts. **Question**: what did you want to know, for which decision? **Recommendation**: how many ranks, based on
-# which number, and why not more? **What is not known**: what can these runs not show?
+# three parts. **Question**: what did you want to know, and for which decision? **Recommendation**: how many ranks,
+# based on which number, and why not more? **What is not known**: what can these runs not show?
 #
-# Keep two kinds of hardware out of one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to the
-# other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
+# Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
+# the other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
 #
-# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from
-# the table of epoch scaling, and an efficiency, a speedup or a time, as printed there. The grader compares them with
+# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation must name a number of ranks
+# from the epoch-scaling table, and its efficiency, speedup or time as printed there. The grader compares them with
 # your records. The question needs at least 8 different words, the other two parts 15 each.
 
 # %% tags=["exercise"]
@@ -520,7 +523,7 @@ scaling_report.write(
 # %% [markdown]
 # ## Traps
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
 # | a baseline that nothing beats | it used all cores, the other runs one per rank |
@@ -535,7 +538,7 @@ scaling_report.write(
 # - A law is an assumption. Far beyond the data, the choice of law matters more than the data, so state an interval.
 # - Time to accuracy and GPU-hours decide; a speedup alone does not.
 #
-# **Hand in**: in a terminal, this packs the folder, report and picture included, and lists its contents.
+# **Submit** your work in a terminal. This packs the folder, with report and picture, and lists its contents.
 #
 #     lessons submit 12
 #

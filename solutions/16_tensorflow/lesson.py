@@ -15,7 +15,7 @@
 #
 # **How do TensorFlow's workers find each other, and what happens when nobody waits?**
 #
-# This lesson is optional: take it if you meet TensorFlow on several nodes, or want to know what a parameter
+# This lesson is optional: take it if you work with TensorFlow on several nodes, or want to know what a parameter
 # server is. There are two schemes for workers that train one network together:
 #
 # ```
@@ -32,7 +32,7 @@
 # the address list that both need, train the same network both ways, and measure what it costs when workers do
 # not wait for each other.
 #
-# Allow 60 minutes. On two CPU cores all the jobs of this page take about a minute together.
+# Allow 60 minutes. On two CPU cores all the jobs on this page together take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -52,7 +52,7 @@ device = gpus if profile == "full" else ""
 # %% [markdown]
 # ## Predict
 #
-# Four workers send gradients to a parameter server, each as soon as it has one. Nobody waits.
+# Each of four workers sends its gradients to a parameter server as soon as they are ready. Nobody waits.
 #
 # 1. All four are equally fast. While one of them computes a gradient, how many updates do the others make,
 #    on average?
@@ -68,24 +68,24 @@ answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
 # %% [markdown]
 # ## Every task gets the whole address list
 #
-# Ranks of Horovod and DDP find each other, by MPI or at one address where they meet. TensorFlow's way is
-# older. A course at Argonne in 2018 listed what the user must specify: hosts and ports of all workers, hosts
-# and ports of all parameter servers, how many there are of both, and which task is the chief. This was the
-# `ClusterSpec`, and it is what a task needs to this day. Each task gets it in one variable, as JSON:
+# Horovod and DDP ranks find each other through MPI or at one address where they meet. TensorFlow's way is older.
+# A course at Argonne in 2018 listed what the user must specify: hosts and ports of all workers, hosts and ports
+# of all parameter servers, how many there are of each, and which task is the chief. This is the `ClusterSpec`,
+# and every task still needs it today. Each task gets it in one variable, as JSON:
 #
 #     TF_CONFIG={"cluster": {"worker": ["n1:10448", "n2:10448"]}, "task": {"type": "worker", "index": 0}}
 #
-# `cluster` is the same for all tasks; `task` is each one's own. A task opens *its* port and calls the others
-# on theirs by gRPC: remote procedure calls over ordinary sockets. So gRPC uses an InfiniBand network as if
-# it were Ethernet. Only NCCL, between GPUs, uses it directly.
+# `cluster` is the same for all tasks; `task` differs for each. A task opens *its* port and calls the others on
+# theirs by gRPC: remote procedure calls over ordinary sockets. So gRPC uses an InfiniBand network as if it were
+# Ethernet. Only NCCL, between GPUs, uses InfiniBand directly.
 #
-# `tf_cluster.py` collects these facts without asking anybody: the nodes from `SLURM_JOB_NODELIST`, the rank from
-# the launcher, and the ports from the job's number. TensorFlow has a `SlurmClusterResolver`, too. In version
-# 2.21 it counts ports from 8888 up on each node, so two users on one node collide. It also needs
+# `tf_cluster.py` collects these facts by itself: the nodes from `SLURM_JOB_NODELIST`, the rank from the
+# launcher, and the ports from the job number. TensorFlow has a `SlurmClusterResolver`, too. In version 2.21 it
+# numbers ports from 8888 upwards on each node, so two users on one node collide. It also needs
 # `CUDA_VISIBLE_DEVICES` or `nvidia-smi`.
 #
 # **Exercise 16.1.** Fill `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind of task;
-# host number i belongs to port number i. Return a dictionary; `join_cluster` makes text of it.
+# host number i belongs to port number i. Return a dictionary; `join_cluster` turns it into text.
 
 # %% tags=["check"]
 import tf_cluster
@@ -96,18 +96,18 @@ check.check_16_1(tf_cluster)
 # %% [markdown]
 # ## MultiWorkerMirroredStrategy
 #
-# This is lesson 05's MirroredStrategy over many processes. Each worker has a copy of every variable. An
+# This is lesson 05's MirroredStrategy across many processes. Each worker has a copy of every variable. An
 # all-reduce sums gradients: `CommunicationImplementation.RING` over gRPC, or `NCCL` between GPUs.
 #
 # | line | what happens without it |
 # |---|---|
 # | TF_CONFIG before the strategy | every worker trains alone, and nothing says so |
-# | `with strategy.scope():` around network and `compile` | `fit` refuses: variables of no strategy |
-# | `distribute_datasets_from_function` | `fit` shards once more: half of each worker's half |
+# | `with strategy.scope():` around network and `compile` | `fit` fails: the variables belong to no strategy |
+# | `distribute_datasets_from_function` | `fit` shards again: half of each worker's half |
 # | `TF_USE_LEGACY_KERAS=1` | Keras 3: the first batch ends with *"… with an unsupported type (PerReplica) to a Tensor"* |
-# | `in_time(…)` | TensorFlow waits in silence for a worker that does not come |
+# | `in_time(…)` | TensorFlow silently waits for a worker that does not arrive |
 #
-# Keras 2 (`tf_keras`) is what `fit` needs here. A loop of your own works with Keras 3 as well.
+# Here `fit` needs Keras 2 (`tf_keras`). A training loop of your own also works with Keras 3.
 
 # %%
 from cluster.jobs.notebook import on_nodes, submit_once
@@ -126,48 +126,48 @@ print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" 
 print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 
 # %% [markdown]
-# **What you should see.** Workers whose parameters are equal to the last bit. The loss is the mean over *all*
-# workers, because Keras' metrics are variables of the strategy, too; DDP printed rank 0's. On one worker with
-# the whole batch the same program ends with the same parameters: in float64, with 2 and 3 workers, the
-# course's tests find no difference above 1e-9.
+# **What you should see.** The workers' parameters are equal to the last bit. The loss is the mean over *all*
+# workers, because Keras metrics are also variables of the strategy. (DDP printed rank 0's loss.) On one worker
+# with the whole batch, the program ends with the same parameters: in float64, with 2 and 3 workers, the course's
+# tests find no difference above 1e-9.
 #
 # Mistakes in TF_CONFIG look like this (tried on two CPU cores, two workers on one host):
 #
 # | mistake | what you see |
 # |---|---|
-# | a worker is missing, or listens at a port that the others do not know | nothing, for an hour or more; TensorFlow catches SIGTERM (`preemption_notifier.cc`) and waits on |
+# | a worker is missing, or listens at a port that the others do not know | nothing, for an hour or more; TensorFlow catches SIGTERM (`preemption_notifier.cc`) and keeps waiting |
 # | both have index 0, or both the same port | one ends: `UnknownError: Could not start gRPC server`; the other waits forever |
 # | indices 1 and 2 | `ValueError: The task_id 2 exceeds the maximum id of worker`; the other waits forever |
 # | `"tasks"` for `"task"` | `ValueError: When cluster_spec is given, you must also specify task_type and task_id` |
-# | an empty `"cluster"` | two runs that end well, each alone |
+# | an empty `"cluster"` | two runs that succeed, each alone |
 #
-# The worst mistake is the one that ends well; the second worst is the one that waits. While TensorFlow waits it
-# holds Python's lock: no timer of your program runs, and Ctrl-C does nothing. So `in_time` starts another
-# process. It looks at the ports after `--wait` seconds, says who does not answer, and ends the program:
+# The worst mistake is the one that seems to succeed; the second worst is the one that waits. While TensorFlow
+# waits it holds Python's lock: your program's timers do not run, and Ctrl-C does nothing. So `in_time` starts
+# another process. After `--wait` seconds it checks the ports, says who does not answer, and ends the program:
 #
 #     worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at 127.0.0.1:16465
 #
 # ## Parameter server
 #
-# There are three kinds of tasks. The *server* keeps the parameters, *workers* compute gradients, and the
-# *chief* gives orders. Servers and workers run a `tf.distribute.Server` and no training loop. The chief's
-# `ClusterCoordinator` sends them functions:
+# There are three kinds of tasks. The *server* keeps the parameters, *workers* compute gradients, and the *chief*
+# gives orders. Servers and workers run a `tf.distribute.Server` and no training loop. The chief's
+# `ClusterCoordinator` sends the workers functions:
 #
 #     order = coordinator.schedule(work, args=(x, y))    # by whichever worker is free
 #     coordinator.join()                                 # until all orders are done
 #
-# **Asynchronous** is what TensorFlow 2 offers. An order reads the parameters from the server, computes a
+# **Asynchronous** training is built into TensorFlow 2. An order reads the parameters from the server, computes a
 # gradient and updates the server at once, whatever others did meanwhile. If a worker dies, another one takes
 # over its order; if the chief or a server dies, the job ends.
 #
-# **Synchronous** was possible in TensorFlow 1 (`SyncReplicasOptimizer`). In 2.21 the class is marked as
-# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it
-# from the same two calls: one gradient per worker, which the server adds up; wait; one update. It is lesson
-# 06's algorithm with a server in the middle, and has to give what MultiWorkerMirroredStrategy gives.
+# **Synchronous** training was possible in TensorFlow 1 (`SyncReplicasOptimizer`). In 2.21 the class is marked as
+# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it from
+# the same two calls: one gradient per worker, which the server adds up; a wait; one update. This is lesson 06's
+# algorithm with a server in the middle, and its result must equal MultiWorkerMirroredStrategy's.
 #
-# On GPUs only workers need one. TensorFlow takes nearly all memory of every GPU that it sees, so `take_gpu`
-# hides all but the worker's own, and chief and server see none. (Tested with a stand-in; not run on GPUs here.)
-# The job has two more tasks than GPUs. With both options below, one launch trains both ways in turn.
+# Only workers need a GPU. TensorFlow takes nearly all the memory of every GPU that it sees, so `take_gpu` hides
+# all but the worker's own; chief and server see none. (Tested with a stand-in; not run on GPUs here.) The job
+# has two more tasks than GPUs. With both options below, one launch trains both ways, one after the other.
 
 # %%
 options = on_nodes(ranks, device)
@@ -184,24 +184,24 @@ print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 
 # %% [markdown]
 # **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
-# schemes, one mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous` makes one
-# update from each batch, so with two workers twice as many. Its loss differs each time (0.205 and 0.203 in two
+# schemes, the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous` makes
+# one update per batch, so twice as many with two workers. Its loss differs between runs (0.205 and 0.203 in two
 # runs), because chance decides which gradient comes first. Try it in a terminal:
 #
 #     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
 #
 # ## Staleness
 #
-# The *staleness* of an update is the number of other updates between reading the parameters and applying
-# the gradient. The program measures it: `made` counts updates on the server, and an order reads `made` before
-# it reads the parameters, and once more when it updates.
+# The *staleness* of an update is the number of other updates between reading the parameters and applying the
+# gradient. The program measures it: `made` counts updates on the server, and an order reads `made` before it
+# reads the parameters, and again when it updates them.
 #
 # First simulate what many workers would do. Worker w takes `delays[w]` seconds per gradient, and nobody waits.
 #
-# **Exercise 16.2.** `simulate_async(p, delays, updates)` returns a list with one number per update, in the
-# order in which updates are made. The number says how many updates there had been when the worker read the
-# parameters. All workers begin at time 0, from 0 updates. The worker that is ready first makes its update,
-# reads the parameters again and starts over. If several are ready at once, any of them can go first.
+# **Exercise 16.2.** `simulate_async(p, delays, updates)` returns a list with one number per update, in the order
+# of the updates. The number says how many updates had been made when the worker read the parameters. All workers
+# begin at time 0, after 0 updates. The worker that is ready first makes its update, reads the parameters again
+# and starts over. If several are ready at once, any of them can go first.
 
 # %% tags=["exercise"]
 import heapq
@@ -244,18 +244,18 @@ plots.staleness(
 # %% [markdown]
 # **What you should see**, from the top row of the picture to the bottom one:
 #
-# - *Measured on two workers*: 0.2 to 0.5 on average, where nodes of their own would give 1. (Two cores of a
-#   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two
-#   cores, so a worker often computes a whole gradient while the other does nothing.
+# - *Measured on two workers*: 0.2 to 0.5 on average; with a node per worker it would be 1. (Two cores of a
+#   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two cores,
+#   so a worker often computes a whole gradient while the other does nothing.
 # - *Four equal workers, simulated*: 3, that is p − 1. While one computes, each of the others updates once.
 # - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
-#   those of the other three a little less late than before.
+#   those of the other three slightly earlier than before.
 #
 # ## What staleness costs
 #
-# `train_late` trains lesson 01's network by your list: update k uses the gradient at the parameters as they
-# were after `reads[k]` updates. Images, rate and number of updates are the same for all; only the number of
-# workers p differs.
+# `train_late` trains lesson 01's network according to your list: update k uses the gradient for the parameters
+# as they were after `reads[k]` updates. At each rate, images and number of updates stay the same; only the
+# number of workers p differs.
 
 # %%
 mnist = data.load("mnist", train_samples=6400)
@@ -265,8 +265,8 @@ for rate in (0.05, 0.1):
         print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
 
 # %% [markdown]
-# **What you should see.** Test accuracy after 400 updates of 32 images, for seeds 1 and 2. It does not
-# depend on the hardware, except for the last digit. The third rate is not run above:
+# **What you should see.** The table has the test accuracy after 400 updates with 32 images each, for seeds 1
+# and 2. Only its last digit depends on the hardware. The cell above does not run the third rate:
 #
 # | rate | p = 1 | p = 4 | p = 16 |
 # |---|---|---|---|
@@ -274,33 +274,32 @@ for rate in (0.05, 0.1):
 # | 0.1 | .905, .904 | .886, .894 | .381, .337 |
 # | 0.2 | .915, .913 | .858, .890 | .160, .101 |
 #
-# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at
-# 0.2 nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the
-# smallest. Their correction comes 15 updates late, as in a shower with a long pipe. So asynchronous training
-# needs a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger*
-# one (lesson 09). This is what "weaker guarantees" means.
+# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at 0.2
+# nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the smallest. Their
+# corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs a *smaller*
+# rate with more workers, while synchronous training with its larger batch tolerates a *larger* one (lesson 09).
+# This is what "weaker guarantees" means.
 #
-# Why was it built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late made every
-# step 40 ms longer. Here it delays only its own gradients. With equal GPUs and a fast network there is nothing
-# to gain, so supercomputers average by all-reduce. Parameter servers were made for machines that come and go;
-# for these, torchrun's elastic launch is today's usual answer (lesson 10).
+# Why was asynchronous training built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms
+# late made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast
+# network there is nothing to gain, so supercomputers average by all-reduce. Parameter servers were made for
+# machines that come and go; for these, torchrun's elastic launch is the usual choice today (lesson 10).
 #
 # ## Questions
 #
-# Slides of SURF quote TensorFlow's documentation: *In sync training, all workers train over different slices of
-# input data in sync, and aggregating gradients at each step. […] Typically sync training is supported via
-# all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, and Horovod and
-# Lightning a matter of a few lines. Apply the quotation:
+# Slides from SURF quote TensorFlow's documentation: *In sync training, all workers train over different slices
+# of input data in sync, and aggregating gradients at each step. […] Typically sync training is supported via
+# all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, but say that
+# Horovod and Lightning take a few lines. Apply the quotation:
 #
 # - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images
 #   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in it?
 # - `sync_updates`: four workers train for 10 s. Three need 0.1 s for a gradient, one needs 0.2 s. How many updates
 #   does sync training make, if messages take no time? And `async_updates`: how many does async training make?
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
-# - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous
-#   beyond; SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained
-#   synchronously on 1,024 nodes. Whose statement does a measurement of another contradict? `"cte"`, `"surf"`
-#   or `"cray"`.
+# - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
+#   SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained synchronously on
+#   1,024 nodes. Whose statement does another's measurement contradict? `"cte"`, `"surf"` or `"cray"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: five numbers, and sources with a word
@@ -321,16 +320,18 @@ answers.note(slow_staleness=slow_staleness)
 # | Keras 3: `fit` fails under either strategy | take tf_keras, or a loop of your own |
 # | TensorFlow waits forever at the start | a wrong port in TF_CONFIG, or a worker that was not started |
 # | a parameter server waits forever in the first step | too few threads, because they wait for other tasks: the course's jobs set `TF_NUM_INTEROP_THREADS=1`, so `serve` sets four; with one thread no step had begun after 80 s (two workers, two CPU cores) |
-# | out of memory on a GPU that nobody uses (not run here) | another task has taken its memory: hide it, and set memory growth |
+# | out of memory on a GPU that nobody uses (not run here) | another task has taken its memory: hide the GPU, and set memory growth |
 #
 # ## Recap
 #
-# - TF_CONFIG: one cluster for all tasks, one task for each. A mistake in it waits or trains alone; it seldom says so.
-# - Synchronous training is the same mathematics with a server as with an all-reduce, and the server needs more
+# - TF_CONFIG: one cluster for all tasks, one task for each. After a mistake in it, tasks wait or train alone,
+#   seldom with an error.
+# - Synchronous training is the same mathematics with a server as with an all-reduce, but the server needs more
 #   tasks.
-# - Asynchronous: p workers are p − 1 updates late, so the rate has to shrink. It pays only if workers differ.
+# - Asynchronous: p equally fast workers are p − 1 updates late, so the rate has to shrink. Not waiting pays only if workers
+#   differ in speed.
 #
-# **Hand in**: in a terminal, this packs the folder and lists what is in it.
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 16
 #
