@@ -268,7 +268,7 @@ check.check_1_3(train.forward, train.backward)
 # %% [markdown]
 # **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
 # gradient of 32 images is rougher, but allows 1,875 steps. So shuffle the images, cut them into batches, and
-# take one step for each batch. This is **stochastic gradient descent**. Fill in `minibatches`: it returns a
+# take one step for each batch. This is **stochastic gradient descent**. Complete `minibatches`: it returns a
 # list of index arrays that together are a permutation. The last may be shorter.
 
 # %% tags=["check"]
@@ -276,7 +276,7 @@ importlib.reload(train)
 check.check_1_4(train.minibatches)
 
 # %% [markdown]
-# **Exercise 1.5.** Fill in `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
+# **Exercise 1.5.** Complete `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
 # learning rate, Q the loss and ∇Q its gradient. This time work *in place*, with `param -= …`, because the
 # network must see the new numbers.
 

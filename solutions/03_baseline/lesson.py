@@ -137,7 +137,7 @@ predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # A process that resizes them all at once is killed (exit code 137, *out of memory*). So the program keeps
 # bytes. Each batch is scaled and resized when its turn comes, inside `tf.data`.
 #
-# **Exercise 3.2.** Fill in `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
+# **Exercise 3.2.** Complete `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
 # takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
 #
 # In training, each image comes not with its label but with its number in the data set. Pass that on
@@ -170,7 +170,7 @@ check.check_3_2(train.prepare)
 # | `classes` | how many classes, with top and without trained weights |
 # | `classifier_activation` | activation of the top; `None` for raw scores |
 #
-# **Exercise 3.3.** Fill in `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
+# **Exercise 3.3.** Complete `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
 # Build it untrained, for `size` by `size` images, with 10 classes.
 
 # %% tags=["check"]

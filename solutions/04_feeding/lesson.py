@@ -71,7 +71,7 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
 #
-# **Exercise 4.1.** Fill in `write_packs` in `sources.py`.
+# **Exercise 4.1.** Complete `write_packs` in `sources.py`.
 
 # %% tags=["check"]
 import sources
@@ -85,7 +85,7 @@ check.check_4_1(sources.write_packs)
 # SGD wants samples in random order. A disk wants them one after the other. The compromise has two parts:
 # **the packs in a new order each epoch**, and a **buffer** from which samples are drawn.
 #
-# **Exercise 4.2.** Fill in `order(names, epoch, seed)` in `sources.py`. Each epoch has its own permutation.
+# **Exercise 4.2.** Complete `order(names, epoch, seed)` in `sources.py`. Each epoch has its own permutation.
 # A second run with the same seed has the same permutations.
 
 # %% tags=["check"]
@@ -138,7 +138,7 @@ plots.class_in_batches(
 # | `prepare(…)` | batches, scales and resizes (lesson 03) | after `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
 # | `prefetch(n)` | prepares *n* batches while the network computes | last |
 #
-# **Exercise 4.3.** Fill in `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
+# **Exercise 4.3.** Complete `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
 # `buffer`, `size`, `batch_size` and `prefetch`. Use cache and prefetch only if they are true. Prefetch 4
 # batches.
 

@@ -143,7 +143,7 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # trains on one device, without any error. (`compile` enters the scope of its network by itself. But the
 # optimizer that you pass to it was created before.)
 #
-# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
+# **Exercise 5.2.** Complete `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
 # copy on every device. The optimizer has variables, too.
 
 # %% tags=["check"]
@@ -153,8 +153,7 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_5_2(train)
 
 # %% [markdown]
-# **Exercise 5.3.** Fill `for_all` in `train.py`, and `steps` here: how many steps does an epoch of `n`
-# images have?
+# **Exercise 5.3.** Complete `for_all` in `train.py`, and `steps` here: how many steps does an epoch of *n* images have?
 
 
 # %% tags=["exercise"]

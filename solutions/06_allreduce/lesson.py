@@ -72,7 +72,7 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
 # documentation.
 #
-# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up in
+# **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up in
 # `values` itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
 # support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that
 # could hang does hang.
@@ -119,7 +119,7 @@ except Hang as hang:
 # %% [markdown]
 # Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
 #
-# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: writing into a chunk changes the array.
+# **Exercise 6.2.** Complete `ring_allreduce`. `chunks` are views into `values`: writing into a chunk changes the array.
 # If size does not divide the length, the first chunks are one number longer.
 
 # %% tags=["check"]
@@ -303,7 +303,7 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # not keep it alive. If nothing else does, Python reuses its memory, and the sum is garbage: in a trial on two ranks
 # it was wrong by 3 · 10³⁸.
 #
-# **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
+# **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
 
 # %% tags=["check"]
 importlib.reload(collectives)

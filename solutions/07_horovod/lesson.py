@@ -87,7 +87,7 @@ answers.note(
 #
 # (Some call rank 0 the *master*. The front end for MXNet is retired.)
 #
-# **Exercise 7.1.** Fill `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, `hvd.local_rank()`
+# **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, `hvd.local_rank()`
 # within one node.
 
 # %% tags=["check"]
@@ -97,7 +97,7 @@ importlib.reload(train)
 check.check_7_1(train)
 
 # %% [markdown]
-# **Exercise 7.2.** Fill `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps. The
+# **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps. The
 # rate therefore grows with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for
 # this network it holds up to 16 workers (lesson 09).
 
@@ -106,7 +106,7 @@ importlib.reload(train)
 check.check_7_2(train)
 
 # %% [markdown]
-# **Exercise 7.3.** Fill `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
+# **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
 # order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different
 # start parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`: rank 0 to send, the
 # others to receive.
@@ -119,7 +119,7 @@ importlib.reload(train)
 check.check_7_3(train)
 
 # %% [markdown]
-# **Exercise 7.4.** Fill `save_checkpoint`. Only rank 0 writes, and only the weights, because `--resume` reads them
+# **Exercise 7.4.** Complete `save_checkpoint`. Only rank 0 writes, and only the weights, because `--resume` reads them
 # with `model.load_weights`. Return the number of files that this rank wrote: 1 or 0.
 
 # %% tags=["check"]

@@ -67,7 +67,7 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # loss and accuracy mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file
 # misses a class. So all parts get the same number of images of each class.
 #
-# **Exercise 8.1.** Fill `partition` in `make_parts.py`.
+# **Exercise 8.1.** Complete `partition` in `make_parts.py`.
 
 # %% tags=["check"]
 import make_parts
@@ -152,7 +152,7 @@ def distribute(comm, load):
 #     def get_filenames(path):
 #         return sorted(os.listdir(path))
 #
-# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`, too: there
+# `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too: there
 # you decorate `list_parts`, which sorts, so every run divides the files in the same way.
 
 # %% tags=["check"]
@@ -184,7 +184,7 @@ check.check_8_3(distribute, train)
 # counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
 # of steps instead.
 #
-# **Exercise 8.4.** Fill `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
+# **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
 # make. The images left after a rank's last full batch form a smaller batch, which counts, too.
 #
 # How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth, one rank has

@@ -74,7 +74,7 @@ answers.note(predict_race=predict_race, predict_better=predict_better)
 # - **linear**: N times the rate. N small steps in about the same direction are one step N times as long.
 # - **square root**: √N times the rate. The error of a mean over N times the samples falls as 1/√N.
 #
-# **Exercise 9.1.** Fill `scaled` in `rates.py`.
+# **Exercise 9.1.** Complete `scaled` in `rates.py`.
 
 # %% tags=["check"]
 import rates
@@ -124,7 +124,7 @@ answers.note(start_rates_changed=len(changed))
 # from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0. Exponential
 # decay, here peak · 0.01^done, divides by the same number in every step.
 #
-# **Exercise 9.2.** Fill `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
+# **Exercise 9.2.** Complete `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -139,7 +139,7 @@ check.check_9_2(rates.lr_at)
 # its weights. (Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS. They used
 # RMSprop first, then SGD with momentum, and a slow start.)
 #
-# **Exercise 9.3.** Fill `update` and `lars` in `rates.py`. Their docstrings have the formulas.
+# **Exercise 9.3.** Complete `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -289,7 +289,7 @@ plots.at_equal_loss(paths, 0.15)
 # separate job. Slurm calls this a **job array**: `sbatch --array=0-7 job.sbatch` starts eight jobs, which differ in
 # `SLURM_ARRAY_TASK_ID`.
 #
-# **Exercise 9.5.** Fill `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of 2
+# **Exercise 9.5.** Complete `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of 2
 # momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In its output names `%A` is the array's number
 # and `%a` the task's.
 

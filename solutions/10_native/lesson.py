@@ -101,7 +101,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # Start one torchrun per *node*; it starts that node's ranks. One torchrun per *rank* is a common mistake: it
 # starts 4 × 4 = 16 processes on 4 GPUs.
 #
-# **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
+# **Exercise 10.1.** Complete `start_ranks` and `distribute` in `train.py`.
 #
 # - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs.
 # - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers for this process: which one
@@ -111,7 +111,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # - `distribute` wraps the network. The wrapper must know its GPU (what does `help(DistributedDataParallel)` say
 #   about CPUs?), and its buckets must have the size that the caller asks for.
 #
-# **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
+# **Exercise 10.2.** Complete `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
 # epoch number, and gives each rank every size-th image in that order. Set the sampler's epoch, then return its
 # indices as a tensor, unchanged.
 
@@ -273,7 +273,7 @@ expectations.compare(
 # *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():` prevents this. The
 # last part runs outside this block and sends the sum.
 #
-# **Exercise 10.4.** Fill `accumulate` in `no_sync.py`.
+# **Exercise 10.4.** Complete `accumulate` in `no_sync.py`.
 #
 # - Parts may differ in size, and you may get fewer than you asked for: `x.chunk(4)` cuts 5 images into 2, 2
 #   and 1. So count the parts.
@@ -345,7 +345,7 @@ for rank in (0, 1):
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
-# **Exercise 10.5.** Fill `step_alone` in `no_sync.py`: a step that rank 0 takes without the others. The wrapper
+# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`: a step that rank 0 takes without the others. The wrapper
 # keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
@@ -411,7 +411,7 @@ plots.speed_rounds(speed)
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
 #   of these five forward passes begin by sending buffers?
 # - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is
-#   full after 40 ms and travels for 48. How many milliseconds earlier have all gradients arrived with four?
+#   full after 40 ms and travels for 48. With the four buckets, how many milliseconds earlier do all gradients arrive?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers

@@ -147,7 +147,7 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # - Activations go to the next stage, gradients back to the previous one.
 # - **No** gradients are averaged: no other rank has these parameters.
 #
-# **Exercise 11.4.** Fill `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks, or
+# **Exercise 11.4.** Complete `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks, or
 # `None` at the ends. (Rank 0 is false in an `if`, so test `is not None`.) Activations go through the group
 # `stage.down`, gradients through `stage.up`. Four things are easy to forget:
 #
@@ -368,7 +368,7 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # below), the optimizer keeps a float32 copy for steps that are too small for bfloat16. With Adam both need 16 bytes
 # per parameter. (*Activation checkpoints* keep fewer activations and recompute the others.)
 #
-# **Exercise 11.8.** Fill `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
+# **Exercise 11.8.** Complete `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
 # that PyTorch holds in real training steps.
 
 # %% tags=["check"]

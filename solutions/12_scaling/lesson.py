@@ -76,7 +76,7 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
 #
-# **Exercise 12.1.** Fill `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
+# **Exercise 12.1.** Complete `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
 # ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3 ranks are 21
 # each. So choose a batch that all your sizes divide.
 
@@ -142,7 +142,7 @@ plots.scaling_study(runs)
 # One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
 # bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
-# **Exercise 12.2.** Fill `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: the seconds that a ring needs
+# **Exercise 12.2.** Complete `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: the seconds that a ring needs
 # to average `size` bytes over p ranks at `rate` bytes per second.
 
 
@@ -350,8 +350,7 @@ for name in intervals:
 # 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. This is a product:
 # 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
-# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
-# if the target was not reached and held at the next evaluation. `>=` counts as reached.
+# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None` unless the target was reached and still held at the next evaluation. A value equal to the target counts.
 
 
 # %% tags=["exercise"]

@@ -84,7 +84,7 @@ answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
 # numbers ports from 8888 upwards on each node, so two users on one node collide. It also needs
 # `CUDA_VISIBLE_DEVICES` or `nvidia-smi`.
 #
-# **Exercise 16.1.** Fill `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind of task;
+# **Exercise 16.1.** Complete `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind of task;
 # host number i belongs to port number i. Return a dictionary; `join_cluster` turns it into text.
 
 # %% tags=["check"]
