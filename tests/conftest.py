@@ -33,6 +33,9 @@ for name in ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREAD
 # Many tests have a home of their own; Matplotlib would look for fonts anew in each of them.
 os.environ.setdefault("MPLCONFIGDIR", str(Path(__file__).parents[1] / "build" / "matplotlib"))
 
+# Jobs of tests run here, whatever the machine has and whatever its user has chosen.
+os.environ["COURSE_SITE"] = str(Path(__file__).parents[1] / "cluster/sites/laptop.sh")
+
 # `make test` hands its own flags on; a make that a test starts is a user's, who began none.
 for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"):
     os.environ.pop(name, None)

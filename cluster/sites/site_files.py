@@ -1,7 +1,8 @@
-"""Which computer jobs go to: the site file in use and what it sets."""
+"""The site file in use and what it sets: the computer that jobs run on."""
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,22 +10,27 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent
-NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # the shared parts, the pattern
+NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts, and the template
+BATCH_COMMANDS = ("sbatch", "qsub")
+
+
+class NoSiteError(click.ClickException):
+    """No site is chosen on a machine that has a batch system."""
 
 
 @dataclass(frozen=True)
 class Site:
     name: str
-    file: Path  # what jobs source: the personal file, or the site's own
+    file: Path  # the file that jobs source: the personal one or the site's
     settings: dict[str, str]  # SITE_…
-    exports: dict[str, str]  # SBATCH_… and others that submitting needs
+    exports: dict[str, str]  # SBATCH_… and other variables for submitting
 
     @property
     def scheduler(self) -> str:
         return self.settings.get("SITE_SCHEDULER", "")
 
     def variable(self, name: str) -> str:
-        """A variable as the batch system will see it."""
+        """Return a variable's value as the batch system will see it."""
         return self.exports.get(name) or os.environ.get(name, "")
 
 
@@ -37,7 +43,8 @@ def names() -> list[str]:
 
 
 def file_of(name: str) -> Path:
-    """The file for `--site NAME`: your own if it is for that site, else the course's."""
+    """Return the file for `--site NAME`: the personal one if it is for that site, else the
+    course's."""
     if name not in [*names(), "template"]:
         raise click.ClickException(
             f"there is no site {name}: choose one of {', '.join(names())},"
@@ -50,7 +57,10 @@ def file_of(name: str) -> Path:
 
 
 def chosen_file(name: str | None) -> Path:
-    """--site, else $COURSE_SITE, else what `cluster use` wrote, else the laptop."""
+    """Return --site's file, else $COURSE_SITE, else what `cluster use` wrote, else the laptop's.
+
+    Where there is a batch system, this is probably a login node, so the laptop is no default there.
+    """
     if name:
         return file_of(name)
     if os.environ.get("COURSE_SITE"):
@@ -60,6 +70,12 @@ def chosen_file(name: str | None) -> Path:
         return file
     if personal_file().is_file():
         return personal_file()
+    if command := next(filter(shutil.which, BATCH_COMMANDS), None):
+        raise NoSiteError(
+            f"no site is chosen, and this machine has a batch system ({command}): choose where jobs"
+            " run with `cluster use SITE`; `cluster sites` lists the sites, and `laptop` is this"
+            " machine itself"
+        )
     return FOLDER / "laptop.sh"
 
 
@@ -67,16 +83,24 @@ def current(name: str | None = None) -> Site:
     return load(chosen_file(name))
 
 
+def chosen_or_none() -> Site | None:
+    """Return the site in use; None if one still has to be chosen."""
+    try:
+        return current()
+    except NoSiteError:
+        return None
+
+
 def environment_outside_jobs() -> dict[str, str]:
-    """Site files load modules and the like only inside a job."""
+    """Return the environment without a job's variables: inside a job, a site file loads modules."""
     inside = ("SLURM_", "SITE_", "PBS_", "NEEDED_")
     return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
 
 
 def load(file: Path, **needed: str) -> Site:
-    """Run the site file in a shell, outside any job, and read what it sets.
+    """Run the site file in a shell, outside any job, and return what it sets.
 
-    `needed`: NEEDED_… variables, by which a site asks for less than whole nodes.
+    `needed`: NEEDED_… variables, with which a site that shares nodes requests only parts of them.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],

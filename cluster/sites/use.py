@@ -1,4 +1,5 @@
-"""`cluster use` and `cluster sites`: choose where jobs go; what is personal stays in your home."""
+"""`cluster use` and `cluster sites`: choose the computer for jobs. Personal settings are written to
+the user's home."""
 
 import shlex
 import sys
@@ -24,17 +25,17 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--account", help="Project that jobs are charged to.")
 @click.option("--partition", help="Partition or queue, if not the site's usual one.")
 @click.option("--qos", help="Quality of service, if not the site's usual one.")
-@click.option("--reservation", help="Nodes reserved for a course.")
-@click.option("--environment", help="Folder of the Python environment; else the one in use.")
+@click.option("--reservation", help="Reservation of nodes, for example for a course.")
+@click.option("--environment", help="Folder of the Python environment. Default: the current one.")
 @click.option(
     "--tensorflow-environment",
-    help="Folder of a second one, for TensorFlow's programs on GPUs (docs/install-cluster.md).",
+    help="Folder of a second environment, for TensorFlow programs on GPUs.",
 )
 @click.option("--data", help="Folder of the data sets.")
 def use_command(name: str, **mine: str | None) -> None:
-    """Choose the computer that jobs go to."""
+    """Choose the computer that jobs run on."""
     course = site_files.FOLDER / f"{name}.sh"
-    site_files.file_of(name)  # a sentence if there is none
+    site_files.file_of(name)  # raises if there is no such site
     settings = site_files.load(course).settings
     personal = {PERSONAL[option]: value for option, value in mine.items() if value}
     personal.setdefault("COURSE_ENVIRONMENT", sys.prefix)
@@ -43,15 +44,15 @@ def use_command(name: str, **mine: str | None) -> None:
             f"{name} charges every job to an account: cluster use {name} --account YOUR_PROJECT"
         )
     file = write(course, personal)
-    click.echo(f"Jobs go to {name}: {settings['SITE_TITLE']}.")
-    click.echo(f"Written: {file}, yours to edit. To use it in this shell: source {file}")
+    click.echo(f"Jobs now run on {name}: {settings['SITE_TITLE']}.")
+    click.echo(f"Written: {file}. You may edit it. To use it in this shell: source {file}")
 
 
 def write(course: Path, personal: dict[str, str]) -> Path:
     file = site_files.personal_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [
-        "# Where jobs go, and what is yours there. Written by `cluster use`; edit freely.",
+        "# Where your jobs run, with your own settings. Written by `cluster use`; you may edit it.",
         *(f"export {name}={shlex.quote(value)}" for name, value in personal.items()),
         f"source {shlex.quote(str(course))}",
     ]
@@ -59,17 +60,19 @@ def write(course: Path, personal: dict[str, str]) -> Path:
     if file.is_file() and file.read_text() != text:
         kept = file.with_name("site.sh.before")
         file.replace(kept)
-        click.echo(f"Your former choice is kept in {kept}.", err=True)
+        click.echo(f"Your previous choice is kept in {kept}.", err=True)
     file.write_text(text)
     return file
 
 
 @click.command("sites")
 def sites_command() -> None:
-    """The sites there are; * marks the one in use."""
-    used = site_files.current().name
+    """List the sites; * marks the one in use."""
+    used = site_files.chosen_or_none()
     for name in site_files.names():
         settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
-        mark = "*" if name == used else " "
+        mark = "*" if used and name == used.name else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
-        click.echo(f"  {'':<13} tried: {settings['SITE_TESTED']}")
+        click.echo(f"  {'':<13} tested: {settings['SITE_TESTED']}")
+    if not used:
+        click.echo("You have not chosen a site yet: cluster use SITE", err=True)

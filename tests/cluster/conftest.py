@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cluster.sites import site_files
+
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -41,6 +43,12 @@ class Shell:
 
     def cluster(self, *words: object, ok: bool | None = True) -> subprocess.CompletedProcess:
         return self.run(PROGRAMS / "cluster", *words, ok=ok)
+
+    def choose(self, site: str) -> None:
+        """As `cluster use` does, but without its questions and without an account."""
+        file = self.home / ".dl-course/site.sh"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"source {site_files.FOLDER}/{site}.sh\n")
 
     def write(self, name: str, body: str, *directives: str) -> str:
         lines = ["#!/bin/bash", *(f"#SBATCH {directive}" for directive in directives), body]
@@ -80,4 +88,6 @@ def shell(tmp_path: Path) -> Shell:
     home, folder = tmp_path / "home", tmp_path / "lesson"
     home.mkdir()
     folder.mkdir()
-    return Shell(home, folder)
+    shell = Shell(home, folder)
+    shell.choose("laptop")
+    return shell

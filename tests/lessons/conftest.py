@@ -19,7 +19,6 @@ def course(tmp_path, monkeypatch):
     root = tmp_path / "course"
     shutil.copytree(FIXTURES / "course", root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setenv("COURSE_ROOT", str(root))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return root

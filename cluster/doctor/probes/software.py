@@ -15,18 +15,27 @@ from cluster.jupyter import kernel
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 
+CHOOSE = "cluster sites lists them; then: cluster use SITE"
+
 
 def site_file(_: Position) -> Diagnosis:
-    file = site_files.chosen_file(None)
+    try:
+        file = site_files.chosen_file(None)
+    except site_files.NoSiteError:
+        return look("no site is chosen, so no job can be submitted", CHOOSE)
     problems = [each for each in site_check.check(file) if "not on this machine" not in each]
     if problems:
-        return look(f"{file}: {'; '.join(problems)}", "mend it until `cluster site check` is quiet")
+        return look(
+            f"{file}: {'; '.join(problems)}", "correct it until `cluster site check` finds nothing"
+        )
     site = site_files.load(file)
     return ok(f"{site.name} ({file})", alike=site.name, scheduler=site.scheduler)
 
 
 def batch_system(_: Position) -> Diagnosis:
-    site = site_files.current()
+    site = site_files.chosen_or_none()
+    if site is None:
+        return look("which one to ask depends on the site, and none is chosen", CHOOSE)
     question = scheduler_of(site).HEALTH
     if question is None:
         return ok("none: the laptop's own queue runs the jobs here")
@@ -50,18 +59,19 @@ def python(_: Position) -> Diagnosis:
     jobs_use = os.environ.get("COURSE_ENVIRONMENT")
     if sys.version_info[:2] not in ((3, 11), (3, 12)):
         return broken(
-            f"{python_here}: the course needs 3.11 or 3.12", "make .venv, then call its `cluster`"
+            f"{python_here}: the course needs 3.11 or 3.12",
+            "run make .venv, then use the `cluster` in it",
         )
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
         return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)
     other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
     if other and not Path(other, "bin", "python").is_file():
-        sentence = f"{python_here}; COURSE_ENVIRONMENT_TENSORFLOW={other} holds no bin/python"
+        sentence = f"{python_here}; COURSE_ENVIRONMENT_TENSORFLOW={other} contains no bin/python"
         return broken(sentence, "cluster use SITE --tensorflow-environment FOLDER", **facts)
     for name in ("PYTHONHOME", "PYTHONPATH"):
         if os.environ.get(name):
-            sentence = f"{python_here}; {name}={os.environ[name]} mixes other packages in"
+            sentence = f"{python_here}; {name}={os.environ[name]} adds other packages"
             return look(sentence, f"unset {name}; a module may set it: module list", **facts)
     return ok(python_here, **facts)
 

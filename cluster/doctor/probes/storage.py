@@ -1,4 +1,4 @@
-"""Data, room on the disks, and the fast folder."""
+"""Data sets, free space on the disks, and the scratch folder."""
 
 import os
 import re
@@ -18,7 +18,7 @@ PIECE = 64 * 10**6  # bytes written to measure the scratch folder
 
 
 def data(_: Position) -> Diagnosis:
-    """What `lessons data status` knows: each file by its size and checksum."""
+    """Report what `lessons data status` knows: each file by its size and checksum."""
     named = os.environ.get("COURSE_DATA")
     if named:
         try:
@@ -40,12 +40,12 @@ def data(_: Position) -> Diagnosis:
     if not states:
         return broken(f"lessons data status: {said[1].splitlines()[-1:]}", FETCH)
     if states["missing"] or states["broken"]:
-        return look(f"{words} in {place}: programs take a synthetic stand-in", FETCH, **states)
+        return look(f"{words} in {place}: programs use a synthetic stand-in", FETCH, **states)
     return ok(f"{words} in {place}", **states)
 
 
 def disk(_: Position) -> Diagnosis:
-    """Room, and whether something can be written: a full quota shows only then."""
+    """Check the free space, and write a file, because only that reveals a full quota."""
     facts = {}
     for folder in dict.fromkeys((Path.home(), Path.cwd())):
         trouble = cannot_write(folder, 10**6)
@@ -77,7 +77,7 @@ def disk(_: Position) -> Diagnosis:
 
 
 def cannot_write(folder: Path, size: int) -> str | None:
-    """Why not; None if it can be done."""
+    """Return why a file cannot be written; None if it can."""
     file = folder / f".doctor-write-{os.uname().nodename}-{os.getpid()}"
     try:
         with open(file, "wb") as opened:
@@ -92,12 +92,14 @@ def cannot_write(folder: Path, size: int) -> str | None:
 
 
 def scratch(_: Position) -> Diagnosis:
-    site = site_files.current()
-    folder = Path(site.settings.get("SITE_SCRATCH") or os.environ.get("TMPDIR") or "/tmp")
+    site = site_files.chosen_or_none()
+    of_site = site.settings.get("SITE_SCRATCH") if site else ""
+    folder = Path(of_site or os.environ.get("TMPDIR") or "/tmp")
+    named_in = f"the file of {site.name}" if site else "the site's file"
     if not folder.is_dir():
         return broken(
             f"there is no folder {folder}",
-            f"mkdir -p {folder}, or correct SITE_SCRATCH in the file of {site.name}",
+            f"mkdir -p {folder}, or correct SITE_SCRATCH in {named_in}",
         )
     start = time.perf_counter()
     trouble = cannot_write(folder, PIECE)
@@ -105,7 +107,7 @@ def scratch(_: Position) -> Diagnosis:
     if trouble:
         return broken(
             f"{folder}: {PIECE / 1e6:.0f} MB could not be written ({trouble})",
-            f"choose another folder: SITE_SCRATCH in the file of {site.name}; quota -s",
+            f"choose another folder: SITE_SCRATCH in {named_in}; quota -s",
         )
     free = shutil.disk_usage(folder).free
     facts = {"folder": str(folder), "mb_s": rate, "free": free}

@@ -14,6 +14,7 @@ from cluster.doctor.probes import frameworks, network
 from tests.breadth import breadth
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/doctor.schema.json").read_text())
+SITES = Path(__file__).parents[3] / "cluster/sites"
 HANGS = "#!/bin/sh\nexec sleep 300\n"
 MINE = tuple(sorted(os.sched_getaffinity(0)))
 
@@ -29,6 +30,7 @@ def here(tmp_path, monkeypatch):
     """A home and a folder of their own, and a folder `bin` that comes first on PATH."""
     for name in [name for name in os.environ if name.startswith(("SLURM_", "COURSE_", "SITE_"))]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("COURSE_SITE", str(SITES / "laptop.sh"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
@@ -65,7 +67,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
          "this job uses pmi2", "srun --mpi=pmix"),
         ("mpi", {"srun": ECHO.format("none\npmix", 0)}, {}, "ok", "pmix fits", ""),
         ("python", {}, {"COURSE_ENVIRONMENT": "/usr"}, "look", "but jobs use /usr", "cluster use"),
-        ("python", {}, {"COURSE_ENVIRONMENT_TENSORFLOW": "/no"}, "broken", "holds no bin/python",
+        ("python", {}, {"COURSE_ENVIRONMENT_TENSORFLOW": "/no"}, "broken", "contains no bin/python",
          "--tensorflow-environment"),
         ("python", {}, {"PYTHONPATH": "/tmp/x"}, "look", "PYTHONPATH=/tmp/x", "unset PYTHONPATH"),
         ("network", {}, {"GLOO_SOCKET_IFNAME": "ib7"}, "broken", "GLOO_SOCKET_IFNAME=ib7", "ip -b"),
@@ -82,6 +84,8 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("scheduler", {"scontrol": ECHO.format("Slurmctld is DOWN", 1)}, {"COURSE_SITE": "box.sh"},
          "broken", "DOWN", "wait"),
         ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "later"),
+        ("site", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "no site is", "cluster use"),
+        ("scheduler", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "none is", "cluster use"),
     ], quick=8),
 )  # fmt: skip
 def test_what_is_broken_is_named_with_what_to_do(
@@ -89,9 +93,8 @@ def test_what_is_broken_is_named_with_what_to_do(
 ):
     for name, text in programs.items():
         program(here / "bin", name, text)
-    sites = Path(__file__).parents[3] / "cluster/sites"
-    (here / "box.sh").write_text(f"source {sites}/box.sh\n")
-    (here / "bad.sh").write_text(f"source {sites}/laptop.sh\nunset SITE_NAME\n")
+    (here / "box.sh").write_text(f"source {SITES}/box.sh\n")
+    (here / "bad.sh").write_text(f"source {SITES}/laptop.sh\nunset SITE_NAME\n")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     slow = probe in ("data", "scratch", "compiler", "mpi") and HANGS not in programs.values()

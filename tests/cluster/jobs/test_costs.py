@@ -70,7 +70,6 @@ def test_nobody_knows_the_job(at, monkeypatch, capsys):
 
 def test_a_job_of_the_laptop_is_on_record(shell, monkeypatch):
     monkeypatch.setenv("HOME", str(shell.home))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
     monkeypatch.chdir(shell.folder)
     shell.write("job.sbatch", "true", "--output=%x_%j.out")
     submit_once("job.sbatch", options={"ntasks": "2"}, site_name="laptop")

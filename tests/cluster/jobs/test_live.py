@@ -24,7 +24,6 @@ def drawn(monkeypatch):
 @pytest.fixture
 def lesson(shell, monkeypatch):
     monkeypatch.setenv("HOME", str(shell.home))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
     monkeypatch.chdir(shell.folder)
     return shell
 

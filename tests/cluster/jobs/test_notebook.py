@@ -12,7 +12,6 @@ from cluster.sites import site_files
 def lesson(shell, monkeypatch):
     """This process in a lesson's folder, with a home and a site of its own."""
     monkeypatch.setenv("HOME", str(shell.home))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
     monkeypatch.chdir(shell.folder)
     shell.write("job.sbatch", 'echo "ran $*"', "--job-name=mine", "--output=%x_%j.out")
     return shell

@@ -36,7 +36,6 @@ def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
 @pytest.fixture
 def lesson(shell, monkeypatch):
     monkeypatch.setenv("HOME", str(shell.home))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
     monkeypatch.chdir(shell.folder)
     shell.write("job.sbatch", 'echo "ran $* on $SLURM_NTASKS"', "--output=out_%j.out")
     return shell

@@ -44,6 +44,7 @@ def kernel_folder(shell, name: str = "dl-course") -> Path:
 def shell(shell):
     for name in ("JUPYTER_DATA_DIR", "JUPYTER_PATH", "XDG_DATA_HOME", "LOADEDMODULES"):
         shell.environment.pop(name, None)
+    (shell.home / ".dl-course/site.sh").unlink()
     return shell
 
 
@@ -185,7 +186,7 @@ def test_an_environment_that_has_gone_is_told(shell):
         spec.read_text().replace(f'"environment": "{sys.prefix}"', '"environment": "/gone"')
     )
     assert (
-        "/gone  (its environment is gone: cluster kernel remove"
+        "/gone  (its environment no longer exists: cluster kernel remove"
         in shell.cluster("kernel", "list").stdout
     )
 
@@ -193,17 +194,17 @@ def test_an_environment_that_has_gone_is_told(shell):
 def test_another_environment_for_jobs_is_told(shell):
     shell.cluster("use", "laptop", "--environment", "/other")
     told = shell.cluster("kernel", "install").stderr
-    assert told.startswith("But jobs use /other: to change that, cluster use SITE --environment ")
+    assert told.startswith("But jobs use /other. To change that: cluster use SITE --environment ")
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["install", "--name", "Not This"], "--name Not This: Jupyter takes small letters"),
-        (["install", "--name", "../up"], "--name ../up: Jupyter takes small letters"),
-        (["install", "--name", "foreign"], "is a kernel that was not made here"),
-        (["remove", "--name", "foreign"], "was not made here, so it is left alone"),
-        (["install", "--name", "damaged"], "is a kernel that was not made here"),
+        (["install", "--name", "Not This"], "--name Not This: Jupyter accepts a-z"),
+        (["install", "--name", "../up"], "--name ../up: Jupyter accepts a-z"),
+        (["install", "--name", "foreign"], "is another program's kernel: choose"),
+        (["remove", "--name", "foreign"], "is another program's kernel and is not deleted"),
+        (["install", "--name", "damaged"], "is another program's kernel: choose"),
         (["remove"], "there is no kernel dl-course"),
     ],
 )

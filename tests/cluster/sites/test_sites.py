@@ -1,6 +1,7 @@
 """The site files, and what `cluster use` and `cluster sites` say."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -69,7 +70,7 @@ def test_salloc_asks_for_what_sbatch_asks_for(name):
 def test_use_keeps_what_is_personal_outside_the_repository(shell):
     both = ("--reservation", "a b", "--tensorflow-environment", "/p/tf")
     said = shell.cluster("use", "juwels", "--account", "training2601", *both)
-    assert "Jobs go to juwels" in said.stdout
+    assert "Jobs now run on juwels" in said.stdout
     mine = (shell.home / ".dl-course/site.sh").read_text()
     assert "export SBATCH_ACCOUNT=training2601\n" in mine
     assert "export SBATCH_RESERVATION='a b'\n" in mine
@@ -98,11 +99,41 @@ def test_use_keeps_the_former_choice(shell):
 )
 def test_use_refuses_in_a_sentence(shell, words, message):
     assert message in shell.cluster("use", *words, ok=False).stderr
-    assert not (shell.home / ".dl-course/site.sh").exists()
+    assert "laptop.sh" in (shell.home / ".dl-course/site.sh").read_text()  # the choice before
 
 
-def test_without_a_choice_jobs_run_on_this_machine(shell):
-    assert "* laptop" in shell.cluster("sites").stdout
+@pytest.fixture
+def undecided(shell):
+    """Someone who has chosen no site, on a machine without a batch system."""
+    shutil.rmtree(shell.home / ".dl-course")
+    programs = shell.folder / "bin"
+    programs.mkdir()
+    for name in ("bash", "env", "dirname", "python", "id"):
+        (programs / name).symlink_to(shutil.which(name))
+    shell.environment["PATH"] = str(programs)
+    return shell
+
+
+def test_without_a_choice_and_a_batch_system_jobs_run_on_this_machine(undecided):
+    assert "* laptop" in undecided.cluster("sites").stdout
+
+
+@pytest.mark.parametrize("command", ["sbatch", "qsub"])
+def test_where_there_is_a_batch_system_a_site_has_to_be_chosen(undecided, command):
+    program = undecided.folder / "bin" / command
+    program.write_text("#!/bin/bash\necho >called\n")
+    program.chmod(0o755)
+    job = undecided.write("job.sbatch", "echo >ran")
+    for words in (("submit", job), ("queue",), ("wait", "1"), ("scale", "--ranks=1", job)):
+        refused = undecided.cluster(*words, ok=False).stderr
+        assert f"({command})" in refused
+        assert "cluster use SITE" in refused
+        assert refused.count("\n") == 1
+    assert not [name for name in ("ran", "called") if (undecided.folder / name).exists()]
+    assert not (undecided.home / ".dl-course").exists()
+    assert "*" not in undecided.cluster("sites").stdout
+    undecided.cluster("submit", "--site", "laptop", "--wait", job)
+    assert (undecided.folder / "ran").exists()
 
 
 def test_a_job_file_run_by_hand_uses_the_chosen_site(shell):

@@ -79,7 +79,7 @@ class Terminal:
     """One shell, so that what a line sets is there for the next."""
 
     def __init__(self, folder: Path, home: Path) -> None:
-        kept = ("SLURM_", "SBATCH_", "COURSE_SITE", "OMPI_", "PMIX_", "PRTE_")
+        kept = ("SLURM_", "SBATCH_", "OMPI_", "PMIX_", "PRTE_")
         environ = {name: v for name, v in os.environ.items() if not name.startswith(kept)}
         environ |= {"HOME": str(home), "COURSE_ROOT": str(folder.parents[1])}
         environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(home)}
