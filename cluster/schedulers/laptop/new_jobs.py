@@ -1,4 +1,4 @@
-"""A job file that is submitted here: refused with a sentence, or written into the queue."""
+"""Submit a job file to the laptop's queue, or refuse it with a sentence."""
 
 import getpass
 import json
@@ -19,17 +19,19 @@ from cluster.schedulers.laptop import dependencies, job_environment, job_records
 from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.sites.site_files import Site
 
-RANKS_A_CORE = 8  # beyond that, memory and patience run out: TensorFlow takes 0.5 GB a rank
-DEFAULT_SECONDS = 3600  # a job without --time; one that hangs shall not hold the queue for ever
+RANKS_A_CORE = 8  # more would run out of memory: TensorFlow takes 0.5 GB per rank
+DEFAULT_SECONDS = (
+    3600  # of a job without --time, so that one that hangs does not block the queue for ever
+)
 
-# What would do something else than asked for if it were passed over in silence.
+# Options that must not be ignored silently, because the job would do something else.
 NOT_HERE = ("begin", "deadline", "help", "hold", "input", "test-only", "usage", "version", "wrap")
 
 
 def enqueue(
     job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
 ) -> int:
-    """Put the job into the queue, as several if it is an array; the id of the first."""
+    """Put the job into the queue, as several if it is an array, and return the id of the first."""
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     refuse(asked, every_option)
@@ -39,17 +41,40 @@ def enqueue(
     exported = job_environment.exported(dict(os.environ), every_option.get("export", "ALL"))
     script = job.path.read_bytes()
     queued = described(asked, every_option, arguments, line)
-    show(f"$ {line}   # run by the laptop site: this machine has no batch system")
-    tasks = asked.array or (None,)
+    show(f"$ {line}   # run by the laptop's own queue")
+    by_id = names_its_output_by_id(queued, asked)
     with job_records.lock():
-        first = job_records.next_ids(len(tasks))
-        for job_id, index in enumerate(tasks, start=first):
-            write(numbered(queued, asked, job_id, first, index), script, exported | site.exports)
-    return first
+        jobs = numbered_tasks(queued, asked)
+        while by_id and any(Path(task.output).exists() for task in jobs):
+            jobs = numbered_tasks(queued, asked)
+        for task in jobs:
+            write(task, script, exported | site.exports)
+    return jobs[0].id
+
+
+def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
+    """Return the job, or each task of an array, with the next free id. Call it under the lock."""
+    tasks = asked.array or (None,)
+    first = job_records.next_ids(len(tasks))
+    return [
+        numbered(queued, asked, job_id, first, index)
+        for job_id, index in enumerate(tasks, start=first)
+    ]
+
+
+def names_its_output_by_id(queued: QueuedJob, asked: JobRequest) -> bool:
+    """Return whether the output's name contains the job's id.
+
+    If such a file exists already, it is the output of another queue's job with that id: of Slurm,
+    or of this queue before its records were deleted. The new job then takes the next id, and the
+    file stays.
+    """
+    index = asked.array[0] if asked.array else None
+    return len({numbered(queued, asked, n, n, index).output for n in (1, 2)}) == 2
 
 
 def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
-    """What cannot be done here, with the reason."""
+    """Raise JobFileError for a request that this machine cannot fulfil."""
     if asked.dependency and (problem := dependencies.problem(asked.dependency)):
         raise jobfile.JobFileError(problem)
     here = len(whole_cores())
@@ -67,13 +92,13 @@ def crowded(ranks: int) -> list[str]:
     here = len(whole_cores())
     if ranks <= here:
         return []
-    return [f"laptop: {ranks} ranks on {here} cores take turns: no speedup can be shown"]
+    return [f"laptop: {ranks} ranks on {here} cores take turns, so no speedup can be shown"]
 
 
 def described(
     asked: JobRequest, every_option: dict[str, str], arguments: list[str], line: str
 ) -> QueuedJob:
-    """The record of the job, all but what depends on its number."""
+    """Return the job's record without the fields that depend on its id."""
     return QueuedJob(
         id=0,
         name=asked.name,
@@ -102,7 +127,7 @@ def described(
 def numbered(
     queued: QueuedJob, asked: JobRequest, job_id: int, first: int, index: int | None
 ) -> QueuedJob:
-    """With its number, as the task `index` of the array `first` if it is one."""
+    """Return the record with its id, as task `index` of the array `first` if it is one."""
     task = None if index is None else (first, index)
     values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], task)
 

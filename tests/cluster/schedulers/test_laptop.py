@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -142,7 +143,7 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     assert record["State"] == f"CANCELLED by {os.getuid()}"
     assert "CANCELLED AT" in output.read_text()
     again = shell.cluster("cancel", "--site", "laptop", job)
-    assert "was over already" in again.stderr
+    assert "had already ended" in again.stderr
 
 
 def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
@@ -183,7 +184,7 @@ def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
 def test_a_job_larger_than_the_machine_runs_and_says_so(shell):
     job = shell.write("job.sbatch", "echo ran", f"--ntasks={len(whole_cores()) + 1}")
     said = shell.cluster("submit", "--wait", job).stderr
-    assert "take turns: no speedup can be shown" in said
+    assert "take turns, so no speedup can be shown" in said
     assert "more ranks than cores: no speedup can be shown" in shell.read("slurm-1.out")
 
 
@@ -270,13 +271,13 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
     breadth(
         [
             (["none.sbatch"], "there is no such job file"),
-            ([], "which job file?"),
+            ([], "no job file is named"),
             (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
             (["--site", "moon", "job.sbatch"], "there is no site moon"),
             (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
             (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
             (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
-            (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
+            (["job.sbatch", "x", "--", "y"], "put the program's arguments after --"),
         ],
         quick=4,
     ),
@@ -294,8 +295,11 @@ def test_a_job_that_is_not_there_is_a_sentence(shell):
 
 
 def test_when_nothing_can_be_written_the_sentence_says_where(shell):
+    shutil.rmtree(shell.home / ".dl-course")
     (shell.home / ".dl-course").write_text("a file where a folder should be")
-    refused = shell.cluster("submit", shell.write("job.sbatch", "true"), ok=False)
+    refused = shell.cluster(
+        "submit", "--site", "laptop", shell.write("job.sbatch", "true"), ok=False
+    )
     assert ".dl-course" in refused.stderr
     assert "the job was not submitted" in refused.stderr
 
@@ -325,7 +329,7 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
     shell.until(lambda: " R " in shell.cluster("queue").stdout)
     waiting.send_signal(signal.SIGINT)
     said = waiting.communicate(timeout=20)[1]
-    assert "job 1 goes on: cluster cancel 1" in said
+    assert "job 1 continues. To end it: cluster cancel 1" in said
     assert waiting.returncode == 130
     assert " R " in shell.cluster("queue").stdout
     shell.cluster("cancel", "1")
@@ -342,3 +346,20 @@ def test_a_job_of_another_machine_is_left_to_it(shell):
     file.write_text(mine)
     shell.cluster("cancel", job)
     shell.wait(job, ok=False)
+
+
+@pytest.mark.parametrize(
+    ("directives", "there", "expected"),
+    [
+        (["--output=%x_%j.out"], "job.sbatch_1.out", "2"),
+        (["--output=%x_%A_%a.out", "--array=0-1"], "job.sbatch_1_1.out", "3"),
+        (["--output=same.out"], "same.out", "1"),
+    ],
+)
+def test_a_job_takes_no_id_whose_output_is_of_another_queue(shell, directives, there, expected):
+    """Slurm's first job in this folder was number 1 too."""
+    (shell.folder / there).write_text("of Slurm\n")
+    job = shell.submit(shell.write("job.sbatch", "echo ran", *directives))
+    shell.wait(job)
+    assert job == expected
+    assert ("same" in there) == (shell.read(there) == "ran\n")
