@@ -49,14 +49,15 @@ def shown(folder: Path) -> Path:
 def chosen_course() -> Path:
     """Return the course that the student means: the current one, else the installed one.
 
-    Several courses may share one environment, by a link or because they have none of their own. A
-    course with another environment is refused, because its checks may differ.
+    Several courses may share an environment: by a link, because they have none of their own, or
+    because the site offers one that only links to another's packages (the box's module). A course
+    with other packages is refused, because its checks may differ.
     """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():
         return course_root()
     own = here / ".venv"
-    if not own.exists() or own.resolve() == Path(sys.prefix).resolve():
+    if not own.exists() or (own / "lib").resolve() == Path(sys.prefix, "lib").resolve():
         return here
     raise click.ClickException(
         f"You are in the course {here}, but the active environment is {sys.prefix}. "

@@ -143,14 +143,15 @@ def test_another_environments_course_is_not_taken_in_silence(
     assert len(done.output.splitlines()) == 1
 
 
-@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("shared", ["", ".venv", ".venv/lib"])
 @pytest.mark.parametrize("command", ["check", "submit"])
 def test_courses_may_share_an_environment(
-    student, other, lessons_command, monkeypatch, command, linked
+    student, other, lessons_command, monkeypatch, command, shared
 ):
     """The folder is that of the course that the student is in, not the one that is installed."""
-    if linked:
-        (other / ".venv").symlink_to(sys.prefix)
+    if shared:
+        (other / shared).parent.mkdir(exist_ok=True)
+        (other / shared).symlink_to(sys.prefix + shared.removeprefix(".venv"))
     mine = other / "lessons" / NAME
     shutil.copytree(student, mine, dirs_exist_ok=True)
     monkeypatch.chdir(other / "lessons")
