@@ -24,7 +24,7 @@ SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # what PBS calls them
 
 
 def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str]:
-    """A line for each job that is on record; a sentence and no line where nothing is."""
+    """Return one line per job on record; print a sentence if there is none."""
     labels = sorted(set(job_ids))
     try:
         site = site_files.current(site_name)
@@ -49,13 +49,16 @@ def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
     print(f"$ {' '.join(words)}")
     done = real_command.run(words, site.exports)
     if done.returncode:
-        raise click.ClickException(done.stderr.strip() or "sacct gave no answer")
+        raise click.ClickException(real_command.complaint(done, "sacct gave no answer"))
     yield from (line for line in done.stdout.splitlines() if line.count("|") == 3)
 
 
 def of_others(labels: list[str], site: Site) -> Iterator[str]:
-    """The same four columns, out of all of `cluster accounting --parsable`. One by one: of some
-    systems a job that is no longer known would take all others with it."""
+    """Return the same four columns from `cluster accounting --parsable`.
+
+    The jobs are requested one by one, because on some systems a job that is no longer known makes
+    the whole request fail.
+    """
     head: list[str] = []
     rows: list[list[str]] = []
     unknown: list[click.ClickException] = []

@@ -1,4 +1,4 @@
-"""What a site will refuse or keep waiting for ever, said before the job is submitted."""
+"""What a site will refuse or never start, reported before the job is submitted."""
 
 import click
 
@@ -12,7 +12,7 @@ from cluster.sites.site_files import Site
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
-    """Sentences about what may not fit; an error where the site certainly refuses."""
+    """Return sentences about what may not fit; raise an error for what the site surely refuses."""
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     account = every_option.get("account") or site.variable("SBATCH_ACCOUNT")
@@ -26,7 +26,8 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
     limit = jobfile.seconds(longest) if longest else None
     if limit is not None and asked.seconds is not None and asked.seconds > limit:
         sentences.append(
-            f"--time={every_option['time']} is more than the {longest} usual here: it may never run"
+            f"--time={every_option['time']} is more than the {longest} usual here: the job may be"
+            " refused or wait for ever"
         )
     sentences += on_nodes(asked, site)
     at_a_time = site.settings.get("SITE_MAX_JOBS")
@@ -42,20 +43,29 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
 
 
 def on_nodes(asked: JobRequest, site: Site) -> list[str]:
-    """More nodes than there are, or more ranks on a node than it has GPUs."""
+    """Report more nodes than the site has, and more ranks on a node than it has GPUs."""
     each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
     needed = -(-asked.ntasks // each)
     on_purpose = asked.nodes_given
-    # PBS is asked for as many nodes as the ranks need GPUs; Slurm fills a node's cores first.
+    # PBS gets as many nodes as the ranks need GPUs; Slurm fills a node's cores first.
     spread = not on_purpose and site.settings.get("SITE_SCHEDULER") == "pbs"
     nodes = needed if spread else asked.nodes
     sentences = []
+    if asked.nodes > asked.ntasks and site.settings.get("SITE_SCHEDULER") == "slurm":
+        nodes = asked.ntasks
+        sentences.append(
+            f"a job cannot use more nodes than it has ranks, {nodes}: Slurm gives it {nodes} of the"
+            f" {asked.nodes} nodes"
+        )
     most = site.settings.get("SITE_MAX_NODES")
     if most and nodes > int(most):
-        sentences.append(f"{nodes} nodes are more than the {most} usual here: it may never run")
+        sentences.append(
+            f"{nodes} nodes are more than the {most} usual here: the job may be refused or wait for"
+            " ever"
+        )
     if asked.ntasks > nodes * each:
         ranks = counted(-(-asked.ntasks // nodes), "rank")
-        may = "a node" if on_purpose else "may share a node, as no --nodes is given"
+        may = "a node" if on_purpose else "may share a node, as --nodes is not given"
         sentences.append(
             f"{ranks} {may}, but a node of {site.name} has {counted(each, 'GPU')}: two ranks on one"
             f" GPU slow each other down, and NCCL refuses them; --nodes={needed} has room"
@@ -64,7 +74,7 @@ def on_nodes(asked: JobRequest, site: Site) -> list[str]:
 
 
 def without_internet(site: Site) -> list[str]:
-    """Data that compute nodes cannot fetch for themselves has to be here already."""
+    """Report missing data sets on a site whose compute nodes cannot download them."""
     if site.settings.get("SITE_INTERNET") != "no":
         return []
     probe = all_probes.chosen(10, ("data",))

@@ -1,4 +1,4 @@
-"""PBS sites: a job file's #SBATCH lines become a qsub call; answers come back in Slurm's words."""
+"""PBS sites: `#SBATCH` lines become a qsub command, and PBS's answers get Slurm's names."""
 
 import getpass
 import json
@@ -34,10 +34,10 @@ STATES = {
 }
 KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's own exit codes
 
-# Options that qsub knows under another name; the rest of a request is in `resources`.
+# Options that have another name in qsub; `resources` has the rest of a request.
 SAME = {"account": "-A", "partition": "-q", "mail-user": "-M"}
 FLAGS = {"hold": "-h", "no-requeue": "-r n", "requeue": "-r y"}
-# What `resources`, the wrapper or the launcher take care of.
+# Options that `resources`, the wrapper or the launcher handle.
 ELSEWHERE = {
     *("job-name", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "array"),
     *("output", "error", "open-mode", "dependency", "kill-on-invalid-dep", "export", "chdir"),
@@ -60,21 +60,22 @@ def submit(
 ) -> str:
     words, left_out = qsub(job, options, arguments, site)
     for name in left_out:
-        show(f"{site.name}: PBS has no counterpart of --{name}; it is left out")
+        show(f"{site.name}: PBS has no option like --{name}, so it is left out")
     show(real_command.shown(words))
     done = real_command.run(words, site.exports)
     number = re.match(r"\d+", done.stdout.strip())
     if done.returncode or not number:
-        raise real_command.refused(done.stderr.strip() or "qsub gave no job id", ADVICE, site)
+        message = real_command.complaint(done, "qsub gave no job id")
+        raise real_command.refused(message, ADVICE, site)
     return number[0]
 
 
 def qsub(
     job: JobFile, options: dict[str, str], arguments: list[str], site: Site
 ) -> tuple[list[str], list[str]]:
-    """The qsub call, and the options that PBS has no counterpart of."""
+    """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    weighed = job.options | site_options(site) | options  # as sbatch weighs them
+    weighed = job.options | site_options(site) | options  # with sbatch's priorities
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
         words += ["-l", resource]
@@ -96,14 +97,14 @@ def qsub(
 
 
 def site_options(site: Site) -> dict[str, str]:
-    """SBATCH_ACCOUNT and SBATCH_PARTITION of the site file, as options."""
+    """Return the site file's SBATCH_ACCOUNT and SBATCH_PARTITION as options."""
     variables = {"account": "SBATCH_ACCOUNT", "partition": "SBATCH_PARTITION"}
     values = {name: site.variable(variable) for name, variable in variables.items()}
     return {name: value for name, value in values.items() if value}
 
 
 def nodes_of(asked: JobRequest, site: Site) -> int:
-    """As asked for; where nobody says, as many as have a GPU for each rank."""
+    """Return the requested number of nodes; by default, as many as have a GPU for each rank."""
     per_node = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
     return asked.nodes if asked.nodes_given else -(-asked.ntasks // per_node)
 
@@ -137,7 +138,7 @@ def handed_over(asked: JobRequest, site: Site) -> list[tuple[str, str]]:
 
 
 def array_range(indices: tuple[int, ...]) -> str:
-    """PBS takes one range with one step: 0-6:2."""
+    """Return the indices as PBS expects them: one range with one step, such as 0-6:2."""
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if indices != tuple(range(indices[0], indices[-1] + 1, step)):
         raise jobfile.JobFileError(
@@ -165,7 +166,7 @@ def statuses(label: str) -> list[JobStatus]:
 
 
 def described(label: str) -> tuple[str, dict]:
-    """A job's number and what qstat says about it, finished jobs included."""
+    """Return a job's number and what qstat reports about it, also after its end."""
     done = real_command.run(["qstat", "-x", "-f", "-F", "json", label])
     jobs = json.loads(done.stdout or "{}").get("Jobs", {})
     if not jobs:
@@ -193,9 +194,9 @@ def cancel(label: str) -> None:
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
-    """PBS's record of the jobs, under sacct's column names."""
+    """Print PBS's record of the jobs with sacct's column names."""
     if not labels:
-        raise click.UsageError("which job? For example: cluster accounting 12")
+        raise click.UsageError("no job is named; for example: cluster accounting 12")
     accounting_table.show((accounting_row(*described(label)) for label in labels), parsable)
 
 
@@ -228,7 +229,7 @@ def accounting_row(number: str, job: dict) -> list[str]:
 
 
 def moment(text: str | None) -> str:
-    """PBS writes Fri Nov 20 15:30:08 2026."""
+    """Convert PBS's time, such as Fri Nov 20 15:30:08 2026."""
     if not text:
         return "Unknown"
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.strptime(text, "%a %b %d %H:%M:%S %Y"))

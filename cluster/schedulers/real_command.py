@@ -1,4 +1,4 @@
-"""A batch system's own commands: shown before they run, so that they can be learnt and typed."""
+"""Run a batch system's own commands. Each is shown first, so that students learn it."""
 
 import os
 import re
@@ -22,7 +22,8 @@ def need(program: str, site: Site) -> None:
 
 
 def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
-    """The command as one would type it, with the variables that the site file sets for it."""
+    """Return the command as a user would type it, with the variables that the site file sets for
+    it."""
     settings = []
     if site:
         names = sorted(name for name in site.exports if name.startswith("SBATCH_"))
@@ -39,7 +40,7 @@ def shown(words: list[str], site: Site | None = None, without: frozenset[str] = 
 def run(
     words: list[str], exports: dict[str, str] | None = None, without: frozenset[str] = NONE
 ) -> subprocess.CompletedProcess:
-    """The command with the site's variables, but without some that it must not see."""
+    """Run a command with the site's variables, except those in `without`."""
     variables = {**os.environ, **(exports or {})}
     try:
         return subprocess.run(
@@ -53,8 +54,15 @@ def run(
         raise click.ClickException(f"{words[0]} has not answered for two minutes") from None
 
 
+def complaint(done: subprocess.CompletedProcess, otherwise: str) -> str:
+    """Return what a command wrote about its failure, without its own `sbatch: error:`."""
+    return (
+        re.sub(r"^\w+: (error|fatal): ", "", done.stderr.strip(), flags=re.MULTILINE) or otherwise
+    )
+
+
 def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickException:
-    """The batch system's own message, and what to do about it; `advice` is by pattern."""
+    """Return the batch system's message with advice; `advice` maps patterns to sentences."""
     for pattern, sentence in advice.items():
         if re.search(pattern, message):
             return click.ClickException(f"{message}\n{sentence.format(site=site.name)}")
@@ -62,9 +70,9 @@ def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickExce
 
 
 def pass_through(words: list[str]) -> None:
-    """Show the command, run it, let it print."""
+    """Show a command, run it, and print its output."""
     click.echo(f"$ {shlex.join(words)}", err=True)
     done = run(words)
     click.echo(done.stdout, nl=False)
     if done.returncode:
-        raise click.ClickException(done.stderr.strip() or f"{words[0]} failed")
+        raise click.ClickException(complaint(done, f"{words[0]} failed"))

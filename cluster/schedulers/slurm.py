@@ -1,4 +1,4 @@
-"""Slurm sites: sbatch, squeue, scancel and sacct, with their refusals turned into advice."""
+"""Slurm sites: sbatch, squeue, scancel and sacct. Slurm's refusals come with advice."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ from cluster.sites.site_files import Site
 SUBMIT_PROGRAM = "sbatch"
 RUNS_HERE = False
 ASK_EVERY = 10.0
-ASK_BY_HAND = "$ squeue --jobs={0}   # when it has gone from there: sacct -X --jobs={0}"
+ASK_BY_HAND = "$ squeue --jobs={0}   # when it is no longer listed: sacct -X --jobs={0}"
 HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
 
 QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
@@ -28,7 +28,7 @@ QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected s
 GPU_OPTIONS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 GPU_VARIABLES = frozenset("SBATCH_" + name.upper().replace("-", "_") for name in GPU_OPTIONS)
 
-# What sbatch says -> what to do about it.
+# What sbatch says -> advice.
 ADVICE = {
     r"Invalid account": "your accounts: sacctmgr show assoc user=$USER"
     " format=account,partition,qos; choose one: cluster use {site} --account NAME",
@@ -40,10 +40,10 @@ ADVICE = {
     r"[Nn]ode count|node configuration|More processors": "ask for fewer --nodes, ranks, cores or"
     " GPUs: sinfo -o '%P %D %c %G' shows what there is",
     r"generic resource": "ask for GPUs as this site does: sinfo -o '%P %G' shows their names",
-    r"dependency": "the job before it is not known (any more): squeue --me; sacct",
+    r"dependency": "Slurm does not know the job that it depends on: squeue --me; sacct",
     r"QOS policy|AssocMax|QOSMax": "you have too many jobs or use too much: squeue --me;"
     " sacctmgr show qos",
-    r"[Rr]eservation": "scontrol show reservation lists them; cluster use {site} without one",
+    r"[Rr]eservation": "scontrol show reservation lists them; to use none: cluster use {site}",
     r"contact slurm controller|Connection refused": "Slurm itself does not answer: wait, then try"
     " again",
     r"[Qq]uota": "your home or project folder is full: quota -s",
@@ -61,13 +61,14 @@ def submit(
     done = real_command.run(words, site.exports, without)
     number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout)
     if done.returncode or not number:
-        message = done.stderr.strip() or "sbatch gave no job id"
+        message = real_command.complaint(done, "sbatch gave no job id")
         raise real_command.refused(message, ADVICE, site)
     return number[1]
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """From the queue, which keeps a job some minutes after its end; then from accounting."""
+    """Return the statuses from the queue, which keeps a job for some minutes after its end; then
+    from the accounting."""
     ask = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%S"]
     listed = real_command.run([*ask, f"--jobs={label}"])
     rows = [line.split("|") for line in listed.stdout.splitlines() if line.count("|") == 3]
@@ -77,10 +78,8 @@ def statuses(label: str) -> list[JobStatus]:
         )
         rows = [[*line.split("|"), "", ""] for line in recorded.stdout.splitlines() if "|" in line]
     if not rows:
-        said = (listed.stderr or "").strip()
-        raise click.ClickException(
-            f"Slurm knows no job {label} of yours ({said or 'sacct, squeue'})"
-        )
+        said = real_command.complaint(listed, "sacct, squeue")
+        raise click.ClickException(f"Slurm knows no job {label} of yours ({said})")
     return [
         JobStatus(
             label=number,

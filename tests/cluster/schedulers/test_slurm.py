@@ -201,22 +201,22 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
     breadth([
         ("Batch job submission failed: Invalid account or account/partition combination"
          " specified", "cluster use box --account NAME"),
-        ("sbatch: error: invalid partition specified: gpu", "sinfo -s"),
+        ("invalid partition specified: gpu", "sinfo -s"),
         ("Invalid qos specification", "sacctmgr show assoc"),
         ("Requested time limit is invalid (missing or exceeds some limit)", "ask for less --time"),
         ("Requested node configuration is not available", "ask for fewer --nodes"),
         ("Node count specification invalid", "ask for fewer --nodes"),
         ("Invalid generic resource (gres) specification", "ask for GPUs as this site does"),
-        ("Job dependency problem", "the job before it is not known"),
+        ("Job dependency problem", "does not know the job that it depends on"),
         ("Requested reservation is invalid", "scontrol show reservation"),
         ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
         ("something new", "something new"),
     ], quick=4),
 )  # fmt: skip
 def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
-    answer(slurm, sbatch=["", f"{refusal}\n", 1])
+    answer(slurm, sbatch=["", f"sbatch: error: {refusal}\n", 1])
     said = slurm.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
-    assert refusal in said
+    assert f"\nError: {refusal}\n" in said
     assert advice in said
 
 
@@ -232,9 +232,10 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
             ("marenostrum5", ["--array=0-7"], "at most 1 of yours may be there at a time"),
             ("perlmutter", ["--array=0-7", "-n4"], "submit it in parts, --array=0-4 first"),
             ("perlmutter", ["--time=1:00:00", "-n4"], "is more than the 00:30:00 usual here"),
-            ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
+            ("box", ["--nodes=5", "-n5"], "5 nodes are more than the 4 usual here"),
+            ("box", ["--nodes=9"], "Slurm gives it 2 of the 9 nodes"),
             ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
-            ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
+            ("juwels", ["-n8"], "8 ranks may share a node, as --nodes is not given"),
             ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
             ("biohpc", ["-n2"], "--nodes=2 has room"),
         ],
@@ -303,7 +304,7 @@ def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, squeue=["", "Invalid job id", 1], sacct=["77|CANCELLED by 1000\n", "", 0])
     said = slurm.cluster("wait", "--site", "box", "77", ok=False)
     assert said.stderr == (
-        "$ squeue --jobs=77   # when it has gone from there: sacct -X --jobs=77\n"
+        "$ squeue --jobs=77   # when it is no longer listed: sacct -X --jobs=77\n"
         "job 77: CANCELLED\n"
     )
     answer(slurm, squeue=["", "Invalid job id specified", 1])
