@@ -1,5 +1,5 @@
-"""`cluster box …`: a real Slurm on this machine. The work is done by the shell program beside it,
-which needs no Python environment."""
+"""`cluster box …`: a real Slurm on this machine. The shell program beside this file does the work
+and needs no Python environment."""
 
 import os
 from pathlib import Path

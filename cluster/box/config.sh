@@ -1,4 +1,4 @@
-# Folders, configuration files, and the three things the box changes on the machine.
+# Folders, configuration files, and the three changes to the machine.
 # shellcheck shell=bash
 
 refuse_clashes() {
@@ -21,7 +21,7 @@ refuse_clashes() {
         fail "Another program listens on port 6819 (a Slurm database daemon?): stop it first; the box needs $CONTROLLER_ADDRESS:6819."
 }
 
-# Listening on the box's own address or on every address.
+# Whether a program listens on this port, on the box's own address or on all addresses.
 port_taken() { ss -Hltn "sport = :$1" | awk '{print $4}' | grep -qE "^(0\.0\.0\.0|\*|\[::\]|${CONTROLLER_ADDRESS//./\\.}):"; }
 
 make_folders() {
@@ -34,20 +34,23 @@ make_folders() {
     local name gpu
     for name in $(node_names); do install -d -m 755 "$STATE/spool/$name"; done
     for gpu in $(seq 0 $((NODE_GPUS - 1))); do
-        # Slurm drains a node whose GPUs have no device file; these are /dev/null by another name.
+        # Slurm drains a node whose GPUs have no device file; these are copies of /dev/null.
         [ -e "$RUN/dev/nvidia$gpu" ] || mknod -m 666 "$RUN/dev/nvidia$gpu" c 1 3 ||
             fail "Device files cannot be made here (mknod refused): give the container more rights (docker run --privileged), or use 'cluster use laptop'."
     done
 }
 
-# The nodes' daemons read a configuration that ties them to their own address; programs read one
-# that does not, because srun expects its nodes to call back on any address.
+# The nodes' daemons have their own configuration, which makes them listen on their own address only.
+# Programs need another one, because nodes must be able to call srun back on any address.
 write_configuration() {
-    local next_job=1
-    next_job=$(sql "select ifnull(max(id_job), 0) + 1 from ${CLUSTER}_job_table") || true
+    local next_job
+    next_job=$(sql "select greatest(ifnull(max(id_job), 0) + 1, $FIRST_JOB) from ${CLUSTER}_job_table") || true
     install -d -m 755 "$ETC/node"
-    fill slurm.conf LISTEN=NoCtldInAddrAny NEXT_JOB="${next_job:-1}" >"$ETC/slurm.conf"
-    fill slurm.conf LISTEN=NoInAddrAny NEXT_JOB="${next_job:-1}" >"$ETC/node/slurm.conf"
+    local common=(NEXT_JOB="${next_job:-$FIRST_JOB}" TASK_PLUGIN=task/cgroup MEMORY_CHECK=)
+    can_make_memory_cgroups || common+=(TASK_PLUGIN=task/none MEMORY_CHECK=,OverMemoryKill)
+    fill slurm.conf LISTEN=NoCtldInAddrAny "${common[@]}" >"$ETC/slurm.conf"
+    fill slurm.conf LISTEN=NoInAddrAny "${common[@]}" >"$ETC/node/slurm.conf"
+    fill cgroup.conf | tee "$ETC/cgroup.conf" >"$ETC/node/cgroup.conf"
     fill gres.conf | tee "$ETC/gres.conf" >"$ETC/node/gres.conf"
     fill slurmdbd.conf | install -m 600 -o slurm /dev/stdin "$ETC/slurmdbd.conf"
     fill profile.sh >"$ETC/profile.sh"
@@ -58,7 +61,21 @@ write_configuration() {
     install -m 755 "$BOX_CODE"/templates/{epilog,task_prolog}.sh "$ETC"
 }
 
-# fill TEMPLATE [NAME=VALUE…]: replaces @NAME@ by what the setting of that name says.
+# Where the box can make memory cgroups (version 1), the kernel ends a job at its memory limit.
+# Elsewhere Slurm checks every few seconds.
+can_make_memory_cgroups() {
+    mkdir "$CGROUPS/dl-course-box" 2>/dev/null && rmdir "$CGROUPS/dl-course-box"
+}
+
+memory_limits() {
+    if grep -q OverMemoryKill "$SLURM_CONF"; then
+        say "memory limits: checked every 5 s, because the box cannot make memory cgroups (version 1) here"
+    else
+        say "memory limits: enforced by the kernel (cgroups)"
+    fi
+}
+
+# fill TEMPLATE [NAME=VALUE…]: print the template with each @NAME@ replaced by that setting.
 fill() {
     local template=$BOX_CODE/templates/$1 name script=''
     shift
@@ -69,7 +86,7 @@ fill() {
     sed "$script" "$template"
 }
 
-# Written in place, not replaced: in a container /etc/hosts is a mount of its own.
+# /etc/hosts is written in place, because in a container it is a mount and cannot be replaced.
 join_machine() {
     local lines
     lines=$(
@@ -94,7 +111,7 @@ leave_machine() {
     done
 }
 
-# At no moment empty: whoever looks up localhost just then would not find it.
+# The file is never empty, because another program may look up localhost at that moment.
 write_in_place() {
     local text LC_ALL=C
     text=$(cat)

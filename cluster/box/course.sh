@@ -1,17 +1,17 @@
-# The course as students see it: they must be able to read it, and to start its Python.
+# Students must be able to read the course and to start its Python.
 # shellcheck shell=bash
 
 VENV=$COURSE/.venv
 LENT_PYTHON=$STATE/python # where an interpreter from a closed folder is lent
 LENT_VENV=$STATE/venv
 
-# By way of env: setpriv itself still has root's rights when it looks the program up.
+# Through env, because setpriv itself looks for the program with root's rights.
 nobody_can() { setpriv --reuid nobody --regid nogroup --clear-groups env -i "$@" 2>/dev/null; }
 
 # The environment that the course's module puts on PATH.
 student_venv() { if [ -e "$LENT_VENV/bin/python" ]; then echo "$LENT_VENV"; else echo "$VENV"; fi; }
 
-# One sentence if students could not work; also the last line of `box up` and `box status`.
+# Print a sentence if students could not work: the last line of `box up` and `box status`.
 course_readable() {
     [ "$(id -u)" = 0 ] || return 0
     if ! nobody_can test -r "$COURSE/pyproject.toml"; then
@@ -23,9 +23,9 @@ course_readable() {
     fi
 }
 
-# An environment made by root often points to an interpreter below /root, which is closed, and
-# should stay so. Lend just the interpreter: bind it into the state folder, read-only, and make
-# beside it an environment that shares the course's packages but starts the lent interpreter.
+# An environment made by root often uses an interpreter below /root, which students cannot read and
+# should not. Lend only the interpreter: bind it read-only into the state folder, and make an
+# environment beside it that shares the course's packages and starts the lent interpreter.
 lend_interpreter() {
     if mountpoint -q "$LENT_PYTHON" || [ ! -e "$VENV/bin/python" ] ||
         nobody_can "$VENV/bin/python" -c 'import autograder' || ! nobody_can test -r "$VENV/pyvenv.cfg"; then
@@ -55,7 +55,7 @@ lend_interpreter() {
     done
 }
 
-# A script's first line names the closed environment: copy it with that line changed.
+# A script's first line names the closed environment, so copy the script with that line changed.
 lend_program() {
     if head -c 300 "$1" | head -n 1 | grep -qaF "#!$VENV/bin/python"; then
         sed "1s|$VENV/bin/python|$LENT_VENV/bin/python|" "$1" >"$2"

@@ -1,8 +1,8 @@
-# Starting and stopping: five kinds of daemons, each found again by the process id in its file.
+# Start and stop five kinds of daemons. A file holds the process id of each.
 # shellcheck shell=bash
 
-# A process id alone may have been given to another program since: look at what it runs.
-# In the instant in which it becomes another program it runs none: only no three times is no.
+# The process id may belong to another program by now, so look at the command line as well. It is
+# empty for a moment while the process starts its program, so look up to three times.
 running() {
     local pid
     pid=$(cat "$RUN/$1.pid" 2>/dev/null) || return 1
@@ -15,9 +15,9 @@ running() {
 
 controller_running() { running slurmctld; }
 
-# start NAME COMMAND…: in the background, with a clean environment, detached from this terminal.
-# Nothing else that was open stays open: a daemon would hold a caller's lock (`flock FILE make
-# box-up`) or pipe for as long as it lives.
+# start NAME COMMAND…: start a daemon in the background, with a clean environment, detached from this
+# terminal. All other open files are closed, because the daemon would keep a caller's lock (`flock
+# FILE make box-up`) or pipe for as long as it runs.
 start() {
     local name=$1 open
     shift
@@ -36,7 +36,7 @@ start() {
     done
 }
 
-# stop NAME…: ask, wait up to ten seconds, then insist; one after the other.
+# stop NAME…: end the daemons one by one; kill a daemon that has not ended after ten seconds.
 stop() {
     local name pid end
     for name in "$@"; do
@@ -55,7 +55,7 @@ stop() {
 
 as_user() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 
-# A munge of its own, with its own key: a munge for other purposes is left alone.
+# The box has its own munge with its own key, and leaves any other munge alone.
 start_munge() {
     running munged && return
     [ -e "$STATE/munge/key" ] || as_user munge mungekey --create --keyfile="$STATE/munge/key"
@@ -65,7 +65,7 @@ start_munge() {
     wait_for munged 10 "Munge does not answer" munge --no-input --socket="$RUN/munge/socket"
 }
 
-# The database has no network port and no password: user slurm comes through the socket.
+# The database has no network port and no password: user slurm connects through the socket.
 start_database() {
     running mariadbd && return
     if [ ! -d "$STATE/mariadb/mysql" ]; then
@@ -104,8 +104,8 @@ start_controller() {
     wait_for slurmctld 30 "Slurm's controller does not answer" sh -c 'scontrol ping | grep -q "is UP"'
 }
 
-# A node has its own host name, process table, /tmp and /dev/shm, like a machine: what runs on it
-# ends with it, and what is written to its /tmp is not on the other nodes.
+# A node has its own host name, process table, /tmp and /dev/shm, like a machine. Its processes end
+# when it ends, and the other nodes do not see its /tmp.
 start_nodes() {
     local name
     for name in $(node_names); do
@@ -116,8 +116,8 @@ start_nodes() {
     done
 }
 
-# A node that died took its jobs along. Left alone, Slurm would believe them running for half an
-# hour; told so, it queues them again at once (or ends them as NODE_FAIL if they forbid that).
+# The jobs of a node that died have ended too, but Slurm would count them as running for half an hour.
+# Once it knows, it queues them again, or ends them as NODE_FAIL if they forbid that.
 report_lost_jobs() {
     if [ -n "$(timeout 10 squeue -h -w "$1" -t running,completing)" ]; then
         timeout 10 scontrol update nodename="$1" state=down reason="restarted by box up"
@@ -133,21 +133,38 @@ stop_nodes() {
         while running "$name"; do sleep 0.05; done
         rm -f "$RUN/$name.pid"
     done
+    delete_memory_cgroups
 }
 
-# Nodes that somebody drained, or that Slurm did after a fault, serve again after `box up`.
+# Slurm leaves them behind. The kernel refuses to delete one that still has processes.
+delete_memory_cgroups() {
+    local name
+    for name in $(node_names); do
+        [ ! -d "$CGROUPS/slurm_$name" ] || find "$CGROUPS/slurm_$name" -depth -type d -exec rmdir {} + || true
+    done
+}
+
+# Print NAME REASON for each node that was drained, by an administrator or by Slurm.
+drained_nodes() { timeout 5 sinfo -h -N -t drain -o '%N %E' | sort -u; }
+
+resume_nodes() {
+    local name reason
+    while read -r name reason; do
+        scontrol update nodename="$name" state=resume
+        say "$name accepts jobs again. It was drained: $reason"
+    done < <(drained_nodes)
+}
+
 wait_for_nodes() {
-    local ready=(timeout 5 sinfo -h -N -t "idle,mixed,allocated,completing" -o %N) drained name
+    local ready=(timeout 5 sinfo -h -N -t "idle,mixed,allocated,completing" -o %N) name
     [ "$("${ready[@]}" | sort -u | wc -l)" != "$NODES" ] || return 0
-    drained=$(timeout 5 sinfo -h -N -t drain -o %N | sort -u | paste -sd,)
-    [ -z "$drained" ] || scontrol update nodename="$drained" state=resume
     for name in $(node_names); do
         wait_for "$name" 30 "$name does not register with Slurm" \
             sh -c "${ready[*]@Q} -n $name | grep -q ."
     done
 }
 
-# So that the accounting knows how they ended.
+# Cancel all jobs, so that the accounting records how they ended.
 cancel_jobs() {
     controller_running && running slurmdbd || return 0
     local end=$((SECONDS + 20)) jobs

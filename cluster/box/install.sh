@@ -1,11 +1,11 @@
-# The packages. Nothing is started by them, now or at the next boot: the box starts its own daemons.
+# Install the packages, but start no services, now or at boot: the box starts its own daemons.
 # shellcheck shell=bash
 
-# The -core packages of MariaDB bring the programs without the service; libpmix-dev is needed
-# beside libpmix2, because Slurm's plug-in looks for the unversioned library.
+# MariaDB's -core packages contain the programs without the service. libpmix-dev is needed in addition
+# to libpmix2, because Slurm's plug-in loads the library by its name without a version.
 PACKAGES=(slurmctld slurmd slurm-client slurmdbd munge
     mariadb-server-core mariadb-client-core libeatmydata1 libpmix-dev lmod)
-SERVICES=(slurmctld slurmd slurmdbd munge)
+SLURM_SERVICES=(slurmctld slurmd slurmdbd)
 
 installed() {
     command -v slurmctld slurmd slurmdbd sbatch munged mungekey mariadbd mariadb-install-db >/dev/null &&
@@ -31,10 +31,10 @@ apt_get() {
         -o DPkg::Lock::Timeout=120 "$@"
 }
 
-# Debian asks policy-rc.d before it starts a fresh service; 101 means no.
+# Debian asks policy-rc.d before it starts a newly installed service; 101 means no.
 services_stay_off() {
     local policy=/usr/sbin/policy-rc.d fresh=() service status=0
-    for service in "${SERVICES[@]}"; do
+    for service in "${SLURM_SERVICES[@]}" munge; do
         dpkg -s "$service" >/dev/null 2>&1 || fresh+=("$service")
     done
     if [ ! -e $policy ]; then
@@ -43,8 +43,18 @@ services_stay_off() {
         trap 'rm -f /usr/sbin/policy-rc.d' EXIT # when box ends, even by Ctrl-C
     fi
     "$@" || status=$?
-    if [ -d /run/systemd/system ] && ((${#fresh[@]})); then
-        systemctl disable "${fresh[@]}" || true
-    fi
+    stay_off_at_boot "${fresh[@]}"
     return $status
+}
+
+# Debian would still start these services at the next boot, with or without systemd, and Slurm's would
+# read the box's configuration.
+stay_off_at_boot() {
+    local service
+    for service in "$@"; do
+        if [ -e "/etc/systemd/system/multi-user.target.wants/$service.service" ] ||
+            compgen -G "/etc/rc[2-5].d/S[0-9][0-9]$service" >/dev/null; then
+            update-rc.d "$service" disable >/dev/null
+        fi
+    done
 }

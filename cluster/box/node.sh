@@ -1,7 +1,7 @@
 #!/bin/bash
 # node.sh NAME FOLDER…: the first process of a virtual node, inside its own namespaces (see
-# start_nodes in daemons.sh). It stays, because the first process has to take leave of those whose
-# parents have gone. A FOLDER that lies in the machine's /tmp is shown in the node's own /tmp too.
+# start_nodes in daemons.sh). It keeps running, because the first process has to reap orphans. A
+# FOLDER below the machine's /tmp also appears in the node's own /tmp.
 set -euo pipefail
 name=$1
 shift

@@ -8,15 +8,18 @@ NODE_GPUS=4
 LAST_NODE=$(printf %02d "$NODES")
 LAST_GPU=$((NODE_GPUS - 1))
 NODE_MEMORY=96000 # MB, pretended like the CPUs and GPUs
+CPU_MEMORY=$((NODE_MEMORY / NODE_CPUS)) # of a job that does not ask for memory
 ACCOUNT=course    # the Slurm account that students' jobs are charged to
 FIRST_STUDENTS=(student1 student2)
+# The laptop's queue begins at 1, and jobs of both may write to the same folder.
+FIRST_JOB=100001
 
-# What the autograder wants to know of a job (docs/box.md).
+# The columns of sacct that the autograder reads (docs/box.md).
 ACCOUNTING=jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end
 ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline,jobidraw,ntasks
 
-# Everything lies on loopback: node N on 127.0.66.N, the controller where its calls come from, since
-# that is where the accounting calls it back.
+# All addresses are on loopback: node N is 127.0.66.N. The controller has the address that its own
+# connections come from, because the accounting calls it back there.
 NET=127.0.66
 CONTROLLER=boxctl
 CONTROLLER_ADDRESS=127.0.0.1
@@ -32,6 +35,8 @@ SLURM_LINK=/etc/slurm/slurm.conf
 PROFILE_LINK=/etc/profile.d/zz-dl-course-box.sh # after Lmod's own, in alphabetical order
 HOSTS=/etc/hosts
 HOSTS_MARK='# dl-course-box'
+
+CGROUPS=/sys/fs/cgroup/memory # of version 1
 
 export SLURM_CONF=$ETC/slurm.conf
 export PATH=$PATH:/usr/sbin:/sbin

@@ -1,4 +1,4 @@
-# What the box says, and how it waits: every wait has an end and names a log.
+# Messages and waiting. Every wait has a time limit, and its message names a log.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "$*"; }
@@ -19,7 +19,7 @@ one_at_a_time() {
     flock -w 60 9 || fail "Another box command has been running for a minute (lock: $STATE/lock); wait for it, then try again."
 }
 
-# wait_for NAME SECONDS SENTENCE COMMAND…: until COMMAND succeeds, while the daemon NAME lives.
+# wait_for NAME SECONDS SENTENCE COMMAND…: wait until COMMAND succeeds, while the daemon NAME runs.
 wait_for() {
     local name=$1 seconds=$2 sentence=$3 log=$LOG/$1.log
     shift 3

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Slurm applies what this prints to the environment of each task. The node's own daemon reads a
-# configuration that keeps it on its loopback address; programs of a job take the usual one.
+# Slurm applies what this prints to the environment of each task: a job's programs use the usual
+# configuration, not the one that keeps the node's daemon on its loopback address.
 echo unset SLURM_CONF

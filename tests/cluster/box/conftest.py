@@ -1,5 +1,10 @@
 """The box, brought up once, and an ordinary student who works on it."""
 
+import contextlib
+import os
+import pwd
+import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -74,9 +79,32 @@ def box():
     was_up = run_box("status").returncode == 0
     done = run_box("up", seconds=300)
     assert done.returncode == 0, done.stderr
+    clear_what_interrupted_tests_left()
     yield run_box
     if not was_up:
         run_box("down")
+
+
+def clear_what_interrupted_tests_left() -> None:
+    """End the jobs and processes of the first two students, and empty their homes."""
+    for name in ("student1", "student2"):
+        subprocess.run(["scancel", f"--user={name}"], check=True)
+        end = time.monotonic() + 60
+        while subprocess.run(["squeue", "-h", f"--user={name}"], stdout=subprocess.PIPE).stdout:
+            assert time.monotonic() < end, f"jobs of {name} do not end"
+            time.sleep(0.2)
+        account = pwd.getpwnam(name)
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
+                if process.stat().st_uid == account.pw_uid:
+                    os.kill(int(process.name), signal.SIGKILL)
+        for path in Path(account.pw_dir).iterdir():
+            if path.name == ".cache" or Path("/etc/skel", path.name).exists():
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
 
 @contextmanager

@@ -32,3 +32,20 @@ def test_time_limit(overtime):
     account = student.wait(job, seconds=150)
     assert account["state"] == "TIMEOUT"
     assert 60 <= int(account["elapsedraw"]) < 150
+
+
+FILL = "python3 -c 'import time; whole = bytearray(b\"x\") * {} * 2**20; time.sleep(12)'"
+
+
+def test_memory_limit(student):
+    """Twelve seconds, because Slurm looks every five where the kernel does not limit memory."""
+    over, within = (
+        student.submit(f"--mem=300M --output={size}", f"echo began; {FILL.format(size)}")
+        for size in (1500, 100)
+    )
+    assert student.wait(over)["state"] == "OUT_OF_MEMORY"
+    assert student.wait(within)["state"] == "COMPLETED"
+
+
+def test_status_says_how_memory_limits_are_enforced(box):
+    assert "memory limits: " in box("status").stdout

@@ -18,6 +18,7 @@ source "${COURSE_SITE:-$HOME/.dl-course/site.sh}"
 facts
 launch python -u program.py
 """
+SITES = ("laptop", "box")
 HELLO = """
 import os
 from mpi4py import MPI
@@ -61,6 +62,23 @@ def test_a_job_file_runs_on_two_nodes_and_its_accounting_is_real(lesson):
     record = recorded(lesson, job)
     assert (record["State"], record["NNodes"]) == ("COMPLETED", "2")
     assert record["SubmitLine"] == "sbatch job.sbatch"
+
+
+def test_jobs_of_the_laptop_in_the_same_folder_have_other_numbers(lesson):
+    submit = "submit --output=job_%j.out --site"
+    jobs = {cluster(lesson, f"{submit} {site} job.sbatch")[1].split()[-1] for site in SITES}
+    assert min(map(int, jobs)) < 100_000 < max(map(int, jobs))
+
+
+def test_a_copy_of_the_course_works_with_the_module(lesson, course):
+    """The module's environment may only link to the course's, and the copy has none or a link."""
+    lesson.do(
+        f"mkdir lessons && cp -r {course}/lessons/toolkit {course}/lessons/00_cluster lessons"
+    )
+    for link in ("true", f"ln -s $(readlink -f {course}/.venv) .venv"):
+        lesson.do(link)
+        said = lesson.try_to("module load dl-course && cd lessons && lessons check 00", seconds=120)
+        assert said.stdout.startswith(f"Checking {lesson.folder}/lessons/00_cluster\n"), said.stderr
 
 
 def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):

@@ -27,7 +27,7 @@ INSTEAD = [
 ]
 SAID = {
     "00": [
-        "Jobs go to box",
+        "Jobs now run on box",
         " on node0",  # the clock, while it ran
         "CANCELLED",  # what the accounting says of it
         "host of a job: node0",

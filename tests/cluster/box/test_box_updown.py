@@ -64,6 +64,7 @@ def test_down_leaves_nothing_behind(box, student):
         assert "dl-course-box" not in Path("/proc/mounts").read_text()
         assert "dl-course-box" not in Path("/proc/net/unix").read_text()
         assert not any(os.path.lexists(path) for path in (SLURM_LINK, PROFILE_LINK))
+        assert not list(Path("/sys/fs/cgroup/memory").glob("slurm_*"))
         assert not [path for path in STATE.rglob("*") if path.is_char_device()]
         assert box("status").returncode == 1
     finally:
