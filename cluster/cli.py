@@ -1,4 +1,5 @@
-"""The `cluster` command. Subcommands live beside what they do, imported when called."""
+"""The `cluster` command. Each subcommand is defined where its work is done, and imported when
+called."""
 
 import click
 
@@ -7,39 +8,42 @@ from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "submit": ("cluster.jobs.submit:submit_command", "Submit a job file (sbatch)."),
-    "queue": ("cluster.jobs.queue:queue_command", "Your jobs that wait or run (squeue)."),
-    "wait": ("cluster.jobs.wait:wait_command", "Stay until a job has ended."),
+    "queue": ("cluster.jobs.queue:queue_command", "List your waiting and running jobs (squeue)."),
+    "wait": ("cluster.jobs.wait:wait_command", "Wait until a job has ended."),
     "cancel": ("cluster.jobs.queue:cancel_command", "End a job (scancel)."),
     "logs": ("cluster.jobs.logs:logs_command", "Print or follow a job's output (tail -f)."),
     "accounting": (
         "cluster.jobs.queue:accounting_command",
-        "What is on record about jobs (sacct).",
+        "Show the scheduler's records of jobs (sacct).",
     ),
     "scale": (
         "cluster.jobs.scale:scale_command",
-        "One job on several numbers of ranks, as a table.",
+        "Run a job on several numbers of ranks, as a table.",
     ),
-    "rerun": ("cluster.rerun.command:rerun_command", "Run handed-in programs again (instructor)."),
-    "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
-    "sites": ("cluster.sites.use:sites_command", "The computers there are."),
-    "kernel": ("cluster.jupyter.kernel:kernel_group", "This environment as a Jupyter kernel."),
-    "box": ("cluster.box.box:box_command", "A real Slurm on this machine (root)."),
+    "rerun": ("cluster.rerun.command:rerun_command", "Run submitted programs again (instructor)."),
+    "use": ("cluster.sites.use:use_command", "Choose the computer that jobs run on."),
+    "sites": ("cluster.sites.use:sites_command", "List the computers."),
+    "kernel": (
+        "cluster.jupyter.kernel:kernel_group",
+        "Install the environment as a Jupyter kernel.",
+    ),
+    "box": ("cluster.box.box:box_command", "Run a real Slurm on this machine (root)."),
     "doctor": (
         "cluster.doctor.doctor:doctor_command",
-        "What is wrong here, and what to do.",
+        "Find out what is wrong, and what to do.",
     ),
     "first-day": (
         "cluster.first_day.first_day:first_day_command",
         "Try a new centre step by step.",
     ),
-    "site": ("cluster.doctor.site_check:site_group", "Find what is wrong with a site file."),
+    "site": ("cluster.doctor.site_check:site_group", "Check a site file."),
 }
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS)
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
-    """Choose a computer, submit jobs to it and look after them."""
+    """Choose a computer, submit jobs to it, and follow them."""
 
 
 @main.command(

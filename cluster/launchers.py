@@ -1,6 +1,6 @@
-"""Who started this process as one of several, and which of them it is, as launchers tell it.
+"""Which launcher started this process, and which rank it is.
 
-Every rank of a training asks, so this is light to import.
+Every rank of a training run asks, so this module is light to import.
 """
 
 import os
@@ -12,17 +12,18 @@ Environ = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Launcher:
-    """Variables that a launcher sets; of several names the first that holds a number counts."""
+    """Variables that a launcher sets. Where several names are possible, the first that holds a
+    number counts."""
 
     name: str
-    mark: str  # is set by it, or a size will do: ""
+    mark: str  # is set by it; "": a size is enough
     rank: tuple[str, ...]
     local_rank: tuple[str, ...]  # among those on the same node
     size: tuple[str, ...]
 
 
 TORCH = (("RANK",), ("LOCAL_RANK",), ("WORLD_SIZE",))
-# Innermost first: torchrun may have been started by srun, and Open MPI's daemons are.
+# Innermost first, because srun may have started torchrun, and starts Open MPI's daemons.
 LAUNCHERS = (
     Launcher("torchrun", "TORCHELASTIC_RUN_ID", *TORCH),
     Launcher("horovodrun", "", ("HOROVOD_RANK",), ("HOROVOD_LOCAL_RANK",), ("HOROVOD_SIZE",)),
@@ -34,14 +35,14 @@ LAUNCHERS = (
         *("mpiexec", "", ("PMI_RANK", "PALS_RANKID")),
         *(("MPI_LOCALRANKID", "PALS_LOCAL_RANKID"), ("PMI_SIZE", "PALS_SIZE")),
     ),
-    # SLURM_NTASKS is set in the batch script too, where nobody has started ranks yet.
+    # SLURM_NTASKS is also set in the batch script, where no ranks have been started yet.
     Launcher("srun", "", ("SLURM_PROCID",), ("SLURM_LOCALID",), ("SLURM_STEP_NUM_TASKS",)),
-    Launcher("torchrun", "", *TORCH),  # its names, set by hand or by a library
+    Launcher("torchrun", "", *TORCH),  # torch.distributed's names, set by hand or by a library
 )
 VARIABLES = frozenset(
     name for each in LAUNCHERS for name in (each.mark, *each.rank, *each.local_rank, *each.size)
 ) - {""}
-NO_STEP = 2**32 - 16  # from here on: the batch script itself, a shell inside `salloc`
+NO_STEP = 2**32 - 16  # only these: the batch script itself, or a shell inside `salloc`
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class LaunchedAs:
 
 
 def launched(environ: Environ = os.environ) -> LaunchedAs | None:
-    """How this process was started as one of several; None if nobody says that it was."""
+    """Return how this process was launched as one of several; None if no launcher says so."""
     for each in LAUNCHERS:
         size = number(environ, each.size)
         if size is None or (each.mark and each.mark not in environ):

@@ -1,8 +1,8 @@
-"""All that the doctor looks at, in the order of the table. A new probe is a function and a line."""
+"""All probes of the doctor, in the table's order. A new probe is a function and a line here."""
 
 from dataclasses import dataclass, replace
 
-# Who runs a probe, and when.
+# Which ranks run a probe, and when.
 NODE = "once a node, several at the same time"
 MEASURE = "once a node, one after the other: they time something"
 NODES = "one process of each node, together"
@@ -14,7 +14,7 @@ class Probe:
     name: str
     function: str  # module:function, below cluster.doctor.probes
     limit: float  # seconds
-    advice: str  # what to do when it does not answer, or ends with an error
+    advice: str  # advice if it does not answer or ends with an error
     kind: str = NODE
     alike: bool = False  # should be the same on all nodes
 
@@ -55,23 +55,23 @@ PROBES = (
         "allreduce",
         "allreduce:allreduce",
         60,
-        "ranks wait for each other: the launcher and this MPI do not fit, or the network is wrong",
+        "ranks wait for each other: check the network, and that launcher and MPI match",
         RANKS,
     ),
     Probe(
         "nccl",
         "nccl:nccl",
         90,
-        "NCCL_DEBUG=INFO says what it tries: one GPU a rank, NCCL_SOCKET_IFNAME in the site file",
+        "NCCL_DEBUG=INFO says what it tries: one GPU per rank, NCCL_SOCKET_IFNAME in the site file",
         RANKS,
     ),
 )
 BY_NAME = {probe.name: probe for probe in PROBES}
-HELLO = 60.0  # seconds in which all ranks have to begin
+HELLO = 60.0  # seconds within which all ranks have to start
 
 
 def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
-    """The probes to run, none with a limit above `cap`."""
+    """Return the probes to run, none with a limit above `cap`."""
     return [
         replace(probe, limit=min(probe.limit, cap))
         for probe in PROBES
@@ -84,5 +84,5 @@ def of_kind(some: list[Probe], *kinds: str) -> list[Probe]:
 
 
 def budget(some: list[Probe], *kinds: str) -> float:
-    """Seconds within which these have ended, whatever hangs."""
+    """Return the seconds within which these probes have ended, even if some hang."""
     return 10 + sum(probe.limit + 2 for probe in of_kind(some, *kinds))

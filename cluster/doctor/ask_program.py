@@ -1,4 +1,4 @@
-"""Programs that a probe calls; whether one is there, and what it said."""
+"""Call a program from a probe: whether it exists, and what it printed."""
 
 import shutil
 import subprocess
@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def answer(*words: str) -> tuple[int, str] | None:
-    """Exit code and all that the program printed; None if there is no such program.
+    """Return a program's exit code and output; None if there is no such program.
 
-    Without a time limit: the probe as a whole has one, and what it started ends with it.
+    It has no time limit of its own: the probe has one, and everything that the probe started ends
+    with it.
     """
     if not shutil.which(words[0]):
         return None
@@ -20,6 +21,6 @@ def answer(*words: str) -> tuple[int, str] | None:
 
 
 def beside_python(name: str) -> str | None:
-    """A program of this environment, whether or not that is on PATH."""
+    """Return a program of this environment, whether or not the environment is on PATH."""
     path = Path(sys.executable).parent / name
     return str(path) if path.is_file() else shutil.which(name)

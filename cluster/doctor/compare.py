@@ -1,4 +1,4 @@
-"""Findings of all nodes and ranks as one table, and what shows only when they are compared."""
+"""The findings of all nodes and ranks as one table, and what only a comparison shows."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -11,7 +11,7 @@ LATE = 1000.0  # µs
 
 
 def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """The diagnoses in the table's order, with those that compare nodes behind their own."""
+    """Return the diagnoses in the table's order, each followed by those that compare nodes."""
     order = [probe.name for probe in all_probes.PROBES]
     everything = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
     after = {"clock": "between nodes", "launch": "allreduce", "ranks": "allreduce"}
@@ -19,7 +19,7 @@ def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
 
 
 def rows(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """One row for what is said alike; of many nodes that are all well, one speaks for all."""
+    """Return one row for identical findings. If many nodes are all well, one represents them."""
     groups: dict[tuple, list[Diagnosis]] = defaultdict(list)
     for diagnosis in diagnoses:
         words = () if diagnosis.state == OK else (diagnosis.found, diagnosis.advice)
@@ -37,7 +37,7 @@ def together(group: list[Diagnosis]) -> Diagnosis:
 
 
 def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Nodes that differ where they should not."""
+    """Report nodes that differ where they should not."""
     different = []
     for probe in (probe for probe in all_probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)
@@ -46,13 +46,13 @@ def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
                 kinds[diagnosis.facts["alike"]] += diagnosis.where
         if len(kinds) > 1:
             words = "; ".join(f"{short(where)}: {kind}" for kind, where in kinds.items())
-            advice = "give all nodes one environment and one set of modules, and GPUs of one kind"
+            advice = "use the same environment, modules and kind of GPU on all nodes"
             different.append(replace(look(f"nodes differ: {words}", advice), probe=probe.name))
     return different
 
 
 def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Debian's 127.0.1.1: each node finds itself by its own name, and nobody else."""
+    """Report that all nodes' names resolve to one loopback address, as with Debian's 127.0.1.1."""
     by_address: dict[str, list[str]] = defaultdict(list)
     for diagnosis in diagnoses:
         if diagnosis.probe == "network" and "address" in diagnosis.facts:
@@ -60,8 +60,9 @@ def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     return [
         replace(
             broken(
-                f"the names of {short(where)} all lead to {address}: they cannot find each other",
-                "export GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME in the site file; /etc/hosts",
+                f"the names of {short(where)} all resolve to {address}, and nothing else",
+                "export GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME in the site file, or correct"
+                " /etc/hosts",
             ),
             probe="network",
         )
@@ -71,7 +72,7 @@ def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
 
 
 def against_limit(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """The allreduce beside what carries it: memory inside a node, TCP between nodes."""
+    """Compare the allreduce with what carries it: memory within a node, TCP between nodes."""
     copies = [f.facts["gb_s"] for f in diagnoses if f.probe == "memory copy" and "gb_s" in f.facts]
     wires = [f.facts["gb_s"] for f in diagnoses if f.probe == "between nodes" and "gb_s" in f.facts]
     limits, name = (wires, "one TCP connection") if wires else (copies, "copying memory")
@@ -98,6 +99,6 @@ def judged(diagnosis: Diagnosis, limit: float, name: str) -> Diagnosis:
 
 
 def short(names: list[str] | tuple[str, ...]) -> str:
-    """node01, node02, node03 and 61 more."""
+    """Shorten a list of nodes: node01, node02, node03 and 61 more."""
     few = list(dict.fromkeys(names))
     return ", ".join(few[:3]) + (f" and {len(few) - 3} more" if len(few) > 3 else "")

@@ -1,4 +1,4 @@
-"""What a probe found: one state, one sentence, and what to do."""
+"""The result of a probe: a state, a sentence, and what to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ STATES = (OK, LOOK, BROKEN)
 @dataclass(frozen=True)
 class Diagnosis:
     state: str
-    found: str  # what is the case
+    found: str  # what was found
     advice: str = ""  # what to do; empty when all is well
     facts: dict[str, Any] = field(default_factory=dict)  # numbers and names, for --json
-    probe: str = ""  # filled in by who called the probe
+    probe: str = ""  # filled in by the caller of the probe
     where: tuple[str, ...] = ()  # nodes, or ranks
 
 

@@ -1,4 +1,4 @@
-"""`cluster doctor`: look at everything that a distributed job needs, on this node or on all."""
+"""`cluster doctor`: check everything that a distributed job needs, on this node or on all."""
 
 import sys
 from pathlib import Path
@@ -14,34 +14,34 @@ JOB = Path(__file__).with_name("job.sbatch")
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="All findings as JSON, for your support.")
+@click.option("--json", "as_json", is_flag=True, help="Print all findings as JSON.")
 @click.option("--job", is_flag=True, help="Print a job file that runs the doctor on all ranks.")
 @click.option(
     "--limit",
     type=click.FloatRange(min=0.1),
     default=600.0,
-    help="Seconds that any one probe may take at most; each has its own limit too.",
+    help="Highest time limit of a probe in seconds; each also has its own.",
 )
 @click.option(
     "--only",
     multiple=True,
     type=click.Choice([probe.name for probe in all_probes.PROBES]),
     metavar="PROBE",
-    help="Only this one; may be given several times.",
+    help="Run only this probe; repeat the option for more.",
 )
 def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]) -> None:
-    """Find what is wrong, on this node or, started on all ranks of a job, on all its nodes.
+    """Find out what is wrong on this node or, if started on all ranks of a job, on all its nodes.
 
-    Exit code 0: all is well; 1: something to look at, or broken.
+    Exit code 0: all is well. 1: something is broken or worth a look.
     """
     if job:
         click.echo(JOB.read_text(), nl=False)
         return
-    # A table at the end; of ranks lines as they come, for a job may end any time. (mpirun gives
-    # its ranks a terminal, whatever the output is.)
+    # A table at the end; for ranks, lines as they come, because a job may end any time. (mpirun
+    # gives its ranks a terminal, whatever the output is.)
     report = Report(as_json, at_the_end=as_json or (sys.stdout.isatty() and not launched()))
     if report.at_the_end and not as_json:
-        click.echo("Looking; this takes about half a minute …", err=True)
+        click.echo("Checking; this takes about half a minute …", err=True)
     try:
         hello = min(all_probes.HELLO, limit)
         reports = examine(all_probes.chosen(limit, only), hello, report)

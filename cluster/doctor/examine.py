@@ -1,4 +1,4 @@
-"""The examination: alone, or by all ranks of a launch; rank 0 hands the diagnoses on."""
+"""The examination, by one process or by all ranks of a launch. Rank 0 collects the diagnoses."""
 
 import shutil
 import subprocess
@@ -16,9 +16,9 @@ from cluster.launchers import launched
 
 
 def examine(chosen: list[Probe], hello: float, report: Report) -> bool:
-    """Run these probes and write the report; False if another rank writes it.
+    """Run these probes and write the report; return False if another rank writes it.
 
-    `hello`: seconds in which all ranks have to begin.
+    `hello`: the seconds within which all ranks have to start.
     """
     launch = launched()
     launcher, rank, size = (launch.launcher, launch.rank, launch.size) if launch else ("", 0, 1)
@@ -67,7 +67,7 @@ def examine_together(
         return True
     hello = exchange.collect(folder, "hello", everyone, seconds)
     position = among(position, folder, hello)
-    # What one node shows alone.
+    # What a single node shows.
     alone = of_node(position, chosen) if position.leads else []
     exchange.send(folder, "looked", position.rank, [asdict(each) for each in alone])
     looked = exchange.collect(folder, "looked", hello, budget(chosen, NODE, MEASURE))
@@ -75,7 +75,7 @@ def examine_together(
     reports = position.rank == 0
     if reports:
         report.show(position, received(looked) + [silent(position, missing)] * bool(missing))
-    # What shows only together; pointless when somebody is missing.
+    # What only all ranks together show; useless if one is missing.
     later: list[subprocess.Popen] = []
     if not missing:
         met = of_ranks(position, chosen, later)
@@ -87,7 +87,7 @@ def examine_together(
     if reports:
         report.finish()
         shutil.rmtree(folder, ignore_errors=True)
-    else:  # stay until the report is out: a launcher may end all ranks when one has ended
+    else:  # wait for the report, because a launcher may end all ranks when one ends
         exchange.until_gone(folder, budget(chosen, NODES, RANKS))
     for process in later:
         run_probes.end(process)
@@ -95,13 +95,13 @@ def examine_together(
 
 
 def introduced(folder: Path, position: Position) -> bool:
-    """False if another process has said that it is this rank."""
+    """Return False if another process has the same rank."""
     (mine,) = position.affinities
     return exchange.send(folder, "hello", position.rank, {"host": position.host, "mask": mine})
 
 
 def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
-    """The position, with what the others have said of theirs."""
+    """Return the position, completed with what the other ranks reported of theirs."""
     return replace(
         position,
         folder=str(folder),
@@ -136,8 +136,8 @@ def silent(position: Position, missing: list[int]) -> Diagnosis:
 def twice(position: Position) -> Diagnosis:
     return replace(
         broken(
-            f"several processes call themselves rank {position.rank} of {position.size}",
-            f"the launcher starts copies that do not know of each other: see {position.launcher} in"
+            f"several processes are rank {position.rank} of {position.size}",
+            f"the launcher starts independent copies: see {position.launcher} in"
             " launch_ranks of the site file",
         ),
         probe="ranks",

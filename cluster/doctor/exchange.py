@@ -1,5 +1,4 @@
-"""How ranks tell each other what they found: files in a shared folder, for MPI may be what is
-broken."""
+"""How ranks exchange their findings: files in a shared folder, because MPI may be broken."""
 
 import json
 import os
@@ -18,11 +17,11 @@ def shared_folder() -> Path:
 
 
 def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
-    """False if another process has sent this already: two call themselves by one rank."""
+    """Write the file; return False if another process with the same rank has written it already."""
     new = folder / f".{kind}-{rank}-{os.getpid()}-{position.host_name()}"
     new.write_text(json.dumps(content))
     try:
-        os.link(new, folder / f"{kind}-{rank}.json")  # whole, or not at all; never over another
+        os.link(new, folder / f"{kind}-{rank}.json")  # atomic, and never replaces another file
     except FileExistsError:
         return False
     finally:
@@ -31,12 +30,12 @@ def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
 
 
 def collect(folder: Path, kind: str, ranks: Iterable[int], seconds: float) -> dict[int, Any]:
-    """What these ranks have sent, of those that did so in time."""
+    """Return what these ranks have sent, as far as it came in time."""
     end = time.monotonic() + seconds
     received: dict[int, Any] = {}
     wanted = list(ranks)
     while True:
-        there = set(os.listdir(folder))  # also makes a network file system look again
+        there = set(os.listdir(folder))  # also makes a network file system refresh
         for rank in wanted:
             if rank not in received and f"{kind}-{rank}.json" in there:
                 received[rank] = json.loads((folder / f"{kind}-{rank}.json").read_text())
@@ -46,7 +45,7 @@ def collect(folder: Path, kind: str, ranks: Iterable[int], seconds: float) -> di
 
 
 def until_gone(folder: Path, seconds: float) -> None:
-    """Wait until rank 0 has taken the folder away."""
+    """Wait until rank 0 has deleted the folder."""
     end = time.monotonic() + seconds
     while folder.is_dir() and time.monotonic() < end:
         time.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""One probe in a process of its own: python -m cluster.doctor.one_probe NAME PLACE."""
+"""Run one probe in its own process: python -m cluster.doctor.one_probe NAME PLACE."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Where a doctor's process is: its rank, its node, and the processes beside it."""
+"""A doctor's process: its rank, its node, and the processes beside it."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 Environ = Mapping[str, str]
 
-# What all ranks of one launch know, and no other launch.
+# Variables that are the same for all ranks of a launch, and different in every other launch.
 LAUNCH_NAMES = (
     *("PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT", "PALS_APID"),
     *("PBS_JOBID", "TORCHELASTIC_RUN_ID", "MASTER_PORT", "HOROVOD_GLOO_RENDEZVOUS_PORT"),
@@ -19,7 +19,7 @@ LAUNCH_NAMES = (
 class Position:
     rank: int = 0
     size: int = 1
-    launcher: str = ""  # empty: nobody, the doctor is alone
+    launcher: str = ""  # empty: no launcher
     host: str = ""
     folder: str = ""  # where the ranks exchange what they found
     hosts: tuple[str, ...] = ()  # of each rank
@@ -31,7 +31,7 @@ class Position:
 
     @property
     def leaders(self) -> list[int]:
-        """The lowest rank of each node."""
+        """Return the lowest rank of each node."""
         return [self.hosts.index(node) for node in self.nodes] if self.hosts else [0]
 
     @property
@@ -54,6 +54,6 @@ def host_name() -> str:
 
 
 def launch_name() -> str:
-    """For the folder of exchange."""
+    """Return a name of this launch, for the folder in which its ranks exchange files."""
     parts = [os.environ[name] for name in LAUNCH_NAMES if os.environ.get(name)]
     return "".join(char if char.isalnum() else "-" for char in "_".join(parts or ["alone"]))

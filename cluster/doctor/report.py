@@ -1,4 +1,4 @@
-"""The report while it grows: lines as they come, or everything at the end."""
+"""The growing report: lines as they come, or everything at the end."""
 
 import sys
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Report:
     as_json: bool
     at_the_end: bool
     everything: list[Diagnosis] = field(default_factory=list)
-    position: Position | None = None  # the latest: what is known of the other ranks grows too
+    position: Position | None = None  # the latest, because more becomes known about the other ranks
 
     def show(self, position: Position, diagnoses: list[Diagnosis]) -> None:
         if not self.at_the_end and self.position is None:

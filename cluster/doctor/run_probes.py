@@ -1,4 +1,4 @@
-"""Running a probe with a time limit. What hangs is ended, or kept until the report is out."""
+"""Run probes with time limits. A probe that hangs is killed, at once or after the report."""
 
 import contextlib
 import json
@@ -16,20 +16,20 @@ from cluster.doctor.diagnosis import Diagnosis, broken
 from cluster.doctor.one_probe import MARK
 from cluster.doctor.position import Position
 
-AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
-# One thread, and quiet: a probe is not to load the node it looks at.
+AT_ONCE = 3  # importing frameworks on two cores; more at a time is slower
+# One thread and few messages: a probe must not load the node that it examines.
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """What the probe found, or that it did not answer.
+    """Return a probe's diagnoses, or that it did not answer.
 
-    One that hangs is ended. With `later` it is only put there: to end a process of MPI makes the
-    launcher end all ranks, so that has to wait until the report is out.
+    A probe that hangs is killed. With `later` it is only listed there: killing an MPI process makes
+    the launcher end all ranks, so that has to wait until the report is written.
     """
-    # Files in memory, not pipes: what a probe has started may hold a pipe open for ever.
+    # Files in memory, not pipes, which a probe's child may keep open for ever.
     out, err = os.memfd_create("out"), os.memfd_create("err")
     python = interpreter_of(probe)
     words = [python, "-P", "-m", "cluster.doctor.one_probe", probe.name, position.to_json()]
@@ -64,7 +64,7 @@ def run(
 
 
 def interpreter_of(probe: Probe) -> str:
-    """This Python, but where TensorFlow's programs have an environment of their own, its."""
+    """Return this Python, or TensorFlow's where its programs have their own environment."""
     other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
     python = Path(other or "", "bin", "python")
     return (
@@ -75,7 +75,7 @@ def interpreter_of(probe: Probe) -> str:
 def end(process: subprocess.Popen) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    # One that waits for a dead file system cannot be ended; it shall not hold up the others.
+    # A process that waits for a dead file system cannot be killed; do not wait for it.
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(1)
 
@@ -92,8 +92,8 @@ def last_line(text: str, code: int) -> str:
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
-    """Those that only look at the same time, then those that measure, each alone."""
-    # The slow ones first, so that they do not all come last.
+    """Run the probes that only look at the same time, then those that measure, one by one."""
+    # Start the slow probes first.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(lambda probe: run(probe, position), order))
@@ -104,7 +104,7 @@ def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -
 
 
 def watch_over(seconds: float) -> None:
-    """End this process even if a file system swallows it: nothing else would then."""
+    """End this process even if a file system blocks it, since nothing else would."""
 
     def give_up() -> None:
         sentence = f"doctor: broken: it did not end in {seconds:.0f} s; a file system may hang\n"

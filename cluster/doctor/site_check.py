@@ -1,4 +1,4 @@
-"""`cluster site check`: what is wrong with a site file, in sentences, before a job finds out."""
+"""`cluster site check`: report what is wrong with a site file before a job fails."""
 
 import difflib
 import os
@@ -14,7 +14,7 @@ from cluster.job_file import jobfile
 from cluster.schedulers.known import SCHEDULERS
 from cluster.sites import site_files
 
-# Every setting: needed or not, and what it may be.
+# Every setting: whether it is required, and its allowed values.
 WHOLE_NUMBER = re.compile(r"\d+")
 SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_NAME": (True, re.compile(r"[a-z][a-z0-9_-]*")),
@@ -41,7 +41,7 @@ FUNCTIONS = {
     "launch_ranks": "it starts the ranks of a job: launch_ranks N PROGRAM …",
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
-# What a site file may define for jobs to call.
+# The functions that a site file may define for jobs.
 OWN_FUNCTIONS = ("launch_ranks", "launch_nodes", "load_software")
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
@@ -58,13 +58,13 @@ env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 
 @click.group("site")
 def site_group() -> None:
-    """Look after site files."""
+    """Check site files."""
 
 
 @site_group.command("check")
 @click.argument("name", required=False)
 def check_command(name: str | None) -> None:
-    """Find what is wrong with a site file: NAME, or the one in use."""
+    """Find out what is wrong with a site file: NAME, or the one in use."""
     file = site_files.chosen_file(name)
     problems = check(file)
     for problem in problems:
@@ -114,7 +114,7 @@ def settings_problems(values: dict[str, str]) -> list[str]:
             problems.append(f"{name}={value} should be {allowed.pattern.replace('|', ' or ')}")
     for name in values:
         if name.startswith("SITE_") and name not in SETTINGS:
-            problems.append(f"{name} is no setting that is known; {closest(name)}")
+            problems.append(f"{name} is not a known setting; {closest(name)}")
     try:
         jobfile.seconds(values.get("SITE_MAX_TIME") or "0")
     except ValueError as error:
@@ -123,7 +123,7 @@ def settings_problems(values: dict[str, str]) -> list[str]:
 
 
 def misspelt_functions(functions: set[str]) -> list[str]:
-    """A function under another name is called by nobody, and no job says so."""
+    """Report functions whose names look misspelt; no job would call them."""
     unknown = sorted(functions - set(OWN_FUNCTIONS))
     near = {name: difflib.get_close_matches(name, OWN_FUNCTIONS, 1, 0.85) for name in unknown}
     return [
@@ -134,13 +134,13 @@ def misspelt_functions(functions: set[str]) -> list[str]:
 
 
 def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
-    """What was copied with the template and says nothing of this site."""
+    """Report values that were copied from the template and do not describe this site."""
     problems = []
     name, title = values.get("SITE_NAME", ""), values.get("SITE_TITLE", "")
     if file.parent == site_files.FOLDER and name not in ("", file.stem):
         problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
     if file.stem != "template" and title and f'SITE_TITLE="{title}"' in TEMPLATE.read_text():
-        problems.append(f"SITE_TITLE={title} is the template's: say what this machine is")
+        problems.append(f"SITE_TITLE={title} is still the template's: describe this machine")
     return problems
 
 
@@ -164,9 +164,9 @@ def use_account(values: dict[str, str]) -> str:
 
 def machine_problems(values: dict[str, str]) -> list[str]:
     scheduler = SCHEDULERS.get(values.get("SITE_SCHEDULER", ""))
-    # Where the course itself hands jobs over, what they start their ranks with is needed here.
+    # Where the course runs the jobs itself, the launcher of their ranks is needed here.
     command = scheduler and (scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER"))
-    # Jobs find this environment's programs also where nobody has activated it.
+    # Jobs find this environment's programs even if it is not activated.
     positions = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     if command and not shutil.which(command, path=positions):
         name = values.get("SITE_NAME") or "this site"

@@ -1,4 +1,4 @@
-"""What the doctor prints: a table on a terminal, plain lines in a job's output, or JSON."""
+"""The doctor's output: a table on a terminal, plain lines in a job's output, or JSON."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from cluster.doctor.position import Position
 
 COLOURS = {OK: "green", LOOK: "yellow", BROKEN: "bold red"}
 SUMMARY = {OK: "ok", LOOK: "to look at", BROKEN: "broken"}
-FORMAT = 1  # of the JSON; grows when a field changes its meaning
+FORMAT = 1  # of the JSON; increases when the meaning of a field changes
 
 
 def title(position: Position) -> str:
@@ -42,7 +42,7 @@ def where(diagnosis: Diagnosis, position: Position) -> str:
 
 
 def lines(diagnoses: list[Diagnosis], position: Position) -> list[str]:
-    """One line a diagnosis, and one more for what to do: no colours, nothing wrapped."""
+    """Return one line per diagnosis and one for what to do, without colours or wrapping."""
     several = len(position.nodes) > 1 or position.size > 1
     printed = []
     for row in compare.rows(diagnoses):
@@ -69,7 +69,7 @@ def draw(diagnoses: list[Diagnosis], position: Position) -> None:
 
 
 def as_json(diagnoses: list[Diagnosis], position: Position) -> dict[str, Any]:
-    """For support; docs/schemas/doctor.schema.json describes it."""
+    """Return the report for a site's support; docs/schemas/doctor.schema.json describes it."""
     return {
         "format": FORMAT,
         "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

@@ -41,8 +41,7 @@ CAUSES = (
     ),
     (
         r"No matching distribution found for (?P<what>\S+)",
-        "{what} is not to be had for this Python and machine; "
-        "see docs/install.md for other machines",
+        "{what} does not exist for this Python and machine; see docs/install.md for other machines",
     ),
     (
         r"THESE PACKAGES DO NOT MATCH THE HASHES",
@@ -56,7 +55,7 @@ CAUSES = (
     ),
     (
         r"Killed signal terminated program|virtual memory exhausted|Cannot allocate memory",
-        "the compiler ran out of memory; close other programs, or allow it one core: "
+        "the compiler ran out of memory; close other programs, or let it use one core: "
         "`taskset -c 0 make`",
     ),
     (

@@ -117,7 +117,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
         found = intact(kept)
         if found is None:
             raise SetUpError(
-                f"{kept} does not hold what was just written there; is the disk sound?"
+                f"{kept} does not contain what was just written there; is the disk damaged?"
             )
         return found
 
@@ -235,7 +235,7 @@ def cuda_home(framework: str | None) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build Horovod once, install it and verify it.")
     parser.add_argument("--gpu", action="store_true", help="with NCCL, for CUDA builds")
-    parser.add_argument("--framework", choices=sorted(NAMES), help="with --gpu: for this one alone")
+    parser.add_argument("--framework", choices=sorted(NAMES), help="with --gpu: only for this one")
     parser.add_argument("--nccl-home", metavar="DIR", help="folder of NCCL's include and lib")
     args = parser.parse_args()
     from cluster.environment.verify import verify
@@ -243,7 +243,7 @@ def main() -> int:
     logs = Path(cache_folder()) / "logs"
     try:
         if args.framework and not args.gpu:
-            parser.error("--framework goes with --gpu; without, Horovod is made for both")
+            parser.error("--framework needs --gpu; without --gpu, Horovod is built for both")
         gpu = (
             gpu_environment(args.nccl_home, args.framework) if args.gpu or args.nccl_home else None
         )

@@ -47,7 +47,7 @@ def verify(logs: Path, *, gpu: bool = False, frameworks: Sequence[str] = BOTH) -
 
 def must_agree(output: str, who: str, log: Path) -> None:
     if any(AGREED.format(rank) not in output for rank in range(2)):
-        raise SetUpError(f"{who} do not agree on an average; the log is {log}")
+        raise SetUpError(f"{who} disagree on an average; the log is {log}")
 
 
 def gpus(env: dict[str, str]) -> int:

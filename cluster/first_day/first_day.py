@@ -1,4 +1,4 @@
-"""`cluster first-day`: what an instructor tries at a new centre, in order, up to what is wrong."""
+"""`cluster first-day`: an instructor tries a new centre step by step, up to the first problem."""
 
 import time
 from pathlib import Path
@@ -14,32 +14,31 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
 @click.command("first-day")
-@click.option("--site", "site_name", metavar="SITE", help="The centre; else the one you use.")
+@click.option("--site", "site_name", metavar="SITE", help="The centre, if not the site in use.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("first-day"),
     show_default=True,
-    help="For its jobs and the report: a folder that all nodes see.",
+    help="Folder for the jobs and the report; all nodes must see it.",
 )
 @click.option(
     "--solutions",
     type=click.Path(path_type=Path, file_okay=False),
     default=SOLUTIONS,
-    help="The lessons' solutions; default: those of this course.",
+    help="Folder of the lessons' solutions. Default: this course's.",
 )
 def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> None:
     """Try a new centre step by step: the site file, the environment, jobs, GPUs, nodes, lessons 02
     and 07, a calibration, a grade.
 
-    It stops at the first thing that is wrong and says what to do. Started again it goes on: jobs
-    that ended well are not submitted twice. Exit code 0: the course runs there; 1: something is
-    wrong.
+    It stops at the first problem and says what to do. Started again, it continues: jobs that
+    succeeded are not submitted twice. Exit code 0: the course runs there. 1: there is a problem.
     """
     if not (solutions / "02_serial").is_dir():
         raise click.ClickException(
-            f"{solutions} holds no solutions; this command is for instructors:"
-            " start it in the course's own folder, or name the folder with --solutions"
+            f"{solutions} contains no solutions, which this command needs: run it in the"
+            " instructor's course, or name the folder with --solutions"
         )
     folder.mkdir(parents=True, exist_ok=True)
     site = site_files.current(site_name)
@@ -58,14 +57,14 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
         day.passed.append((step, passed, time.monotonic() - began))
         tell(passed)
     file = report.write(day, wrong)
-    click.echo(f"The report, to be pasted: {file}")
+    click.echo(f"The report, which you can send to others: {file}")
     if wrong:
         left = len(STEPS) - len(day.passed) - 1
-        click.echo(f"{left} steps are left: mend this, then start the same command again.")
+        click.echo(f"{left} steps remain. Correct this problem, then run the same command again.")
         raise SystemExit(1)
     click.echo(f"The course runs here:\n   {report.tested_line(day)}")
     site_file = report.write_site_file(day)
-    click.echo(f"The site file that says so, for cluster/sites: {site_file}")
+    click.echo(f"The tested site file, to copy to cluster/sites: {site_file}")
 
 
 def tell(passed: Passed) -> None:

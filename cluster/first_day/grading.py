@@ -1,4 +1,4 @@
-"""The autograder's commands, as an instructor would type them."""
+"""The autograder's commands, as an instructor types them."""
 
 import json
 import sys
@@ -17,8 +17,11 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """What these few runs decide of the lessons' checks. No answers are there, nor the lessons'
-    other programs: the points would say little, and look like a failure."""
+    """Return the lessons' checks that these few runs decide.
+
+    The points would say little and look like a failure, because answers and the lessons' other
+    programs are missing.
+    """
     words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--processes", "1"]
     autograder(*words, fine=(0, 1))  # 1: somebody should look
     told, not_passed = [], []
@@ -38,7 +41,7 @@ def grade(hand_in: Path, out: Path) -> str:
 
 
 def is_decided(check: dict[str, Any]) -> bool:
-    """Everything that it asks for was handed in."""
+    """Return whether everything that the check needs was submitted."""
     return not any(part["code"] in ABSENT for part in check["parts"])
 
 

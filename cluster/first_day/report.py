@@ -1,4 +1,4 @@
-"""The report of a first day: what passed, what is wrong, and the site file that says so."""
+"""The report of a first day: what passed, what is wrong, and the site file with the result."""
 
 import platform
 import re
@@ -12,7 +12,7 @@ SAID = {"rank": "1 rank", "ranks": "2 ranks", "nodes": "2 nodes", "02": "02", "0
 
 
 def write(day: Day, wrong: tuple[Step, WrongError] | None) -> Path:
-    """Markdown that can be pasted into an issue: no folder of a home, no account."""
+    """Write Markdown that can be published: without home folders and accounts."""
     lines = [
         f"# First day at {day.site.name}, {date.today().isoformat()}",
         "",
@@ -36,7 +36,7 @@ def write(day: Day, wrong: tuple[Step, WrongError] | None) -> Path:
 
 
 def write_site_file(day: Day) -> Path:
-    """The course's site file as it is to be from today on: only its SITE_TESTED is another one."""
+    """Write the course's site file with today's SITE_TESTED."""
     course = site_files.FOLDER / f"{day.site.name}.sh"
     source = course if course.is_file() else day.site.file
     line, file = tested_line(day), day.folder / f"{day.site.name}.sh"
@@ -49,7 +49,7 @@ def in_cell(text: str) -> str:
 
 
 def tested_line(day: Day) -> str:
-    """SITE_TESTED, as of today."""
+    """Return today's SITE_TESTED."""
     passed = [SAID[step.name] for step, it, _ in day.passed if it.tried and step.name in SAID]
     lessons = " and ".join(name for name in passed if name.isdigit())
     rest = ", ".join(name for name in passed if not name.isdigit())

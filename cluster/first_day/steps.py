@@ -1,4 +1,4 @@
-"""The steps of a first day, in order: each needs those before it."""
+"""The steps of a first day, in order. Each needs the ones before it."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from cluster.first_day.grading import calibrate, grade
 DOCTOR = Path(__file__).parents[1] / "doctor" / "job.sbatch"
 SOFTWARE = ("python", "torch", "tensorflow", "horovod")
 TOLD = ("gpus", "launch", "between nodes", "nccl")
-# One rank looks at all of its node; more ranks at what is new with them.
+# One rank examines its whole node; more ranks examine only what they add.
 TOGETHER = ("mpi", "gpus", "network", "cores", "memory", "allreduce", "nccl")
 APART = (*TOGETHER, "python", "machine", "torch", "data", "scratch", "between nodes")
 SECONDS_LATE = 20
@@ -36,13 +36,13 @@ def site_file(day: Day) -> Passed:
     if problems:
         name = day.site.name
         raise WrongError(
-            "; ".join(problems), f"docs/sites.md; until cluster site check {name} is silent"
+            "; ".join(problems), f"docs/sites.md; until cluster site check {name} finds nothing"
         )
     return Passed(f"{day.site.name}.sh, for {day.site.scheduler or 'no batch system'}")
 
 
 def environment(day: Day) -> Passed:
-    """Here, on the login node, where jobs are submitted and lessons are released."""
+    """Check the login node, where jobs are submitted and lessons are released."""
     found = []
     for probe in all_probes.chosen(120, SOFTWARE):
         for diagnosis in run_probes.run(probe, Position()):
@@ -83,21 +83,21 @@ def two_nodes(day: Day) -> Passed:
 
 
 def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Passed:
-    """The doctor on all ranks of a job; what is broken is wrong, the rest is told."""
+    """Run the doctor on all ranks of a job. What is broken stops the day; the rest is reported."""
     place = day.folder / "doctor" / f"{ranks}_on_{nodes}"
     place.mkdir(parents=True, exist_ok=True)
     job = place / "job.sbatch"
     if not job.exists():
         # A doctor with something to look at ends with 1, which would be a failed job.
         job.write_text(DOCTOR.read_text().replace(' "$@"', ' "$@" || true'))
-    # The launcher's own words on ranks that end with 1 must not stand within the report.
+    # The launcher's messages about ranks that end with 1 must not be in the report.
     apart = {"output": "%x_%j.out", "error": "%x_%j.err"}
     only = [word for probe in probes for word in ("--only", probe)]
     output = day.job(job, "--json", *only, ntasks=str(ranks), nodes=str(nodes), **apart)
     report = whole_report(output)
     here, findings = (report["ranks"], len(report["nodes"])), report["findings"]
     if here != (ranks, nodes):
-        found = f"{ranks} on {counted(nodes, 'node')} asked for, {here[0]} on {here[1]} found"
+        found = f"{ranks} on {counted(nodes, 'node')} requested, {here[0]} on {here[1]} found"
         raise WrongError(f"ranks: {found}", f"see {output}, and launch_ranks of the site file")
     for finding in findings:
         if finding["state"] == BROKEN:
@@ -108,7 +108,7 @@ def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Pa
 
 
 def whole_report(output: Path) -> dict[str, Any]:
-    """The doctor's JSON. What a launcher carries may reach the file after the job has ended."""
+    """Return the doctor's JSON, which may reach the file after the job has ended."""
     for _ in range(SECONDS_LATE):
         text = output.read_text(errors="replace")
         begin, end = text.find("\n{"), text.rfind("}")
@@ -119,7 +119,7 @@ def whole_report(output: Path) -> dict[str, Any]:
     error = output.with_suffix(".err")
     said = last_words("\n" + text[-4000:]), error.exists() and last_words("\n" + error.read_text())
     told = "; ".join(f"`{words}`" for words in said if words)
-    found = f"the doctor printed no whole report into {output}; the last lines there: {told}"
+    found = f"the doctor printed no complete report into {output}; the last lines there: {told}"
     raise WrongError(found, f"see what {output} says")
 
 
@@ -140,7 +140,7 @@ def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
         raise WrongError(f"the run is {run.outcome}", f"see {', '.join(run.files)}")
     if workers(run) != ranks:
         raise WrongError(
-            f"{ranks} ranks were asked for and {workers(run)} trained", "cluster doctor"
+            f"{ranks} ranks were requested and {workers(run)} trained", "cluster doctor"
         )
     try:
         seconds = epoch_time(run)
@@ -177,8 +177,8 @@ STEPS = (
     Step("environment", "The environment here", environment),
     Step("data", "The data sets", data),
     Step("rank", "A job of one rank: software, driver, device", one_rank),
-    Step("ranks", "Two ranks on a node: do they meet?", two_ranks),
-    Step("nodes", "Two nodes: does the network carry them?", two_nodes),
+    Step("ranks", "Two ranks on a node: can they communicate?", two_ranks),
+    Step("nodes", "Two nodes: does the network work?", two_nodes),
     Step("02", "Lesson 02, Keras on one rank", lesson_02),
     Step("07", "Lesson 07, Horovod on one and on two ranks", lesson_07),
     Step("calibration", "What the solution reaches here", calibration),

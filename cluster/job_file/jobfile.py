@@ -1,4 +1,4 @@
-"""A job file's `#SBATCH` lines, read as `sbatch` reads them, and what they ask for."""
+"""Read a job file's `#SBATCH` lines as `sbatch` does, and work out what they request."""
 
 import glob
 import os
@@ -13,12 +13,12 @@ from cluster.job_file.sbatch_options import take_options
 
 T = TypeVar("T")
 MARK = "#SBATCH"
-# Options that mean nothing without a value.
+# Options that need a value.
 FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output", "error", "array")
 
 
 class JobFileError(ValueError):
-    """A job file that cannot be submitted: one sentence, with file and line."""
+    """A job file that cannot be submitted: one sentence with file and line."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,21 @@ class JobFile:
     path: Path
     options: dict[str, str]  # long name -> value, "" for a flag
     lines: dict[str, int]  # long name -> line number, for messages
-    notes: tuple[str, ...]  # lines that look like directives but are none
+    notes: tuple[str, ...]  # lines that look like directives but are ignored
 
 
 @dataclass(frozen=True)
 class JobRequest:
-    """What is asked for, after all options have been taken together."""
+    """What a job requests, after all its options have been combined."""
 
     name: str
     nodes: int
-    nodes_given: bool  # else a scheduler chooses, and `nodes` is the least
+    nodes_given: bool  # otherwise the scheduler chooses, and `nodes` is the minimum
     ntasks: int
     cpus_per_task: int
     seconds: int | None  # None: no --time, or unlimited
     output: str
-    error: str | None  # None: into the output file
+    error: str | None  # None: the output file
     folder: str | None
     dependency: str | None
     array: tuple[int, ...] | None
@@ -100,7 +100,7 @@ def _directive(line: str, where: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A job file's options with those of the command line on top, and where each one stands."""
+    """A job file's options, overridden by those of the command line, with the place of each."""
 
     job: JobFile
     more: dict[str, str]
@@ -141,7 +141,7 @@ class Weighed:
 
 
 def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
-    """What the file asks for, with `more` options from the command line on top."""
+    """Return what the file requests, with the command line's options `more` on top."""
     weighed = Weighed(job, more or {})
     options = weighed.options
     refuse_gaps(job, options)
@@ -169,7 +169,7 @@ def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
 
 
 def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
-    """All lines that still have to be filled in, in the order of the file."""
+    """Raise JobFileError that names all lines without a value, if there are several."""
     gaps = [name for name in FILLED if options.get(name) == "" and name in job.lines]
     if len(gaps) > 1:
         lines = sorted((job.lines[name], name) for name in gaps)
@@ -178,7 +178,8 @@ def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
 
 
 def seconds(text: str) -> int | None:
-    """Slurm's times: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS; None is unlimited."""
+    """Convert Slurm's times: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS. None is
+    unlimited."""
     if text.upper() in ("UNLIMITED", "INFINITE", "-1"):
         return None
     match = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", text)
@@ -197,13 +198,13 @@ def seconds(text: str) -> int | None:
 
 
 def clock(seconds: int) -> str:
-    """3725 -> 01:02:05, as --time takes it."""
+    """Format seconds for --time: 3725 becomes 01:02:05."""
     hours, rest = divmod(seconds, 3600)
     return f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
 
 
 def array_indices(text: str) -> tuple[tuple[int, ...], int | None]:
-    """`1,3-7:2%2` -> ((1, 3, 5, 7), 2)."""
+    """Convert `1,3-7:2%2` into ((1, 3, 5, 7), 2)."""
     ranges, _, limit = text.partition("%")
     indices: set[int] = set()
     for part in ranges.split(","):
@@ -220,7 +221,7 @@ def array_indices(text: str) -> tuple[tuple[int, ...], int | None]:
 
 
 def signal_request(text: str) -> tuple[str, int, bool]:
-    """`B:USR1@60` -> ("USR1", 60, True)."""
+    """Convert `B:USR1@60` into ("USR1", 60, True)."""
     match = re.fullmatch(r"(?:([RB]+):)?(?:SIG)?([A-Z]+[12]?|\d+)(?:@(\d+))?", text.upper())
     if not match:
         raise ValueError("a signal is given as USR1@60 or B:USR1@60")
@@ -228,7 +229,7 @@ def signal_request(text: str) -> tuple[str, int, bool]:
 
 
 def fill(pattern: str, values: dict[str, str]) -> str:
-    """A file name pattern of sbatch: %x %j %A %a %N %n %t %u %s, %5j for leading zeros, %%."""
+    """Fill in sbatch's patterns: %x %j %A %a %N %n %t %u %s, %5j for leading zeros, %%."""
     if "\\" in pattern:  # sbatch: a backslash switches the patterns off
         return pattern.replace("\\", "")
 
@@ -245,7 +246,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
 
 
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
-    """What the letters of `fill` stand for; `task` is (array job id, index)."""
+    """Return the values for the letters of `fill`; `task` is (array job id, index)."""
     array_job, index = task if task else (job_id, 4294967294)  # sbatch's number for "no array"
     return {
         "x": name,
@@ -262,7 +263,7 @@ def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -
 
 
 def existing_outputs(job: JobFile, folder: Path) -> list[Path]:
-    """Files in `folder` that an earlier run of this job wrote, oldest job first."""
+    """Return the files in `folder` that earlier runs of this job wrote, oldest job first."""
     asked = request(job)
     values = values_of(0, glob.escape(asked.name), "", None) | dict.fromkeys("jJAaNnts", "*")
     pattern = fill(re.sub(r"([*?\[])", r"[\1]", asked.output), values)

@@ -1,4 +1,4 @@
-"""The options of `sbatch` as data, and a reader of them that behaves like sbatch's own."""
+"""The options of `sbatch` as data, and a parser that behaves like sbatch's own."""
 
 # Long name, short letter or "-", and whether a value follows: yes, no, or maybe (`--nice[=5]`).
 TABLE = """
@@ -113,11 +113,11 @@ LONG_NAME = {letter: name for name, letter, _ in ROWS if letter != "-"}
 
 
 class OptionError(ValueError):
-    """An option that sbatch would refuse; the message says it as sbatch does."""
+    """An option that sbatch would refuse, in sbatch's words."""
 
 
 def full_name(name: str) -> str:
-    """The option meant by a name or by an unambiguous beginning of one, as getopt_long has it."""
+    """Return the option that a name or an unambiguous beginning of one means, like getopt_long."""
     if name in TAKES_VALUE:
         return name
     meant = [known for known in TAKES_VALUE if name and known.startswith(name)]
@@ -130,7 +130,7 @@ def full_name(name: str) -> str:
 
 
 def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Options at the beginning of `words`, and what is left from the first other word on.
+    """Return the options at the beginning of `words`, and the rest from the first other word on.
 
     A later option replaces an earlier one; a flag has the value "".
     """
@@ -156,7 +156,8 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
-    """`-N2`, `-N 2` or flags together, `-HQ`; takes a value from `rest` where one is needed."""
+    """Parse `-N2`, `-N 2` or several flags such as `-HQ`; take a value from `rest` where one is
+    needed."""
     options: dict[str, str] = {}
     while letters:
         letter, letters = letters[0], letters[1:]
@@ -175,7 +176,7 @@ def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
 
 
 def as_words(options: dict[str, str]) -> list[str]:
-    """The options as a command line; the reverse of `take_options`."""
+    """Return the options as words of a command line; the reverse of `take_options`."""
     words = []
     for name, value in options.items():
         flag = TAKES_VALUE[name] == "no" or (TAKES_VALUE[name] == "maybe" and not value)

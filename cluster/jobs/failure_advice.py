@@ -1,4 +1,4 @@
-"""After a job that failed: the last lines of what it wrote, and what its messages mean."""
+"""What to show after a failed job: the last lines of its output, and advice on its errors."""
 
 import re
 from pathlib import Path
@@ -7,23 +7,23 @@ from cluster.jobs.readable import readable_lines
 from cluster.schedulers.contract import JobStatus, Show
 
 LAST_LINES = 15
-LOOKED_AT = 200  # lines from the end: a message of the first rank may be followed by many others
+LOOKED_AT = 200  # lines from the end, because many lines may follow the first rank's message
 
-# What programs, MPI and the batch system write -> what to do.
+# What programs, MPI and the batch system write -> advice.
 ADVICE = {
     r"Disk quota exceeded": "your quota is used up: quota -s; du -sh * | sort -h",
     r"No space left on device": "the disk is full: df -h .; large files belong in scratch folders",
-    r"DUE TO TIME LIMIT": "the job's time was over: ask for more --time, or let it do less",
+    r"DUE TO TIME LIMIT": "the job reached its time limit: ask for more --time, or let it do less",
     r"oom[-_ ]kill|Out [Oo]f [Mm]emory|MemoryError|Cannot allocate memory": "memory ran out: ask"
-    " for more (--mem), or give it fewer ranks a node or a smaller batch",
-    r"CUDA out of memory|OOM when allocating": "the GPU's memory ran out: a smaller batch, or the"
-    " GPU is shared: nvidia-smi",
-    r"ranks were asked for, but MPI sees": "the launcher and this MPI do not fit together, see:"
+    " for more (--mem), or use fewer ranks per node or a smaller batch",
+    r"CUDA out of memory|OOM when allocating": "the GPU's memory ran out: use a smaller"
+    " batch; if the GPU is shared (nvidia-smi), use another one",
+    r"ranks were asked for, but MPI sees": "the launcher and this MPI do not match, see:"
     " cluster doctor",
-    r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or have"
-    " gone: module purge; module spider NAME; then correct load_software in the site file",
-    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "modules clash: a library"
-    " of another compiler or MPI was loaded first; see: module list; cluster doctor",
+    r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or no"
+    " longer exist: module purge; module spider NAME; then correct load_software in the site file",
+    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "a library of another compiler"
+    " or MPI came first, so modules clash: module list; cluster doctor",
     r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
     " the course's",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
@@ -37,7 +37,7 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """Show the ends of both files of the first job that failed, without its record, and advice."""
+    """Show the ends of both files of the first failed job, without the run record, and advice."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
@@ -62,6 +62,6 @@ def end_of(file: Path | None, number: int) -> list[str]:
 
 
 def meaning(lines: list[str]) -> list[str]:
-    """What to do about what is written there, in the order of the table."""
+    """Return the advice on errors in these lines, in the order of the table."""
     text = "\n".join(lines)
     return [advice for pattern, advice in ADVICE.items() if re.search(pattern, text)]

@@ -1,5 +1,7 @@
-"""How many GPUs a job can use, by its ranks and its program: where parts of a node are given, it
-asks for no more; and for the cores, with their memory, that belong to them."""
+"""How many GPUs a job can use, judged by its ranks and its program.
+
+On sites that share nodes the job requests only those, and the cores and memory that belong to them.
+"""
 
 import math
 import re
@@ -15,7 +17,7 @@ FRAMEWORKS = {"horovod", "keras", "lightning", "tensorflow", "tf_keras", "torch"
 def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
-    """The site as it is for this job, options that sbatch gets beside those given, and remarks."""
+    """Return the site as it is for this job, more options for sbatch, and remarks."""
     most = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     if site.scheduler != "slurm" or not most:
         return site, {}, []
@@ -23,7 +25,7 @@ def fitted(
     programs = programs_of(job.path)
     on_gpus = bool(by_hand) or not programs or any(imports_any(p, FRAMEWORKS) for p in programs)
     ranks = -(-asked.ntasks // asked.nodes)
-    of_ranks = (ranks if on_gpus else 1) if programs else most  # who knows what it starts
+    of_ranks = (ranks if on_gpus else 1) if programs else most  # it is unknown what it starts
     gpus = min(most, by_hand or of_ranks)
     here = site_files.load(site.file, NEEDED_GPUS_PER_NODE=str(gpus), NEEDED_NODES=str(asked.nodes))
     each = int(site.settings.get("SITE_CORES_PER_GPU") or 0)
@@ -39,11 +41,11 @@ def fitted(
 
 
 def asked_by_hand(options: dict[str, str], asked: JobRequest) -> int:
-    """GPUs on a node that an option of sbatch asks for; 0 if none does."""
+    """Return how many GPUs per node sbatch's options request; 0 if none."""
     ranks = -(-asked.ntasks // asked.nodes)
     times = {"gres": 1, "gpus-per-node": 1, "gpus-per-task": ranks, "gpus": 1 / asked.nodes}
     for name, each in times.items():
-        # gpu:4, gpu:a100:4, a100:4, 4; without a number it is one
+        # gpu:4, gpu:a100:4, a100:4 or 4; no number means one
         kinds = [kind for kind in options.get(name, "").split(",") if kind]
         if name == "gres":
             kinds = [kind for kind in kinds if kind.startswith("gpu")]

@@ -1,4 +1,4 @@
-"""Horovod is compiled when a lesson first needs it: before its job, its check or its run."""
+"""Compile Horovod when a lesson first needs it: before its job, its check or its run."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A running job's epochs, drawn into the notebook's cell while they come."""
+"""Draw a running job's epochs in a notebook cell as they come."""
 
 import math
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ BLUE, GREY = "#0072B2", "#595959"
 
 
 class LiveEpochs:
-    """What a notebook's cell shows of a job's epochs; outside a notebook it shows nothing."""
+    """The picture of a job's epochs in a notebook cell. Outside a notebook it shows nothing."""
 
     def __init__(self) -> None:
         self.display: Any = None
         self.seen = (Path(), 0)  # the output, and how long it was
 
     def show(self, statuses: Sequence[JobStatus]) -> None:
-        """Look whether the output has grown, and draw its latest run's epochs."""
+        """Draw the epochs of the latest run if the output has grown."""
         output = next((status.output for status in statuses if status.output), None)
         if output is None or not output.is_file() or not in_notebook():
             return
@@ -85,9 +85,9 @@ def title(run: Run) -> str:
 
 
 def picture(run: Run, sample: str = "") -> str:
-    """Return a small SVG: the loss after each epoch, with room for those that are still to come.
+    """Return a small SVG of the loss after each epoch, with room for the epochs still to come.
 
-    Below it stands what the network writes by now, if the program prints that.
+    Below the curve: what the network writes so far, if the program prints that.
     """
     points = curve(run)
     low, high = min(y for _, y in points), max(y for _, y in points)

@@ -1,4 +1,5 @@
-"""`cluster logs`: what a job printed for people; with -f it follows, and ends when the job does."""
+"""`cluster logs`: print a job's output without the run record. With -f it follows the output until
+the job ends."""
 
 import signal
 import sys
@@ -15,24 +16,24 @@ from cluster.sites import site_files
 
 
 @click.command("logs")
-@click.option("--site", "site_name", metavar="SITE", help="Where the job is.")
-@click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
-@click.option("--error", "-e", "error", is_flag=True, help="The error file, not the output.")
-@click.option("--record", is_flag=True, help="The run record's lines (:::MLLOG), too.")
+@click.option("--site", "site_name", metavar="SITE", help="The job's site, if not the one in use.")
+@click.option("--follow", "-f", is_flag=True, help="Follow the output until the job ends.")
+@click.option("--error", "-e", "error", is_flag=True, help="Show the error file, not the output.")
+@click.option("--record", is_flag=True, help="Include the run record's lines (:::MLLOG).")
 @click.argument("label", metavar="JOB")
 def logs_command(
     site_name: str | None, follow: bool, error: bool, record: bool, label: str
 ) -> None:
-    """Print what a job wrote, without the run record: its lines are for programs."""
+    """Print a job's output, without the lines of the run record, which are for programs."""
     scheduler = scheduler_of(site_files.current(site_name))
     status = scheduler.statuses(label)[0]
     file = status.error if error and status.error else status.output
     if file is None:
-        raise click.ClickException(f"job {label}: the scheduler does not say where its output is")
+        raise click.ClickException(f"job {label}: the scheduler does not know its output file")
     chosen: Callable[[Iterable[bytes]], Iterator[bytes]] = iter if record else readable
     if not follow:
         if not file.is_file():
-            raise click.ClickException(f"job {label} is {status.state}: {file} is not there yet")
+            raise click.ClickException(f"job {label} is {status.state}: {file} does not exist yet")
         click.echo(f"$ {'cat' if record else 'grep -v :::MLLOG'} {file}", err=True)
         for chunk in chosen([file.read_bytes()]):
             sys.stdout.buffer.write(chunk)
@@ -40,7 +41,7 @@ def logs_command(
         point_to_errors(status, file)
         return
     click.echo(f"$ tail -f {file}{'' if record else ' | grep -v :::MLLOG'}", err=True)
-    # What began in the background, as Jupyter does in Open OnDemand, has terminals without Ctrl+C.
+    # Terminals of a Jupyter that was started in the background, as in Open OnDemand, ignore Ctrl+C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     ask_every = min(5.0, scheduler.ASK_EVERY)
     try:
@@ -48,7 +49,10 @@ def logs_command(
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
     except KeyboardInterrupt:
-        click.echo(f"\nYou stopped watching; job {label} goes on: cluster cancel {label}", err=True)
+        click.echo(
+            f"\nYou stopped watching, but job {label} continues. To end it: cluster cancel {label}",
+            err=True,
+        )
         raise SystemExit(130) from None
     status = scheduler.statuses(label)[0]
     click.echo(f"job {label}: {status.state}", err=True)
@@ -56,7 +60,7 @@ def logs_command(
 
 
 def point_to_errors(status: JobStatus, shown: Path) -> None:
-    """Why a job failed mostly stands in its other file."""
+    """Name the error file of a failed job, which usually holds the reason."""
     error = status.error
     failed = status.over and not status.succeeded
     if failed and error and error != shown and error.is_file() and error.stat().st_size:
@@ -68,17 +72,17 @@ def point_to_errors(status: JobStatus, shown: Path) -> None:
 
 
 def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:
-    """The file's bytes as they come, until the job is over and all has been read."""
+    """Yield the file's bytes as they come, until the job has ended and all has been read."""
     position = 0
     asked = -ask_every
     status: JobStatus | None = None
     while True:
         if time.monotonic() - asked >= ask_every:
             status, asked = ask(), time.monotonic()
-        over = status is not None and status.over  # asked before reading: nothing can be missed
+        over = status is not None and status.over  # requested before reading, so nothing is missed
         if file.is_file():
             with open(file, "rb") as opened:
-                if file.stat().st_size < position:  # started anew after a requeue
+                if file.stat().st_size < position:  # started again after a requeue
                     position = 0
                 opened.seek(position)
                 while chunk := opened.read(1 << 16):

@@ -1,4 +1,5 @@
-"""Submitting from a notebook: once, with the real command shown, and a short word on failure."""
+"""Submit jobs from a notebook: each only once, with the real command shown, and a short message on
+failure."""
 
 import contextlib
 import time
@@ -21,18 +22,18 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
-FIRST_SILENCE = 30.0  # seconds without a word, then twice as many
+FIRST_SILENCE = 30.0  # seconds without a message, then twice as many
 
 
 class JobError(RuntimeError):
-    """A job that ended badly; Jupyter shows the two lines of the message and no more."""
+    """A job that failed. Jupyter shows only the lines of the message."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
 
 
 class SubmitError(JobError):
-    """A job that the site would not take."""
+    """A job that the site refused."""
 
 
 def submit_once(
@@ -44,8 +45,8 @@ def submit_once(
 ) -> list[Path]:
     """Submit from a notebook and wait, unless this job's output is there already.
 
-    Returns the output files. The same file with other arguments or options is another job; a job
-    that failed is submitted again. `again=True` submits in any case.
+    Return the output files. The same file with other arguments or options is another job. A job
+    that failed is submitted again; `again=True` always submits.
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     try:
@@ -53,7 +54,7 @@ def submit_once(
         job_id = None if again else earlier(path, words, options, site)
         if job_id is None and not again and not history.of(path):
             brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
-            if brought:  # a folder that was run on another machine
+            if brought:  # the folder was run on another machine
                 print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
                 return brought
         if job_id is None and (parts := parts_of_array(path, options, site)):
@@ -75,15 +76,15 @@ def submit_once(
 
 
 def show_output(files: Iterable[Path | str]) -> None:
-    """Print what is in a job's outputs for people: everything but the run record."""
+    """Print what jobs wrote for people: everything but the run record."""
     for file in files:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(readable_lines(lines)))
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
-    """An array of more tasks than the site takes jobs at a time goes there in parts, one after the
-    other; none if it goes at once."""
+    """Return the parts of an array that has more tasks than the site accepts at a time; else
+    nothing."""
     indices = jobfile.request(jobfile.read(path), options).array or ()
     most = int(site.settings.get("SITE_MAX_JOBS") or len(indices) or 1)
     if len(indices) <= most:
@@ -101,10 +102,10 @@ def submit_sizes(
     cores: int = 0,
     site_name: str | None = None,
 ) -> list[Path]:
-    """submit_once on 1, 2, 4 … and `ranks` ranks, each on as few nodes as have room for them.
+    """Call submit_once for 1, 2, 4 … and `ranks` ranks, each on as few nodes as have room for them.
 
-    gpus: how the site asks for n GPUs of a node, such as "gres=gpu:{n}"; cores: of each rank, if
-    not as the job file says. Where several jobs may wait at a time, all wait together.
+    gpus: how the site is asked for n GPUs per node, such as "gres=gpu:{n}". cores: cores per rank,
+    if different from the job file's. All jobs are submitted at once where the site allows it.
     """
     path, words = Path(job_file), [str(word) for word in arguments]
     more = {"cpus-per-task": str(cores)} if cores else {}
@@ -123,7 +124,7 @@ def submit_sizes(
 
 
 def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[str, str]:
-    """submit_once's options for so many ranks, on as few nodes as have room for them."""
+    """Return submit_once's options for this many ranks, on as few nodes as have room for them."""
     try:
         return placing.placed(ranks, site_files.current(site_name), gpus)
     except click.ClickException as error:
@@ -131,7 +132,7 @@ def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[s
 
 
 def two_nodes(site_name: str | None = None) -> int:
-    """Ranks for a study of 1, 2, 4 … that leaves the node: the GPUs of two nodes, at least four."""
+    """Return the ranks for a study of 1, 2, 4 … that fills two nodes' GPUs; at least four."""
     try:
         return placing.out_of_one_node(site_files.current(site_name))
     except click.ClickException as error:
@@ -139,7 +140,7 @@ def two_nodes(site_name: str | None = None) -> int:
 
 
 def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:
-    with contextlib.chdir(path.parent):  # where the job's program and its outputs are
+    with contextlib.chdir(path.parent):  # the folder of the job's program and its outputs
         return submit(Path(path.name), words, options, site, show=print)
 
 
@@ -148,13 +149,14 @@ def refused(error: click.ClickException | ValueError) -> SubmitError:
 
 
 def outputs(job_file: str) -> list[Path]:
-    """The output files that runs of this job have left beside it, oldest first."""
+    """Return the output files that runs of this job left beside it, oldest first."""
     path = Path(job_file)
     return jobfile.existing_outputs(jobfile.read(path), path.parent)
 
 
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
-    """The latest job of the same file, options and arguments that waits, runs or succeeded."""
+    """Return the latest job with the same file, options and arguments that waits, runs or
+    succeeded."""
     same: list[Submission] = [
         submission
         for submission in history.of(path)
@@ -194,8 +196,7 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait; one line for each new state, at ever longer intervals one that it lasts, and the epochs
-    as they come."""
+    """Wait. Print new states, long-lasting ones at growing intervals, and epochs as they come."""
     said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []
@@ -210,7 +211,9 @@ def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
                 while silence <= passed:
                     silence *= 2
     except KeyboardInterrupt:
-        print(f"You stopped waiting; job {job_id} goes on: cluster cancel {job_id}")
+        print(
+            f"You stopped waiting, but job {job_id} continues. To end it: cluster cancel {job_id}"
+        )
         raise
     return statuses
 
@@ -219,5 +222,5 @@ def explain(status: JobStatus) -> str:
     failure_advice.tell([status], print)
     file = status.error or status.output
     written = file is not None and file.is_file()
-    at = f"; its last lines are above, all of them in {file}" if written else ""
+    at = f"; its last lines are above, and the whole text is in {file}" if written else ""
     return f"{describe(status)}{at}"

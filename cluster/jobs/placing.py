@@ -6,15 +6,15 @@ from cluster.sites.site_files import Site
 
 
 def up_to(most: int) -> list[int]:
-    """1, 2, 4 … and the largest."""
+    """Return 1, 2, 4 … and the largest."""
     return [2**n for n in range(most.bit_length()) if 2**n < most] + [most]
 
 
 def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
-    """sbatch's options for so many ranks, on as few nodes as have a GPU for each.
+    """Return sbatch's options for this many ranks, on as few nodes as have a GPU for each rank.
 
-    As many on each node, where that is possible: left alone, Slurm fills the cores of the first
-    node, and more ranks than GPUs may meet there. gpus: "gres=gpu:{n}" asks for n on each node.
+    Where possible, every node gets the same number. By default Slurm fills the cores of the first
+    node, which may then have more ranks than GPUs. gpus: "gres=gpu:{n}" requests n per node.
     """
     room = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     nodes = math.ceil(ranks / room) if room else 1
@@ -26,5 +26,5 @@ def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
 
 
 def out_of_one_node(site: Site) -> int:
-    """Ranks of a study of three sizes or more, the largest on two nodes or more."""
+    """Return the ranks for a study of three sizes or more, the largest on at least two nodes."""
     return max(4, 2 * int(site.settings.get("SITE_GPUS_PER_NODE") or 4))

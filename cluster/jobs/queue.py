@@ -1,4 +1,4 @@
-"""`cluster queue`, `cancel` and `accounting`: the same words on every site."""
+"""`cluster queue`, `cancel` and `accounting`, which are the same on every site."""
 
 import contextlib
 from pathlib import Path
@@ -11,13 +11,15 @@ from cluster.sites import site_files
 
 
 def with_site(command):
-    return click.option("--site", "site_name", metavar="SITE", help="Which site's jobs.")(command)
+    return click.option(
+        "--site", "site_name", metavar="SITE", help="Jobs of this site, not the one in use."
+    )(command)
 
 
 @click.command("queue")
 @with_site
 def queue_command(site_name: str | None) -> None:
-    """Your jobs that wait or run (squeue)."""
+    """List your waiting and running jobs (squeue)."""
     scheduler_of(site_files.current(site_name)).queue()
 
 
@@ -25,19 +27,19 @@ def queue_command(site_name: str | None) -> None:
 @with_site
 @click.argument("labels", nargs=-1, required=True, metavar="JOB…")
 def cancel_command(site_name: str | None, labels: tuple[str, ...]) -> None:
-    """End jobs, waiting or running (scancel)."""
+    """End jobs, whether they wait or run (scancel)."""
     scheduler = scheduler_of(site_files.current(site_name))
     for label in labels:
         scheduler.cancel(label)
 
 
 def cancel_jobs_of(folder: Path) -> list[str]:
-    """Cancel what was submitted of job files in or below `folder` and is not over; their ids."""
+    """Cancel the unfinished jobs of job files in or below `folder`, and return their ids."""
     cancelled = []
     for submission in history.everything():
         if not Path(submission.job_file).is_relative_to(folder.resolve()):
             continue
-        with contextlib.suppress(click.ClickException):  # so long over that nothing is known
+        with contextlib.suppress(click.ClickException):  # ended so long ago that nothing is known
             scheduler = scheduler_of(site_files.current(submission.site))
             if not all(status.over for status in scheduler.statuses(submission.job_id)):
                 scheduler.cancel(submission.job_id)
@@ -47,8 +49,8 @@ def cancel_jobs_of(folder: Path) -> list[str]:
 
 @click.command("accounting")
 @with_site
-@click.option("--parsable", is_flag=True, help="All columns, with | between them (sacct -P).")
+@click.option("--parsable", is_flag=True, help="Print all columns, separated by | (sacct -P).")
 @click.argument("labels", nargs=-1, metavar="[JOB…]")
 def accounting_command(site_name: str | None, labels: tuple[str, ...], parsable: bool) -> None:
-    """What the scheduler has on record about jobs, as a table (sacct -X)."""
+    """Show the scheduler's records of jobs as a table (sacct -X)."""
     scheduler_of(site_files.current(site_name)).accounting(list(labels), parsable)

@@ -1,4 +1,4 @@
-"""What of a job's output is for people: all of it, except the lines of the run record."""
+"""The part of a job's output that is for people: everything but the lines of the run record."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,14 +13,14 @@ def readable_lines(lines: Iterable[str]) -> list[str]:
 
 
 def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what chunks of an output hold besides the record, as soon as that is certain.
+    """Yield the output without the record, in chunks, as soon as each part is certain.
 
-    The record begins each of its lines with a line end where something unfinished may be in front
-    of it, so the last empty line before a line of the record belongs to the record.
+    The record begins each of its lines with a line end, in case the line before is unfinished. So
+    the last empty line before a record line belongs to the record.
     """
-    blanks: list[bytes] = []  # nobody knows yet whether a line of the record follows
+    blanks: list[bytes] = []  # a line of the record may still follow
     unfinished = b""
-    begun = False  # whether the beginning of the unfinished line was yielded already
+    begun = False  # whether the beginning of the unfinished line has been yielded
     for chunk in chunks:
         *lines, unfinished = (unfinished + chunk).split(b"\n")
         kept: list[bytes] = []
@@ -38,7 +38,7 @@ def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
-    """Return what becomes certain with this line; `blanks` keeps what does not."""
+    """Return what becomes certain with this line; `blanks` keeps the rest."""
     if RECORD in line:
         kept = blanks[:-1]
         blanks.clear()
@@ -52,5 +52,5 @@ def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
 
 
 def _may_be_record(unfinished: bytes) -> bool:
-    """Whether a line without an end holds the record's tag, or the beginning of it."""
+    """Return whether an unfinished line holds the record's tag, or the beginning of it."""
     return RECORD in unfinished or any(unfinished.endswith(RECORD[:n]) for n in range(1, 9))

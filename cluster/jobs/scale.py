@@ -1,4 +1,4 @@
-"""`cluster scale`: one job file on several numbers of ranks, and the table of what that gained."""
+"""`cluster scale`: run one job file on several numbers of ranks, and tabulate the speedup."""
 
 import shlex
 from dataclasses import replace
@@ -25,10 +25,12 @@ from cluster.sites.site_files import Site
 @click.command(
     "scale", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.option("--ranks", help="Numbers of ranks, such as 1,2,4,8; without, FILES are read.")
+@click.option("--ranks", help="Numbers of ranks, such as 1,2,4,8. Without it, read FILES.")
 @click.option("--repeat", default=1, show_default=True, help="Jobs for each number of ranks.")
-@click.option("--chain/--at-once", default=None, help="One job after the other, or all at once.")
-@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.option("--chain/--at-once", default=None, help="Run the jobs one by one, or all at once.")
+@click.option(
+    "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
+)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS] | FILES")
 def scale_command(
     ranks: str | None,
@@ -39,10 +41,10 @@ def scale_command(
 ) -> None:
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
-    On the laptop one job runs after the other, so that they do not slow each other down. Of speed
-    jobs, which compare their ranks with one by themselves, speedup, ceiling and share; of a study
-    in one launch a table for each kind of scaling. Without --ranks the same of outputs that are
-    there already: cluster scale 12_study_8.out
+    On the laptop the jobs run one after the other, so that they do not slow each other down. Speed
+    jobs compare their own ranks with one rank: for these it prints speedup, ceiling and share. For
+    a study in one launch it prints a table for each kind of scaling. Without --ranks it reads
+    existing outputs: cluster scale 12_study_8.out
     """
     if ranks is None:
         click.echo(report(read_files(outputs_named(words))))
@@ -70,7 +72,7 @@ def scale_command(
 
 
 def measured_by_themselves(runs: list[Run]) -> str:
-    """What jobs say that compare sizes within one launch; empty of others."""
+    """Return the results of jobs that compare sizes within one launch; empty for other jobs."""
     return "\n\n".join(filter(None, (scale_study.table(runs), scale_rounds.table(runs))))
 
 
@@ -81,7 +83,7 @@ def report(runs: list[Run]) -> str:
 def outputs_named(words: tuple[str, ...]) -> list[Path]:
     files = [Path(word) for word in words]
     if not files:
-        raise click.UsageError("give --ranks and a job file, or outputs of jobs that have run")
+        raise click.UsageError("name --ranks and a job file, or outputs of earlier jobs")
     for file in files:
         if file.suffix == ".sbatch" or str(file).startswith("-"):
             raise click.UsageError("--ranks is missing: numbers of ranks, such as 1,2,4")
@@ -101,7 +103,8 @@ def numbers(text: str) -> list[int]:
 
 
 def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:
-    """sbatch's options for each job; repeats alternate, so that a slow hour hits all sizes."""
+    """Return sbatch's options for each job. Sizes alternate, so that a slow hour affects all of
+    them."""
     by_hand = bool({"nodes", "ntasks-per-node"} & options.keys())
     return [
         options | ({"ntasks": str(number)} if by_hand else placing.placed(number, site))
@@ -114,15 +117,15 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
     pattern = jobfile.request(jobfile.read(path), options).output
     if "%j" not in pattern and "%A" not in pattern:
         raise JobFileError(
-            f"--output={pattern}: without %j each job of the study overwrites the one before"
+            f"--output={pattern}: without %j each job of the study overwrites the previous output"
         )
 
 
 def run_all(
     path: Path, arguments: list[str], plan: list[dict], site: Site, chain: bool
 ) -> dict[Path, int]:
-    """Submit everything that the site takes at a time, then wait; outputs of the jobs that
-    succeeded, and their ranks."""
+    """Submit as many jobs at a time as the site accepts, and wait. Return the outputs of the
+    successful jobs and their ranks."""
     most = int(site.settings.get("SITE_MAX_JOBS") or len(plan))
     jobs: list[str] = []
     ended: list[list[JobStatus]] = []
@@ -141,7 +144,7 @@ def run_all(
 
 
 def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
-    """The run with the ranks its job asked for, site the program itself does not tell any."""
+    """Return the run with the ranks that its job requested, which the program may not know."""
     asked = next((ranks for file, ranks in outputs.items() if str(file) in run.files), None)
     return run if workers(run) else replace(run, workers=asked)
 

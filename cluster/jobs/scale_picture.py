@@ -1,4 +1,4 @@
-"""The picture of `cluster scale`: speedup against ranks, every job a point, the ideal dashed."""
+"""The picture of `cluster scale`: speedup against ranks, one point per job, ideal line dashed."""
 
 from pathlib import Path
 from statistics import median
@@ -10,9 +10,9 @@ BLUE, GREY, PALE = "#0072B2", "#595959", "#E0E0E0"
 
 
 def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
-    """Write the picture. Times are seconds of an epoch, by number of ranks, one for each job.
+    """Draw seconds per epoch, given as one time per job for each number of ranks.
 
-    Weak scaling: N ranks do N times the work, so a time that stays is a gain of N.
+    In weak scaling N ranks do N times the work, so a constant time is a speedup of N.
     """
     from matplotlib.figure import Figure
 
@@ -39,7 +39,8 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
 
 
 def draw_jobs(axes: Any, count: int, work: float, gains: list[Measure], label: str | None) -> None:
-    """Every job a point, with its range; `work`: how many times the work of the fewest ranks."""
+    """Draw one point with its range per job. `work`: the work of each size relative to the
+    smallest."""
     axes.errorbar(
         [count] * len(gains),
         [work * gain.value for gain in gains],

@@ -1,4 +1,4 @@
-"""What `cluster scale` says of speed jobs: each of them compares its ranks with one by itself."""
+"""What `cluster scale` reports on speed jobs, each of which compares its ranks with one rank."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ ROW = "{:>5} {:>5} {:>7}  {:<13} {:>7} {:>6}  {:<13}"
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Median speedup, ceiling and share by number of ranks; empty if no run has rounds."""
+    """Return median speedup, ceiling and share by number of ranks; empty if no run has rounds."""
     found: dict[int, list[tuple[Measure, Measure, Measure]]] = {}
     remarks = []
     for run in runs:

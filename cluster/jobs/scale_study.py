@@ -1,4 +1,4 @@
-"""What `cluster scale` says of a study that one launch measured: a table for each kind."""
+"""What `cluster scale` reports on a study within one launch: one table for each kind of scaling."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from autograder.records import Run
 
 
 def table(runs: Sequence[Run]) -> str:
-    """The numbers of the study's report; empty if no run has points."""
+    """Return the numbers of the study's report; empty if no run has points."""
     return "\n\n".join(
         "\n".join([f"{kind} scaling", line(study_table.HEAD), *(line(row.cells) for row in rows)])
         for kind, rows in study_table.by_kind(runs)

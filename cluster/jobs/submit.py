@@ -1,4 +1,4 @@
-"""`cluster submit`: hand a job file to the site's batch system; the same from a notebook."""
+"""`cluster submit`: hand a job file to the site's batch system. Notebooks use the same function."""
 
 import shlex
 import time
@@ -20,7 +20,7 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
-HELP = """Submit a job file: options of sbatch before it, the program's arguments behind it.
+HELP = """Submit a job file. Put sbatch's options before it and the program's arguments after it.
 
     cluster submit job.sbatch --epochs 4
 
@@ -28,7 +28,8 @@ HELP = """Submit a job file: options of sbatch before it, the program's argument
 
     cluster submit job.sbatch --site laptop --wait -- --epochs 4
 
-`--site` and `--wait` are ours and may stand on either side of the file; all others are sbatch's.
+`--site` and `--wait` belong to this command and may stand before or after the file. All other
+options are sbatch's.
 """
 
 
@@ -37,7 +38,9 @@ HELP = """Submit a job file: options of sbatch before it, the program's argument
     help=HELP,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.option(
+    "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
+)
 @click.option(
     "--wait", "-W", "stay", is_flag=True, help="Wait for the end; exit 1 if the job failed."
 )
@@ -58,11 +61,12 @@ def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) ->
 
 
 def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
-    """Site, wait, sbatch's options, the job file and the program's arguments, from one line."""
+    """Split a command line into site, wait, sbatch's options, the job file and the program's
+    arguments."""
     ours, words = take_ours(words)
     options, rest = take_options(words)
     if not rest:
-        raise click.UsageError("which job file? For example: cluster submit job.sbatch")
+        raise click.UsageError("no job file is named; for example: cluster submit job.sbatch")
     path, behind = Path(rest[0]), rest[1:]
     before_dashes = behind[: behind.index("--")] if "--" in behind else []
     arguments = behind[len(before_dashes) + 1 :] if "--" in behind else behind
@@ -73,14 +77,14 @@ def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path
     ours |= behind_file
     more, strangers = take_options(before_dashes)
     if strangers:
-        raise click.UsageError(f"{strangers[0]}: arguments of the program come after --")
+        raise click.UsageError(f"{strangers[0]}: put the program's arguments after --")
     options |= more
     wait = "wait" in ours or options.pop("wait", None) is not None
     return ours.get("site"), wait, options, path, arguments
 
 
 def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """--site and --wait out of a list of words, up to a `--`."""
+    """Take --site and --wait out of a list of words, up to a `--`."""
     ours: dict[str, str] = {}
     rest: list[str] = []
     words = list(words)
@@ -110,7 +114,7 @@ def submit(
     site: Site,
     show: Show = on_error_stream,
 ) -> str:
-    """Submit; show the real command and print, as sbatch does, the job's id; return the id."""
+    """Show the real command, submit, print the job's id as sbatch does, and return it."""
     job = jobfile.read(path)
     for note in job.notes:
         show(note)
@@ -148,7 +152,7 @@ def submission_of(
 
 
 def check_output_folder(job: JobFile, options: dict[str, str]) -> None:
-    """Slurm lets a job whose output cannot be written fail without a word."""
+    """Refuse an output folder that does not exist, where Slurm would fail without a message."""
     asked = jobfile.request(job, options)
     for name, pattern in (("output", asked.output), ("error", asked.error)):
         folder = (Path.cwd() / (asked.folder or "") / (pattern or "")).parent

@@ -1,4 +1,4 @@
-"""`cluster wait`: stay until a job has ended, showing its state, reason and expected start."""
+"""`cluster wait`: wait until a job has ended, and show its state, reason and expected start."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,22 +11,22 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
-QUICK = 0.25  # seconds between the first two questions
-LOOK_EVERY = 1.0  # seconds: an output is a file, and looking at it asks no scheduler
+QUICK = 0.25  # seconds between the first two requests
+LOOK_EVERY = 1.0  # seconds; looking at an output file does not load the scheduler
 
 
 @click.command("wait")
-@click.option("--site", "site_name", metavar="SITE", help="Where the job is.")
+@click.option("--site", "site_name", metavar="SITE", help="The job's site, if not the one in use.")
 @click.argument("label", metavar="JOB")
 def wait_command(site_name: str | None, label: str) -> None:
-    """Wait for the end of a job; exit 1 if it failed."""
+    """Wait until a job has ended; exit 1 if it failed."""
     site = site_files.current(site_name)
     click.echo(scheduler_of(site).ASK_BY_HAND.format(label), err=True)
     exit_if_failed(wait_for(label, site))
 
 
 def exit_if_failed(statuses: list[JobStatus]) -> None:
-    """With the last lines of what the job wrote, and what they mean."""
+    """Exit with the job's last lines and advice, if it failed."""
     if all(status.succeeded for status in statuses):
         return
     failure_advice.tell(statuses, lambda line: click.echo(line, err=True))
@@ -34,7 +34,7 @@ def exit_if_failed(statuses: list[JobStatus]) -> None:
 
 
 def wait_for(label: str, site: Site) -> list[JobStatus]:
-    """Wait; one line for each new state; the last statuses."""
+    """Wait, print each new state, and return the last statuses."""
     said: dict[str, str] = {}
     statuses: list[JobStatus] = []
     try:
@@ -45,7 +45,10 @@ def wait_for(label: str, site: Site) -> list[JobStatus]:
                     click.echo(line, err=True)
                     said[status.label] = line
     except KeyboardInterrupt:
-        click.echo(f"\nYou stopped waiting; job {label} goes on: cluster cancel {label}", err=True)
+        click.echo(
+            f"\nYou stopped waiting, but job {label} continues. To end it: cluster cancel {label}",
+            err=True,
+        )
         raise SystemExit(130) from None
     return statuses
 
@@ -53,9 +56,9 @@ def wait_for(label: str, site: Site) -> list[JobStatus]:
 def watch(
     label: str, site: Site, meanwhile: Callable[[list[JobStatus]], object] | None = None
 ) -> Iterator[list[JobStatus]]:
-    """The job's statuses, again and again until all of it is over or can never start.
+    """Yield the job's statuses repeatedly, until all of it has ended or can never start.
 
-    meanwhile: called with the latest ones between two questions, about once a second.
+    `meanwhile` is called with the latest statuses between two requests, about once a second.
     """
     scheduler = scheduler_of(site)
     pause = QUICK

@@ -1,5 +1,5 @@
-"""`cluster kernel`: the course's environment as a Jupyter kernel, so that notebook, job and ranks
-use the same one."""
+"""`cluster kernel`: install the course's environment as a Jupyter kernel, so that notebooks, jobs
+and ranks use the same one."""
 
 import json
 import os
@@ -17,15 +17,15 @@ from cluster.sites import site_files
 
 NAME = "dl-course"
 DISPLAY_NAME = "Deep Learning on Supercomputers"
-OURS = "dl-on-supercomputers"  # in the kernel's metadata: made here, so ours to replace or remove
+OURS = "dl-on-supercomputers"  # in the kernel's metadata: this command may replace or remove it
 
-# Starts a program (the kernel, or Open OnDemand's Jupyter) as the site's job files do theirs.
+# Starts a program (the kernel, or Open OnDemand's Jupyter) in a job file's environment.
 START = """\
 #!/bin/bash
 # Starts a program in the environment of the course. Written by `cluster kernel install`.
 environment={environment}
 
-# A notebook often runs in a job itself. What it submits is a job of its own and must not inherit
+# A notebook often runs in a job itself. The jobs that it submits are separate and must not inherit
 # the shape of this one: a left-over SLURM_CPUS_PER_TASK or SLURM_EXPORT_ENV breaks srun.
 for name in $(compgen -e); do
     case $name in
@@ -34,7 +34,7 @@ for name in $(compgen -e); do
     esac
 done
 
-# The software of the site, and whose account is charged: what `cluster use` chose.
+# The site's software and your account, as chosen by `cluster use`.
 site=${{COURSE_SITE:-$HOME/.dl-course/site.sh}}
 if [ -r "$site" ]; then
     source "$site" >&2
@@ -66,77 +66,77 @@ unset PYTHONHOME"""
 class Kernel:
     name: str
     folder: Path
-    environment: Path | None  # None: a kernel of somebody else
+    environment: Path | None  # None: another program's kernel
 
     @property
     def state(self) -> str:
         if self.environment == Path(sys.prefix):
             return "this environment"
         if self.environment and not (self.environment / "bin" / "python").exists():
-            return f"its environment is gone: cluster kernel remove --name {self.name}"
+            return f"its environment no longer exists: cluster kernel remove --name {self.name}"
         return "another environment"
 
 
 @click.group("kernel")
 def kernel_group() -> None:
-    """The course's environment as a Jupyter kernel."""
+    """Install the course's environment as a Jupyter kernel, list such kernels, or remove one."""
 
 
-with_name = click.option("--name", default=NAME, show_default=True, help="Of the kernel's folder.")
+with_name = click.option(
+    "--name", default=NAME, show_default=True, help="Name of the kernel's folder."
+)
 
 
 @kernel_group.command("install")
 @with_name
 def install_command(name: str) -> None:
-    """Make this environment a kernel that any Jupyter of yours lists."""
+    """Install this environment as a kernel that every Jupyter of yours offers."""
     folder = folder_of(name)
     known = read(folder)
     if known and not known.environment:
         raise click.ClickException(
-            f"{folder} is a kernel that was not made here: choose another --name, or delete it"
+            f"{folder} is another program's kernel: choose another --name, or delete it"
         )
     if not find_spec("ipykernel"):
         raise click.ClickException(
-            f"{sys.executable} has no ipykernel: install the course's environment (make), then"
-            " call the `cluster` in it"
+            f"{sys.executable} has no ipykernel: install the course's environment (make .venv),"
+            " then run the `cluster` in it"
         )
     try:
         write(folder)
     except OSError as error:
         raise click.ClickException(f"{folder}: {error.strerror}") from None
     click.echo(f"{DISPLAY_NAME}: {sys.prefix}")
-    click.echo(f"Written: {folder}. Choose it in Jupyter under Kernel, Change Kernel.")
+    click.echo(f"Written: {folder}. Select it in Jupyter under Kernel, Change Kernel.")
     jobs_use = environment_of_jobs()
     if jobs_use and jobs_use != Path(sys.prefix):
         click.echo(
-            f"But jobs use {jobs_use}: to change that, cluster use SITE --environment {sys.prefix}",
+            f"But jobs use {jobs_use}. To change that: cluster use SITE --environment {sys.prefix}",
             err=True,
         )
 
 
 @kernel_group.command("list")
 def list_command() -> None:
-    """The course's kernels, and whether their environments are there."""
+    """List the course's kernels, and whether their environments exist."""
     kernels = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
     ours = [kernel for kernel in kernels if kernel and kernel.environment]
     for kernel in ours:
         click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
     if not ours:
-        click.echo("There is none yet: cluster kernel install")
+        click.echo("There is none yet. To install one: cluster kernel install")
 
 
 @kernel_group.command("remove")
 @with_name
 def remove_command(name: str) -> None:
-    """Delete a kernel of the course; the environment stays."""
+    """Delete one of the course's kernels; its environment stays."""
     folder = folder_of(name)
     known = read(folder)
     if not known:
-        raise click.ClickException(
-            f"there is no kernel {name}; those there are: cluster kernel list"
-        )
+        raise click.ClickException(f"there is no kernel {name}; to list them: cluster kernel list")
     if not known.environment:
-        raise click.ClickException(f"{folder} was not made here, so it is left alone")
+        raise click.ClickException(f"{folder} is another program's kernel and is not deleted")
     try:
         shutil.rmtree(folder)
     except OSError as error:
@@ -153,19 +153,19 @@ def kernels_folder() -> Path:
 def folder_of(name: str) -> Path:
     if not re.fullmatch(r"[a-z0-9_][a-z0-9._-]*", name):
         raise click.UsageError(
-            f"--name {name}: Jupyter takes small letters, digits, dots, dashes and underlines"
+            f"--name {name}: Jupyter accepts a-z, digits, dots, hyphens and underscores"
         )
     return kernels_folder() / name
 
 
 def read(folder: Path) -> Kernel | None:
-    """The kernel in that folder, whoever made it."""
+    """Return the kernel in that folder, whoever installed it."""
     try:
         metadata = json.loads((folder / "kernel.json").read_text()).get("metadata", {})
         environment = metadata.get(OURS, {}).get("environment")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, AttributeError):  # not readable or not a kernel: not ours
+    except (OSError, ValueError, AttributeError):  # unreadable or no kernel, so not ours
         environment = None
     return Kernel(folder.name, folder, Path(environment) if environment else None)
 
@@ -173,7 +173,7 @@ def read(folder: Path) -> Kernel | None:
 def write(folder: Path) -> None:
     start = folder / "start.sh"
     spec = {
-        # By way of bash: some homes are mounted without the right to execute.
+        # Through bash, because some homes are mounted without the right to execute.
         "argv": [
             *("/bin/bash", str(start), sys.executable),
             *("-m", "ipykernel_launcher", "-f", "{connection_file}"),
@@ -188,7 +188,7 @@ def write(folder: Path) -> None:
 
 
 def replace(file: Path, text: str, mode: int) -> None:
-    """At once: a Jupyter that looks meanwhile sees the old file or the new one."""
+    """Replace the file in one step, so that Jupyter never reads half of it."""
     new = file.with_name(f".{file.name}.{os.getpid()}")
     new.write_text(text)
     new.chmod(mode)
@@ -206,7 +206,7 @@ def start_script() -> str:
 
 
 def environment_of_jobs() -> Path | None:
-    """What the personal site file says, if `cluster use` wrote one."""
+    """Return the environment that the personal site file names, if `cluster use` wrote one."""
     if not site_files.personal_file().is_file():
         return None
     chosen = site_files.load(site_files.personal_file()).exports.get("COURSE_ENVIRONMENT")

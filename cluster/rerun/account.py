@@ -1,7 +1,8 @@
-"""The unprivileged account that a rerun's jobs belong to: commands, files and checks as it.
+"""The unprivileged account that a rerun's jobs belong to, and what is run and checked as this
+account.
 
-Everything that touches the account's files is done by the account itself, so nothing it could have
-put there (a link, a pipe) is followed by whoever runs the grader.
+The account itself does everything with its files. So nothing that it might have put there (a link,
+a pipe) is followed by the person who runs the grader.
 """
 
 import os
@@ -14,7 +15,7 @@ import click
 
 COURSE = Path(__file__).resolve().parents[2]
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
-# The site's software on the login node too, as in a job: its Python runs the course's commands.
+# Load the site's software on the login node too: its Python runs the course's commands.
 IN_SITE = """\
 cd "$HOME" 2>/dev/null || cd /
 source "$COURSE_SITE" >&2 || exit 1
@@ -32,7 +33,7 @@ class Account:
     home: str
     variables: dict[str, str] = field(
         default_factory=dict
-    )  # of the site; nothing else is handed on
+    )  # of the site; nothing else is passed on
 
     def run(
         self,
@@ -42,7 +43,7 @@ class Account:
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
-        """A command as this account, with none of our variables. `show`: its words are ours."""
+        """Run a command as this account, with none of our variables. `show`: print its output."""
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
@@ -69,7 +70,7 @@ class Account:
     def cluster(
         self, *words: str, home: str, show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
-        """`cluster …` as the account would type it there, with the site's software."""
+        """Run `cluster …` as the account would type it there, with the site's software."""
         here = (*CLUSTER, *words)
         return self.run(
             "bash", "-c", IN_SITE, "cluster", *here, home=home, show=show, seconds=seconds
@@ -77,7 +78,7 @@ class Account:
 
 
 def account_named(name: str | None, variables: dict[str, str]) -> Account:
-    """The account, if commands can be run as it: by root, or by whom sudo lets."""
+    """Return the account if commands can be run as it: by root, or by whoever sudo allows."""
     if name is None:
         raise click.UsageError(
             "students' programs run under an account that may read nothing of the class: name it"
@@ -99,13 +100,13 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
         allowed = False
     if not allowed:
         raise click.ClickException(
-            f"no command can be run as {name} from here: be root, or have sudo for that account"
+            f"you cannot run commands as {name}: become root, or get sudo for that account"
         )
     return account
 
 
 def check_closed(account: Account, *folders: Path) -> None:
-    """That the account can read nothing in them, by trying."""
+    """Check, by trying, that the account can read nothing in these folders."""
     for folder in folders:
         if not folder.exists():
             continue
@@ -121,7 +122,7 @@ def check_closed(account: Account, *folders: Path) -> None:
 
 
 def check_course(account: Account) -> str:
-    """That it can read the course and start its Python, but change neither; its folder of data."""
+    """Check that the account can read the course and start its Python, but change neither."""
     program = (
         "import lessons.toolkit.record, cluster.cli, os, sys;"
         " print(); print(os.environ.get('COURSE_DATA', '')); print(sys.prefix)"

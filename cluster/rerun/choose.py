@@ -1,4 +1,4 @@
-"""Whose work is run again: who is named, who was flagged when graded, or who is drawn by lot."""
+"""Whose work is run again: named students, those flagged when graded, or a random draw."""
 
 import json
 import random
@@ -23,7 +23,7 @@ People = Mapping[str, Person]  # of the roster
 
 
 def students_of(group: Path, lesson: str, people: People) -> list[Student]:
-    """As `autograder grade` finds and calls them."""
+    """Return the students of a class as `autograder grade` finds and names them."""
     try:
         return find_students([group], lesson=lesson, who=who_is(people, {}) if people else nobody)
     except NoSubmissionsError as error:
@@ -31,8 +31,8 @@ def students_of(group: Path, lesson: str, people: People) -> list[Student]:
 
 
 def student_at(path: Path, lesson: str, people: People) -> Student:
-    """Whose place in the class this is, by the name that grading the class gives; or who is called
-    so there, in any form that the roster knows."""
+    """Return the student with this folder in the class, or with this name in any form that the
+    roster has."""
     try:
         check_there([path])
     except NoSubmissionsError as error:
@@ -40,18 +40,18 @@ def student_at(path: Path, lesson: str, people: People) -> Student:
     inside = students_of(path, lesson, people)
     if any(place.is_dir() and place != path for one in inside for place in one.places):
         raise click.UsageError(
-            "this is a class: name CLASS/STUDENT, or --draw N students by lot, or --flagged GRADES"
+            "this is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
         )
     for student in students_of(path.parent, lesson, people):
         if path in student.places:
             return replace(student, places=(path,))
     if len(inside) != 1:
-        raise click.UsageError(f"{path} holds nothing that was handed in")
+        raise click.UsageError(f"{path} contains no submission")
     return inside[0]
 
 
 def student_called(path: Path, lesson: str, people: People, why: str) -> Student:
-    """All that a student handed in whom no folder is called after."""
+    """Return everything that a student without a folder of their own submitted."""
     if not path.parent.is_dir():
         raise click.UsageError(why)
     there = {one.name: one for one in students_of(path.parent, lesson, people)}
@@ -61,14 +61,14 @@ def student_called(path: Path, lesson: str, people: People, why: str) -> Student
     if len(found) != 1:
         or_whom = f"; it may be {', '.join(sorted(found))}" if found else ""
         raise click.UsageError(
-            f"{shortened(path.name)} handed in nothing in {path.parent}: there is no such folder, "
-            f"and nobody there is called so{or_whom}"
+            f"{shortened(path.name)} submitted nothing in {path.parent}: there is no such folder, "
+            f"and no student there has that name{or_whom}"
         )
     return there[found[0]]
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:
-    """Students with a finding of evidence that a person should look at."""
+    """Return the students with a finding of evidence that a person should look at."""
     records = sorted((grades / "records").glob("*.json"))
     if not records:
         raise click.UsageError(f"{grades} holds no records: name the folder of `grade --out`")
@@ -87,7 +87,7 @@ def flagged(grades: Path, lesson: str) -> set[str]:
 
 
 def drawn(students: list[Student], number: int, seed: int) -> list[Student]:
-    """By lot; the same class and seed give the same students."""
+    """Return a random draw of students; the same class and seed give the same students."""
     in_order = sorted(students, key=lambda student: student.name)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
     return sorted(chosen, key=lambda student: student.name)

@@ -1,4 +1,4 @@
-"""`cluster rerun`: run handed-in programs again, as jobs of an account that may read nothing."""
+"""`cluster rerun`: run submitted programs again, as jobs of an account that may read nothing."""
 
 import secrets
 import signal
@@ -49,12 +49,12 @@ class RerunOptions:
 
     @property
     def several(self) -> bool:
-        """Whether students of a class are chosen, instead of one being named."""
+        """Return whether students of a class are chosen, rather than one named."""
         return self.draw is not None or self.flagged is not None
 
     @property
     def group(self) -> Path:
-        """The folder of the class."""
+        """Return the folder of the class."""
         return self.path.resolve() if self.several else self.path.resolve().parent
 
 
@@ -63,37 +63,41 @@ class RerunOptions:
 @click.argument("lesson", metavar="NN")
 @click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
 @click.option("--out", type=FOLDER, default=Path("reruns"), show_default=True)
-@click.option("--draw", type=click.IntRange(1), metavar="N", help="N students by lot.")
-@click.option("--seed", type=int, help="Of the lot; printed if you give none.")
+@click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
+@click.option("--seed", type=int, help="Seed of the draw; printed if you give none.")
 @click.option(
     "--flagged",
     metavar="GRADES",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Who was flagged in this folder of `autograder grade`.",
+    help="Rerun the students flagged in this output of `autograder grade`.",
 )
 @click.option("--roster", type=FILE, help="CSV: student, name, email, ids, as for grading.")
-@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.option(
+    "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
+)
 @click.option("--profile", type=click.Choice(["smoke", "full"]), default="full", show_default=True)
 @click.option("--environment", help="Folder of a Python environment that USER can start.")
-@click.option("--scratch", help="Where USER's jobs lie, on all nodes; else its home.")
-@click.option("--minutes", type=click.IntRange(1), help="Time limit of a job; else by its record.")
+@click.option("--scratch", help="Folder for USER's jobs, seen by all nodes. Default: its home.")
+@click.option(
+    "--minutes", type=click.IntRange(1), help="Time limit of a job. Default: from its record."
+)
 @click.option(
     "--network",
     is_flag=True,
-    help="Leave the network, which ranks on several nodes need; files are then kept apart by"
-    " permissions alone.",
+    help="Keep the network, which ranks on several nodes need. Files are then protected by"
+    " permissions only.",
 )
 def rerun_command(**given: Any) -> None:
-    """Run a student's handed-in programs of lesson NN again, for `autograder grade --reruns`.
+    """Run a student's submitted programs of lesson NN again, for `autograder grade --reruns`.
 
     CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
-    neither the class nor the grades, and are on one node without a network.
+    neither the class nor the grades, and run on one node without a network.
     """
     options = RerunOptions(**given)
     rules = rubric.load_rubric(rubric_file(options.lesson))
     students = students_of(options, rules.lesson)
     terms = terms_of(options)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: the job is cancelled
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as after Ctrl-C: the job is cancelled
     failed = 0
     for number, student in enumerate(students, 1):
         click.echo(
@@ -121,7 +125,7 @@ def students_of(options: RerunOptions, lesson: str) -> list[Student]:
 
 
 def terms_of(options: RerunOptions) -> Terms:
-    """Return what holds for all jobs. The account can read neither the class nor the grades."""
+    """Return what applies to all jobs; the account can read neither class nor grades."""
     site = site_files.current(options.site_name)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
@@ -142,7 +146,7 @@ def terms_of(options: RerunOptions) -> Terms:
 
 def rerun_student(student: Student, rules: Rubric, options: RerunOptions, terms: Terms) -> None:
     if Path(student.name).name != student.name:  # as some systems' own files name them
-        raise NotRepeatableError("its name cannot be a folder's")
+        raise NotRepeatableError("its name cannot be the name of a folder")
     taken = take(student, rules, options.profile)
     ended = [run_job(terms, taken, job) for job in taken.jobs]
     folder = options.out / student.name / rules.lesson
@@ -161,7 +165,7 @@ def rubric_file(lesson: str) -> Path:
 
 
 def chosen(students: list[Student], options: RerunOptions, lesson: str) -> list[Student]:
-    """Return who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
+    """Return the flagged students or a random draw; with both options, a draw of flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
         students = [student for student in students if student.name in names]
@@ -171,12 +175,13 @@ def chosen(students: list[Student], options: RerunOptions, lesson: str) -> list[
         names_drawn = ", ".join(printable(student.name) for student in students)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not students:
-        raise click.ClickException("there is nobody to run again")
+        raise click.ClickException("no student's work is to be run again")
     return students
 
 
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:
-    """All that jobs of the account get of our variables: where the site, data and Python are."""
+    """Return the variables that the account's jobs get from us: where the site, data and Python
+    are."""
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
     known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")

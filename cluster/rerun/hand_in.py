@@ -1,4 +1,4 @@
-"""What of a hand-in is run again: its programs, and what its runs that count were given."""
+"""What is run again of a submission: its programs, with the arguments of the runs that count."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,28 +23,28 @@ from autograder.submissions.regular_files import open_regular
 from autograder.submissions.students import Student
 
 MOST_PROGRAMS, LARGEST = 100, 1_000_000  # files, bytes of one
-LONGEST = 24 * 3600  # seconds that a record may ask its repetition for
+LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 
-LAUNCHERS = ("torchrun", "horovodrun")  # of launch(): programs may need what these set
+LAUNCHERS = ("torchrun", "horovodrun")  # of launch(); programs may need what these set
 
-# What a notebook does before its job is submitted: lesson -> program and arguments.
+# What a notebook runs before it submits its job: lesson -> program and arguments.
 BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
 
 
 class NotRepeatableError(Exception):
-    """Why a hand-in cannot be run again, in a sentence."""
+    """Why a submission cannot be run again, in a sentence."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """One job to submit: a program with the arguments of the record, for one or several runs."""
+    """One job to submit: a program with the record's arguments, for one or several runs."""
 
     program: str
     arguments: tuple[str, ...]
     ranks: int
     hosts: int
     threads: int
-    launcher: str  # only one that stands in for the site's, as the variable LAUNCHER takes it
+    launcher: str  # only if it replaces the site's; the value of LAUNCHER
     seconds: float  # that the record's run took
     before: tuple[str, ...]  # a program and its arguments, to be run first
     launches: tuple[str, ...]
@@ -54,7 +54,7 @@ class Repeated:
 class Taken:
     student: str
     lesson: str
-    programs: dict[str, bytes]  # by their path beside the program
+    programs: dict[str, bytes]  # by their path relative to the program
     jobs: tuple[Repeated, ...]
 
     def digests(self) -> dict[str, str]:
@@ -62,12 +62,12 @@ class Taken:
 
 
 def take(student: Student, rubric: Rubric, profile: Profile) -> Taken:
-    """All that a rerun needs, read out of the hand-in. Raises NotRepeatableError."""
+    """Return everything that a rerun needs from the submission, or raise NotRepeatableError."""
     with ExitStack() as stack:
         folders = one_folder_a_lesson(stack.enter_context(opened(student)))
         folder = next((one for one in folders if one.lesson == rubric.lesson), None)
         if folder is None or not folder.outputs:
-            raise NotRepeatableError(f"no output of lesson {rubric.lesson} was handed in")
+            raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
         join_places(folder)
         runs = read_runs(folder, own_readers(rubric))
         programs = programs_in(folder)
@@ -75,27 +75,27 @@ def take(student: Student, rubric: Rubric, profile: Profile) -> Taken:
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
     recorded = {run.launch: run for run in counted if run.launch}
     if not recorded:
-        raise NotRepeatableError("no finished run with a run record counts")
+        raise NotRepeatableError("no run that counts finished with a run record")
     return Taken(student.name, rubric.lesson, programs, jobs_of(list(recorded.values()), programs))
 
 
 def programs_in(folder: Folder) -> dict[str, bytes]:
-    """By their path below the lesson's folder."""
+    """Return the programs by their path below the lesson's folder."""
     if not folder.programs:
-        raise NotRepeatableError("no program was handed in")
+        raise NotRepeatableError("no program was submitted")
     if len(folder.programs) > MOST_PROGRAMS:
-        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were handed in")
+        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were submitted")
     found: dict[str, bytes] = {}
     for path, shown in folder.programs.items():
         name = below_lesson(PurePath(shown))
         text = read_program(path, name)
         if found.setdefault(name, text) != text:
-            raise NotRepeatableError(f"two different {shortened(name, 80)} were handed in")
+            raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
     return found
 
 
 def below_lesson(name: PurePath) -> str:
-    """`you.zip/02_serial/nets/cnn.py` is nets/cnn.py."""
+    """Return the path below the lesson: `you.zip/02_serial/nets/cnn.py` becomes nets/cnn.py."""
     folders = name.parts[:-1]
     packed = [number for number, part in enumerate(folders, 1) if is_package(part)]
     top = packed[-1] if packed else 0
@@ -120,7 +120,7 @@ def read_program(path: Path, name: str) -> bytes:
 
 
 def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Runs that one job printed are repeated by one job."""
+    """Return the jobs. Runs that one job printed are repeated by one job."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))
@@ -152,7 +152,7 @@ def program_of(run: Run, programs: dict[str, bytes]) -> str:
     name = run.header.program
     if name is None or name not in programs:
         raise NotRepeatableError(
-            f"the record names the program {shortened(name, 60)}, which was not handed in"
+            f"the record names the program {shortened(name, 60)}, which was not submitted"
         )
     return name
 
@@ -160,14 +160,14 @@ def program_of(run: Run, programs: dict[str, bytes]) -> str:
 def arguments_of(run: Run) -> tuple[str, ...]:
     words = run.header.arguments
     if words is None:
-        raise NotRepeatableError("its record does not say which arguments the program was given")
+        raise NotRepeatableError("its record lacks the program's arguments")
     if any(not word.isprintable() or word.endswith("...") for word in words):
         raise NotRepeatableError("the arguments in its record are cut or damaged")
     return tuple(map(in_own_tmp, words))
 
 
 def in_own_tmp(word: str) -> str:
-    """A folder of the student's machine lies in the rerun's own /tmp."""
+    """Move a folder of the student's machine into the rerun's own /tmp."""
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}/tmp/{PurePath(value).name}" if value.startswith("/") else word
 

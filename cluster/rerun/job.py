@@ -1,4 +1,4 @@
-"""One job of a rerun: what it runs, where, and what comes back."""
+"""One job of a rerun: what it runs, where, and what it returns."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from cluster.sites.site_files import Site
 
 HERE = COURSE / "cluster" / "rerun"
 LARGEST_OUTPUT = 50_000_000  # bytes
-SHORTEST, TIMES_AS_LONG = 600, 3  # seconds; of what the record's run took
+SHORTEST, TIMES_AS_LONG = 600, 3  # seconds, and multiples of the recorded run
 MOST_RANKS = 1024
 SLACK_CORES = 0.25  # daemons of the node
 UNSEEN = ("solutions", "tests", "autograder/rubrics/expected", ".git", "build")  # of the course
@@ -48,22 +48,22 @@ facts
 
 @dataclass(frozen=True)
 class Terms:
-    """What holds for all jobs of one call."""
+    """What applies to all jobs of one call."""
 
     account: Account
     site: Site
-    parent: str  # the folder that the account's folders are made in, the same on all nodes
-    hide: list[Path]  # what no program may see, whatever its permissions
+    parent: str  # the parent of the account's folders, the same on all nodes
+    hide: list[Path]  # what programs must not see, whatever its permissions
     network: bool
     seconds: int | None  # time limit
 
 
 @dataclass(frozen=True)
 class Place:
-    """Two folders of the account's, closed to all others."""
+    """Two folders that belong to the account and are closed to everyone else."""
 
-    own: str  # home of the commands that look after the job, with its output; the job cannot see it
-    program: str  # the hand-in's programs; the job's home, and all that it can write
+    own: str  # home of the commands that manage the job, with its output; the job cannot see it
+    program: str  # the submitted programs; the job's home, and all that it can write to
 
 
 @dataclass(frozen=True)
@@ -75,25 +75,25 @@ class Ended:
     accounting: str  # the scheduler's line
     output: bytes
     error: bytes
-    undisturbed: bool  # others left it the cores that it asked for, so its speed says something
+    undisturbed: bool  # it had the cores that it requested, so its speed is meaningful
 
 
 @contextmanager
 def place_of(account: Account, parent: str) -> Iterator[Place]:
-    """Made by the account, and removed by it."""
+    """Let the account make the folders, and remove them afterwards."""
     base = account.do("mktemp", "-d", f"{parent}/rerun-XXXXXXXX")
     place = Place(f"{base}/own", f"{base}/program")
     try:
         account.do("mkdir", "-m", "700", place.own, place.program)
         yield place
     finally:
-        # A program may have closed folders of its own to their owner.
+        # A program may have closed its own folders even to their owner.
         account.run("chmod", "-R", "u+rwX", base, seconds=600)
         account.run("rm", "-rf", base, seconds=600)
 
 
 def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
-    """The programs as files of the account, written by the account."""
+    """Let the account write the programs into its own files."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in programs.items():
@@ -144,7 +144,7 @@ def exported(variables: dict[str, str]) -> str:
 
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
-    """What is asked of the scheduler: one node, or with a network as many as the record's run."""
+    """Return the scheduler's options: one node, or with a network as many as in the record."""
     cores = int(terms.site.settings.get("SITE_CORES_PER_NODE") or 0)
     nodes = job.hosts if terms.network else 1
     if job.ranks > MOST_RANKS:
@@ -184,11 +184,11 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
         )
         last = said.stdout.decode(errors="replace").split()[-1:]
         if said.returncode or not last:
-            raise click.ClickException("the job was not submitted; the reason stands above")
+            raise click.ClickException("the job was not submitted; the reason is above")
         job_id = last[0]
         try:
             account.cluster("wait", job_id, home=place.own, show=True, seconds=None)
-        except BaseException:  # stopped from outside
+        except BaseException:  # ended from outside
             account.cluster("cancel", job_id, home=place.own, show=True)
             raise
         ended = time.time()
@@ -201,7 +201,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
 
 
 def accounting(account: Account, place: Place, job_id: str) -> str:
-    """The scheduler's line; it is whole some seconds after its job."""
+    """Return the scheduler's line, which is complete some seconds after the job's end."""
     for _ in range(20):
         done = account.cluster("accounting", "--parsable", job_id, home=place.own)
         rows = done.stdout.decode(errors="replace").splitlines()
@@ -213,7 +213,7 @@ def accounting(account: Account, place: Place, job_id: str) -> str:
 
 
 def had_its_cores(report: bytes, job: Repeated) -> bool:
-    """By the report of sandbox.py; without one, as over a network, nobody knows."""
+    """Return whether the job had its cores to itself, as sandbox.py reports; False if unknown."""
     try:
         told = json.loads(report)
         return told["others"] + job.ranks * job.threads <= told["cores"] + SLACK_CORES
@@ -222,7 +222,7 @@ def had_its_cores(report: bytes, job: Repeated) -> bool:
 
 
 def read(account: Account, path: str) -> bytes:
-    """As the account itself reads it, up to a bound."""
+    """Read a file as the account, up to a limit."""
     return account.run("head", "-c", str(LARGEST_OUTPUT), path).stdout
 
 
@@ -230,14 +230,14 @@ def read(account: Account, path: str) -> bytes:
 
 
 def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
-    """RERUNS/STUDENT/NN: the outputs, and what the grader has to know of them."""
+    """Write RERUNS/STUDENT/NN: the outputs, and what the grader has to know about them."""
     outputs = folder / "outputs"
     outputs.mkdir(parents=True, exist_ok=True, mode=0o700)
     for old in outputs.iterdir():
         old.unlink()
     jobs = []
     for number, (job, one) in enumerate(zip(taken.jobs, ended, strict=True), 1):
-        # Where each job has a queue of its own, as on the laptop, all are number 1.
+        # Where each job has its own queue, as on the laptop, all have number 1.
         name = f"rerun{number}_{one.job_id}"
         (outputs / f"{name}.out").write_bytes(one.output)
         (outputs / f"{name}.err").write_bytes(one.error)

@@ -1,9 +1,10 @@
-"""Run a command where it reaches nothing but itself: `python -I sandbox.py [OPTIONS] -- COMMAND …`.
+"""Run a command that can reach nothing but itself: `python -I sandbox.py [OPTIONS] -- COMMAND …`.
 
-Linux namespaces, made by an ordinary account: no network but the own loopback, no processes but the
-own, an own /tmp and shared memory, and folders that are hidden or shown. When the command ends, so
-does all that it left running. It needs Python's own library alone, since nothing of the course can
-be imported before it.
+An ordinary account makes Linux namespaces: only the loopback network, only its own processes, its
+own /tmp and shared memory, and folders that are hidden or shown. When the command ends, everything
+that it left running ends too.
+
+It uses only Python's own library, because nothing of the course can be imported before it.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def main():
     parser.add_argument("--processes", type=int, default=8192, help="threads count too")
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args()
-    # Opened before it is hidden; what runs here cannot reach it.
+    # Opened before it is hidden; the command cannot reach it.
     report = os.open(asked.report, os.O_WRONLY | os.O_CREAT) if asked.report else None
     try:
         if not asked.limits_only:
@@ -61,8 +62,8 @@ def main():
 
 def cannot(error):
     return (
-        f"sandbox: this node lets an ordinary account make no namespaces ({error}), so the network"
-        " cannot be taken away; `cluster rerun --network` leaves it"
+        f"sandbox: this node does not let ordinary accounts make namespaces ({error}), so the"
+        " network cannot be switched off; `cluster rerun --network` keeps it"
     )
 
 
@@ -75,7 +76,7 @@ def call(name, *words):
 def enter(hide, show):
     user, group = os.getuid(), os.getgid()
     call("unshare", NEW_USER | NEW_MOUNTS | NEW_IPC | NEW_PROCESSES | NEW_NETWORK)
-    # The account keeps its number, and has no rights of root once the command is executed.
+    # The account keeps its id, and has no root rights once the command is executed.
     write("/proc/self/setgroups", "deny")
     write("/proc/self/uid_map", f"{user} {user} 1")
     write("/proc/self/gid_map", f"{group} {group} 1")
@@ -90,7 +91,7 @@ def write(path, text):
 
 
 def loopback_up():
-    """Ranks of one node meet there."""
+    """Switch the loopback interface on, where the ranks of one node meet."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         name_and_flags = struct.pack("16sh14x", b"lo", 1 | 64)  # up, running
         fcntl.ioctl(any_socket, 0x8914, name_and_flags)  # SIOCSIFFLAGS
@@ -102,7 +103,8 @@ def mount(source, target, kind, flags, data=None):
 
 
 def arrange(hide, show):
-    """Folders from the top down, so that what is shown lies on what hides it, and may hide some."""
+    """Hide and show folders, from the top down: what is shown lies on what hides it, and may hide
+    more."""
     show = [os.path.realpath(folder) for folder in show]
     hide = [os.path.realpath(folder) for folder in (*OWN, *hide)]
     kept = {folder: os.open(folder, os.O_PATH) for folder in show}  # before they are covered
@@ -117,13 +119,13 @@ def arrange(hide, show):
             mount("tmpfs", folder, "tmpfs", NOSUID | NODEV, "mode=" + mode)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR):
-                raise  # what the account cannot reach, is hidden already
+                raise  # the account cannot reach it, so it is hidden already
     for descriptor in kept.values():
         os.close(descriptor)
 
 
 def limit(largest_file, processes):
-    """Of each process, but the number of processes, which is the account's."""
+    """Limit each process. Only the number of processes is a limit of the whole account."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for what, most in (
         (resource.RLIMIT_CORE, 0),
@@ -137,8 +139,8 @@ def limit(largest_file, processes):
 
 
 def run_as_first_process(command):
-    """The command's exit code. At its end the first process takes all others with it."""
-    first = os.fork()  # what is forked after `unshare` is inside
+    """Run the command and return its exit code. When the first process ends, all others do too."""
+    first = os.fork()  # processes forked after `unshare` are inside
     if first == 0:
         LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL)
         try:
@@ -153,7 +155,7 @@ def run_as_first_process(command):
 
 
 def seconds_of_node():
-    """All its processors' together since it started: at work, and in all."""
+    """Return the seconds of all processors since the start: busy, and in total."""
     with open("/proc/stat") as file:
         ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
     idle = ticks[3] + ticks[4]
@@ -161,7 +163,7 @@ def seconds_of_node():
 
 
 def computed_since(before):
-    """Processors that others kept busy meanwhile, and how many there are."""
+    """Return how many processors others kept busy meanwhile, and how many there are."""
     busy, total = seconds_of_node()
     busy, total = busy - before[0], total - before[1]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -184,7 +186,7 @@ def start(command):
 
 
 def wait_for(program):
-    """As a shell would say it; orphans that end meanwhile are taken leave of."""
+    """Return the exit code as a shell would, and reap orphans that end meanwhile."""
     while True:
         process, status = os.wait()
         if process == program:

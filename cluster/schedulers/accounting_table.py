@@ -1,4 +1,4 @@
-"""What is on record about jobs, by sacct's columns: raw for programs, or a table for people."""
+"""Accounting records in sacct's columns: raw for programs, a table for people."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import click
 
 from autograder.slurm_notation import SACCT_COLUMNS, SACCT_HEADER
 
-# sacct's columns and their widths, of which a minus aligns to the left.
+# sacct's columns and their widths; a minus aligns to the left.
 COLUMNS = {
     "JobID": -10,
     "JobName": -20,
@@ -23,7 +23,7 @@ FOR_SACCT = ",".join(f"{name.lower()}%{width}" for name, width in COLUMNS.items(
 
 
 def show(rows: Iterable[list[str]], parsable: bool) -> None:
-    """Rows with all columns, as `sacct -X -P` prints them, or their main columns as a table."""
+    """Print rows with all columns, as `sacct -X -P` does, or the main columns as a table."""
     if parsable:
         for line in (SACCT_HEADER, *("|".join(row) for row in rows)):
             click.echo(line)

@@ -1,4 +1,4 @@
-"""What the course asks of every batch system, and what each tells about a job, in Slurm's words."""
+"""What the course needs from every batch system. Job states have Slurm's names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,29 +35,29 @@ class JobStatus:
 class Scheduler(Protocol):
     """A batch system: a module with these names, and a row in known.py.
 
-    What cannot be done is a click.ClickException: a sentence that says what to do.
+    What cannot be done raises a click.ClickException that says what to do.
     """
 
-    SUBMIT_PROGRAM: str  # without it nothing can be handed over from here; "": none is needed
-    RUNS_HERE: bool  # its jobs run on this machine, where they slow each other down
-    ASK_EVERY: float  # seconds: when asked again and again, not more often in the long run
+    SUBMIT_PROGRAM: str  # required for submitting; "" if no program is needed
+    RUNS_HERE: bool  # its jobs run on this machine, so they slow each other down
+    ASK_EVERY: float  # seconds between repeated requests in the long run
     ASK_BY_HAND: str  # shown by `cluster wait`; {0} is the job
-    HEALTH: tuple[str, str] | None  # a command, and what it prints where all is well
+    HEALTH: tuple[str, str] | None  # a command, and what it prints if all is well
 
     def submit(
         self, job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
     ) -> str:
-        """Show how the job is handed over and do it; its id, as sbatch would print it."""
+        """Submit a job, show the command for it, and return its id as sbatch would print it."""
 
     def statuses(self, label: str) -> list[JobStatus]:
-        """The job's state, or that of each task of an array."""
+        """Return the job's status, or the status of each task of an array."""
 
     def queue(self) -> None:
-        """Print the user's jobs that wait or run."""
+        """Print the user's waiting and running jobs."""
 
     def cancel(self, label: str) -> None:
-        """End a job, or take it out of the queue."""
+        """End a job, or remove it from the queue."""
 
     def accounting(self, labels: list[str], parsable: bool = True) -> None:
-        """Print what is on record about these jobs as `sacct -X -P` does, with its columns; or, for
-        people, the main ones as a table."""
+        """Print the accounting records of these jobs as `sacct -X -P` does, or as a table of the
+        main columns."""

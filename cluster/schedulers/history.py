@@ -1,4 +1,5 @@
-"""What was submitted from here, one JSON line a job: where its output is, and what it was."""
+"""The jobs that were submitted from this account, one JSON line per job, with the names of their
+output files."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ class Submission:
     job_file: str  # absolute
     options: dict[str, str]
     arguments: list[str]
-    output: str  # absolute; %j and other numbers are still to be filled in
+    output: str  # absolute; %j and other numbers are not filled in yet
     error: str | None
     submitted: float
 
@@ -37,12 +38,12 @@ def everything() -> list[Submission]:
 
 
 def of(job: Path) -> list[Submission]:
-    """What was submitted of this job file, oldest first."""
+    """Return the submissions of this job file, oldest first."""
     wanted = str(job.resolve())
     return [submission for submission in everything() if submission.job_file == wanted]
 
 
 def with_id(job_id: str) -> Submission | None:
-    """The latest submission with this id; ids of different sites may be the same."""
+    """Return the latest submission with this id; different sites may use the same id."""
     same_id = [submission for submission in everything() if submission.job_id == job_id]
     return same_id[-1] if same_id else None

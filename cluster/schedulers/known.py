@@ -1,4 +1,4 @@
-"""The batch systems that the course speaks to: SITE_SCHEDULER of a site file names one."""
+"""The supported batch systems. SITE_SCHEDULER in a site file selects one."""
 
 import click
 

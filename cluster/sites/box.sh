@@ -1,5 +1,5 @@
 # A real Slurm on one machine: `make box-up`. Four virtual nodes of 16 pretended CPUs and 4
-# pretended GPUs each: it proves that a program is right, not that it is fast.
+# pretended GPUs each: it shows that a program is correct, not that it is fast.
 SITE_NAME=box
 SITE_TITLE="A real Slurm on this machine, 4 virtual nodes"
 SITE_SCHEDULER=slurm
@@ -15,13 +15,13 @@ SITE_CONTAINER="apptainer exec"
 SITE_TESTED="in the course's own tests"
 
 export SBATCH_PARTITION=${SBATCH_PARTITION:-gpus}
-# Many ranks share few real cores here: one thread a rank.
+# Many ranks share few real cores here: one thread per rank.
 export OMP_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
-# Keeps Open MPI's start quiet about a security plug-in that it does not need.
+# Without this, Open MPI complains about a security plug-in that it does not need.
 export PMIX_MCA_psec=native
-# Open MPI would look for a fabric, for a second in each rank: the virtual nodes have none.
+# Otherwise every rank spends a second looking for a fabric, and the virtual nodes have none.
 export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
-# A rank that waits for a message would keep one of the few real cores busy.
+# Otherwise a rank that waits for a message keeps one of the few real cores busy.
 export OMPI_MCA_mpi_yield_when_idle=1
 
 load_software() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# into_image.sh WORDS…: starts a rank's words, which lead into an image, with what a library in there
-# needs of Slurm's PMIx: the settings that outside stand in a file of Slurm's, and its folder.
+# into_image.sh COMMAND…: start a rank in an image, with what the MPI library there needs of Slurm's
+# PMIx: its folder, and the settings that outside are in a file of Slurm's.
 settings=(PMIX_SECURITY_MODE=PMIX_MCA_psec PMIX_GDS_MODULE=PMIX_MCA_gds PMIX_PTL_MODULE=PMIX_MCA_ptl)
 for pair in "${settings[@]}"; do
     from=${pair%=*} to=${pair#*=}

@@ -3,13 +3,13 @@
 export COURSE_SITE_NAME=$SITE_NAME COURSE_SCHEDULER=$SITE_SCHEDULER
 sites_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 container=() # the words in front of a program that runs in an image; `launch` fills it
-# TensorFlow takes oneDNN by itself only on processors with AVX512_VNNI. On others (an EPYC of 2021,
-# say) a step of ResNet50V2 on 32 x 32 pictures takes six times as long without it.
+# By default TensorFlow uses oneDNN only on processors with AVX512_VNNI. Without it, a step of
+# ResNet50V2 on 32 x 32 images took six times as long on an EPYC of 2021.
 export TF_ENABLE_ONEDNN_OPTS=${TF_ENABLE_ONEDNN_OPTS:-1}
-# Its notes would hide a job's own error; warnings and errors stay.
+# Hide TensorFlow's notes, but not its warnings and errors, so that a job's own error is visible.
 export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-1}
 
-# One line a fact, so that a reader of the output knows where and how the job ran.
+# Print one line per fact, so that a reader of the output knows where and how the job ran.
 facts() {
     local folder=${SLURM_SUBMIT_DIR:-$PWD} revision changed
     revision=$(git -C "$folder" rev-parse --short HEAD 2>/dev/null || echo none)
@@ -33,9 +33,9 @@ gpu_names() {
     if [ -n "$names" ]; then tr -s '\n ' '; ' <<<"$names" | sed 's/^[; ]*//; s/[; ]*$//'; else echo none; fi
 }
 
-# launch PROGRAM …: the program on all ranks of the job.
-# LAUNCHER=torchrun or LAUNCHER=horovodrun takes that launcher instead of the site's.
-# COURSE_IMAGE=FILE.sif puts every rank into that image: docs/containers.md.
+# launch PROGRAM …: run the program on all ranks of the job.
+# LAUNCHER=torchrun or LAUNCHER=horovodrun uses that launcher instead of the site's.
+# COURSE_IMAGE=FILE.sif runs every rank in that image: docs/containers.md.
 launch() {
     local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH
     own_environment "$@"
@@ -51,13 +51,13 @@ launch() {
     else
         status=1
     fi
-    # The laptop's accounting: the highest exit code of a step, as in Slurm.
+    # For the laptop's accounting, which reports the highest exit code of a step, as Slurm does.
     [ -z "${COURSE_JOB_FOLDER:-}" ] || echo "$status" >>"$COURSE_JOB_FOLDER/steps"
     return $status
 }
 
-# Where each framework has an environment of its own (docs/install-cluster.md), TensorFlow's programs start in
-# theirs; all others, and all commands, in COURSE_ENVIRONMENT.
+# Where each framework has its own environment (docs/install-cluster.md), TensorFlow programs start in
+# theirs. All other programs, and all commands, use COURSE_ENVIRONMENT.
 own_environment() {
     local word files imports='^ *(import|from) +(tensorflow|keras|tf_keras|horovod\.tensorflow)\b'
     for word in ${COURSE_ENVIRONMENT_TENSORFLOW:+"$@"}; do
@@ -71,7 +71,7 @@ own_environment() {
     done
 }
 
-# A program and the modules in its folder that it imports: it may have its framework through them.
+# Print a program and the modules in its folder that it imports, because they may import a framework.
 with_modules_beside() {
     local at name file files=("$1")
     for ((at = 0; at < ${#files[@]}; at++)); do
@@ -83,13 +83,13 @@ with_modules_beside() {
     printf '%s\n' "${files[@]}"
 }
 
-# in_container PROGRAM …: the program once, on this node, in the image that COURSE_IMAGE names.
+# in_container PROGRAM …: run the program once, on this node, in the image that COURSE_IMAGE names.
 in_container() {
     local container=()
     container_words && "${container[@]}" "$@"
 }
 
-# Sets `container`, the words in front of a program that runs in the image; none without an image.
+# Set `container`, the words in front of a program that runs in an image; empty without an image.
 container_words() {
     [ -n "${COURSE_IMAGE:-}" ] || return 0
     read -ra container <<<"${SITE_CONTAINER:-}"
@@ -100,7 +100,7 @@ container_words() {
     elif [[ $COURSE_IMAGE == *.sif && ! -f $COURSE_IMAGE ]]; then
         echo "launch: there is no image $COURSE_IMAGE; docs/containers.md says how it is made" >&2
     else
-        # In the image are your home, this folder and /tmp; data lie elsewhere.
+        # The image sees your home, this folder and /tmp. Data sets are elsewhere.
         local folder seen=
         for folder in "${COURSE_DATA:-}" "${COURSE_DATA_CACHE:-}" "$SITE_SCRATCH"; do
             [ ! -d "$folder" ] || [ "$folder" = /tmp ] || seen+=${seen:+,}$folder
@@ -114,8 +114,8 @@ container_words() {
     return 1
 }
 
-# A launcher and an MPI that do not fit start N programs that each believe to be alone, and end with
-# exit code 0. So the ranks are counted before the program starts.
+# A launcher and an MPI that do not match start N independent programs, with exit code 0. Therefore
+# the ranks are counted before the program starts.
 ranks_are_one_world() {
     [ "$1" -gt 1 ] || return 0
     launch_ranks "$1" "${container[@]}" python -c '
@@ -161,13 +161,13 @@ with_torchrun() {
         --no-python "${@:2}"
 }
 
-# launch_nodes N PROGRAM …: the program once on each of the job's N nodes; a site without srun has its
-# own.
+# launch_nodes N PROGRAM …: run the program once on each of the job's N nodes. A site without srun
+# defines its own.
 declare -F launch_nodes >/dev/null || launch_nodes() {
     srun --ntasks-per-node=1 --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
 }
 
-# A program of the site's, where the course's environment brings another one of the same name.
+# Print the path of the site's own program where the course's environment has one of the same name.
 sites_own() {
     local place own=
     while read -r place; do
@@ -184,7 +184,7 @@ hosts() { # the job's nodes, one a line
     esac
 }
 
-# Outside a job: account, partition and GPUs of this site are salloc's, too, which does not read SBATCH_….
+# Outside a job: salloc does not read SBATCH_…, so give it the site's account, partition and GPUs too.
 if [ -z "${SLURM_JOB_ID:-}" ] && [ "$SITE_SCHEDULER" = slurm ]; then
     for name in "${!SBATCH_@}"; do
         export "SALLOC_${name#SBATCH_}=${!name}"
@@ -199,12 +199,12 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
     else
         MASTER_ADDR=127.0.0.1
     fi
-    # A job's number is nobody else's, but on a laptop, where every queue begins with 1.
+    # No other job has the same number, except on a laptop, where every queue begins at 1.
     port=${SLURM_JOB_ID//[!0-9]/}
     [ "$SITE_SCHEDULER" != laptop ] || port=$$
-    # From 32768 on the system gives ports to whoever calls.
+    # The system hands out ports from 32768 on to any program.
     export MASTER_ADDR MASTER_PORT=$((20000 + 10#$port % 12000))
-    # Of the session in which the job was submitted: cores that this job does not have.
+    # Inherited from the session that submitted the job: cores that this job does not have.
     case ${SLURM_CPU_BIND:-} in *mask* | *map*) unset "${!SLURM_CPU_BIND@}" ;; esac
     if declare -F load_software >/dev/null; then
         shell_options=$- && set +eu # module systems are not written for `set -eu`
@@ -212,12 +212,12 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
             echo "site $SITE_NAME: the software could not be loaded; which modules clash or have gone: module spider NAME, then $SITE_NAME.sh" >&2
             exit 1
         }
-        # Modules with Python in them would put their packages before those of the environment.
+        # Modules that contain Python would put their packages before the environment's.
         [ -z "${COURSE_ENVIRONMENT:-}" ] || unset PYTHONPATH PYTHONHOME
         case $shell_options in *e*) set -e ;; esac
         case $shell_options in *u*) set -u ;; esac
     fi
-    # One thread a core, not one for every core of the node in every rank.
+    # One thread per core of the rank, not one for every core of the node.
     threads=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
     export OMP_NUM_THREADS=$threads
     export TF_NUM_INTRAOP_THREADS=${TF_NUM_INTRAOP_THREADS:-$threads}

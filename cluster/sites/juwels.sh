@@ -16,7 +16,7 @@ SITE_TESTED="no: written from course repositories and user scripts"
 export SBATCH_PARTITION=${SBATCH_PARTITION:-develbooster}
 export SBATCH_GRES=${SBATCH_GRES:-gpu:4}
 
-# NCCL and Gloo meet on InfiniBand; the first network that they find is the slow one.
+# Use InfiniBand for NCCL and Gloo; the first network that they find is slow.
 export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-ib0} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-ib0}
 
 load_software() {
@@ -31,7 +31,7 @@ load_software() {
 
 launch_ranks() {
     export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1} # srun no longer inherits it
-    # Without this a task sees one GPU alone, and GPU number local_rank is not there.
+    # Without this a task sees only one GPU, and GPU number local_rank does not exist.
     export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0,1,2,3}
     srun --cpu-bind=none --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
 }

@@ -10,16 +10,16 @@ SITE_CONTAINER="apptainer exec"
 SITE_TESTED="in the course's own tests"
 
 launch_ranks() {
-    # The SLURM_ variables are there for the programs; Open MPI shall not look for a Slurm.
+    # The programs need the SLURM_ variables, but Open MPI must not conclude that there is a Slurm.
     export PRTE_MCA_ras=^slurm PRTE_MCA_plm=^slurm
-    # A rank has one core, for training and for MPI: MPI gives way while it waits for a message.
+    # A rank trains and communicates on one core, so MPI yields while it waits for a message.
     export OMPI_MCA_mpi_yield_when_idle=1
-    # Open MPI would look for a fabric, for a second in each rank: one machine has none.
+    # Otherwise every rank spends a second looking for a fabric, and one machine has none.
     export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
     local flags=()
     [ "$(id -u)" != 0 ] || flags+=(--allow-run-as-root)
     if [ "${COURSE_LAPTOP_ENOUGH:-no}" = yes ] && [ "${SLURM_CPUS_PER_TASK:-1}" = 1 ]; then
-        flags+=(--map-by "pe-list=$COURSE_LAPTOP_CORES:ordered" --bind-to core) # one core a rank
+        flags+=(--map-by "pe-list=$COURSE_LAPTOP_CORES:ordered" --bind-to core) # one core per rank
     else
         flags+=(--oversubscribe --bind-to none) # the ranks share the job's cores
     fi

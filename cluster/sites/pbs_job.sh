@@ -1,7 +1,7 @@
 #!/bin/bash -l
 # Runs a job file under PBS: pbs_job.sh JOBFILE [ARGUMENTS]. Started by the qsub that `cluster
-# submit` prints, whose -v hands over what the #SBATCH lines ask for. PBS sets other names than
-# Slurm and cannot put the job's number into the output's name; both are done here.
+# submit` prints, whose -v passes on what the #SBATCH lines request. PBS sets other variables than
+# Slurm and cannot put the job's number into the output's name, so this script does both.
 job_file=$1
 shift
 

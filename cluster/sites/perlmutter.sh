@@ -14,7 +14,7 @@ SITE_CONTAINER="shifter --module=gpu,nccl-plugin --image"
 SITE_TESTED="no: written from course repositories and site pages"
 
 export SBATCH_CONSTRAINT=${SBATCH_CONSTRAINT:-gpu}
-# The quality of service debug gives whole nodes; one or two GPUs are to be had alone as shared.
+# The quality of service debug gives whole nodes; one or two GPUs are available as shared.
 if [ "${NEEDED_GPUS_PER_NODE:-4}" -le 2 ] && [ "${NEEDED_NODES:-1}" = 1 ]; then
     export SBATCH_QOS=${SBATCH_QOS:-shared}
 fi
@@ -24,14 +24,14 @@ export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-${NEEDED_GPUS_PER_NODE:-4}}
 export SBATCH_GPU_BIND=${SBATCH_GPU_BIND:-none} # every rank sees all GPUs and takes its own
 
 load_software() {
-    # The plug-in by which NCCL uses Slingshot; an image gets it by --module. The wheels' own NCCL stays
-    # in use. If a sum over nodes hangs: NCCL_NET=Socket goes without it, slower.
+    # The plug-in through which NCCL uses Slingshot; an image gets it by --module. NCCL itself is still
+    # the wheels'. If a sum over nodes hangs, NCCL_NET=Socket avoids the plug-in, but is slower.
     [ -n "${COURSE_IMAGE:-}" ] || module load nccl
 }
 
 launch_ranks() {
-    # The course's Open MPI meets Slurm through PMIx, in an image and without one; Cray's has another
-    # way. It knows no Slingshot: between nodes, lesson 06 measures it over TCP.
+    # The course's Open MPI needs Slurm's PMIx, in an image and without one; Cray's MPI does not. It
+    # cannot use Slingshot, so between nodes lesson 06 measures TCP.
     srun --mpi=pmix --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
         --gpu-bind=none --kill-on-bad-exit=1 "${@:2}"
 }

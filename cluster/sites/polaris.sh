@@ -27,8 +27,8 @@ load_software() {
     fi
 }
 
-# PALS' mpiexec: the environment's Open MPI has one of the same name. The Open MPI in an image knows
-# nothing of PALS, so there its own mpirun starts the ranks, which reaches one node.
+# Use PALS' mpiexec, not the one of the environment's Open MPI. The Open MPI in an image does not
+# support PALS, so there its own mpirun starts the ranks, on one node only.
 launch_ranks() {
     local per_node=$(($1 / ${SLURM_NNODES:-1}))
     if [ ${#container[@]} != 0 ]; then

@@ -1,7 +1,7 @@
 # A new site: copy this file to cluster/sites/NAME.sh, fill in, then `cluster site check NAME`.
 # Personal parts (your account, your environment) do not belong here: `cluster use NAME --account A`
-# writes them to ~/.dl-course/site.sh, which sources this file. So every SBATCH_ default below
-# yields to what is set already.
+# writes them to ~/.dl-course/site.sh, which sources this file. So every SBATCH_ setting below is only
+# a default for what is not set yet.
 
 # What `cluster sites` shows.
 SITE_NAME=template
@@ -16,12 +16,12 @@ SITE_LAUNCHER=srun
 # Does a job need an account (project)? required, optional or none.
 SITE_ACCOUNT=required
 
-# Of a GPU node, to know when a job asks for too much; leave empty if unknown.
+# What a GPU node has, to recognise requests for too much; leave empty if unknown.
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=48
 
-# Where parts of a node are given: the cores, and with them the memory, that belong to one GPU. A rank
-# that trains on a GPU gets them, although the job file asks for fewer; empty where nodes are whole.
+# Where jobs share nodes: the cores, and the memory with them, that belong to one GPU. A rank that
+# trains on a GPU gets them even if the job file requests fewer. Leave empty where jobs get whole nodes.
 SITE_CORES_PER_GPU=
 
 # The longest job in the partition or queue below, as --time takes it; empty if unknown.
@@ -30,21 +30,21 @@ SITE_MAX_TIME=02:00:00
 # The most nodes there; empty if unknown.
 SITE_MAX_NODES=
 
-# The most jobs of yours that may be there at a time, waiting ones too; empty if there are enough.
-# `cluster scale` then submits one when another has ended.
+# The most jobs that a user may have at a time, including waiting ones; empty if the limit is high.
+# `cluster scale` then submits the next job when another has ended.
 SITE_MAX_JOBS=
 
 # Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.
 SITE_INTERNET=no
 
-# A fast, large folder for data and checkpoints; the job's own user may write there.
+# A fast, large folder for data and checkpoints, which the job's user can write to.
 SITE_SCRATCH=/scratch/$(id -un)
 
-# What is put between the node's name and the port where ranks meet; for nodes whose fast network
-# has a name of its own (JUWELS: i). Mostly empty.
+# A suffix of the node's name for the address where ranks meet, where the fast network has its own
+# name (JUWELS: i). Usually empty.
 SITE_MASTER_SUFFIX=
 
-# Options put on sbatch's command line: what has no SBATCH_ variable. Mostly empty.
+# Options for sbatch that have no SBATCH_ variable. Usually empty.
 SITE_SUBMIT_OPTIONS=
 
 # PBS only: what follows `-l select=NODES`, and file systems the job needs.
@@ -55,17 +55,17 @@ SITE_PBS_FILESYSTEMS=
 # GPUs inside. Its module, if it has one: in load_software. See docs/containers.md.
 SITE_CONTAINER="apptainer exec --nv"
 
-# Where and when this file was tried, or what it was read from.
+# Where and when this file was tested, or which sources it was written from.
 SITE_TESTED="not yet"
 
 # Read by sbatch itself: they override the #SBATCH lines of a job file, so no lesson is edited.
 export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu}
 # `cluster submit` sets NEEDED_GPUS_PER_NODE and NEEDED_NODES to what the job's ranks can use: for sites
-# that give parts of a node. With a bare sbatch they are empty.
+# that share nodes. With a bare sbatch they are empty.
 export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-${NEEDED_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}}
 # Others: SBATCH_QOS SBATCH_CONSTRAINT SBATCH_RESERVATION SBATCH_GRES SBATCH_GPUS_PER_TASK
 
-# The network that ranks talk over, where the first one found is the wrong one.
+# The network for the ranks, where the first one found is the wrong one.
 # export NCCL_SOCKET_IFNAME=ib0 GLOO_SOCKET_IFNAME=ib0
 
 # Runs at the top of every job, not when submitting. Leave out what the course's own environment
@@ -76,8 +76,8 @@ load_software() {
 
 # Only where there is no srun: launch_nodes N PROGRAM …: the program once on each of N nodes.
 
-# launch_ranks N PROGRAM …: N ranks of the program on the job's nodes.
-# --kill-on-bad-exit: when one rank dies, the others end instead of waiting for it for ever.
+# launch_ranks N PROGRAM …: run N ranks of the program on the job's nodes.
+# --kill-on-bad-exit: when one rank dies, the others end instead of waiting for ever.
 launch_ranks() {
     srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
 }

@@ -1,4 +1,4 @@
-"""Do the ranks make one MPI world, and how fast do they exchange gradients?"""
+"""Whether the ranks form one MPI world, and how fast they exchange gradients."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def allreduce(position: Position) -> Iterator[Diagnosis]:
         return
     if world.rank != position.rank:
         sentence = f"{position.launcher} says rank {position.rank}, {by} says {world.rank}"
-        advice = "the launcher and this MPI do not fit together: see the line mpi"
+        advice = "the launcher and this MPI do not match: see the line mpi"
         yield replace(broken(sentence, advice), probe="launch")
         return
     if world.rank == 0:
@@ -49,13 +49,13 @@ def size_one(position: Position, seen: int) -> Diagnosis:
     return broken(
         f"{position.launcher} started {position.size} ranks, but MPI sees {seen}:"
         f" {position.size} programs would each train alone",
-        "the launcher and this MPI do not fit together: see the line mpi, and launch_ranks in the"
+        "the launcher and this MPI do not match: see the line mpi, and launch_ranks in the"
         " site file",
     )
 
 
 def measured(world) -> dict[str, float]:
-    """Seconds for 8 bytes, and what each rank's connection carries for 16 MB.
+    """Return the seconds for 8 bytes, and the bytes per second of each rank's connection for 16 MB.
 
     A ring moves 2 (n-1)/n of the buffer through each rank, so that part counts.
     """
@@ -72,14 +72,14 @@ def measured(world) -> dict[str, float]:
         return float(np.median(taken))
 
     small = np.ones(1)
-    seconds(small, 5)  # connections are made at the first message
+    seconds(small, 5)  # the first message opens the connections
     latency = seconds(small, 50)
     large = seconds(np.ones(GRADIENTS // 4, np.float32), 7)
     moved = 2 * (world.size - 1) / world.size * GRADIENTS
     return {"latency_us": latency * 1e6, "bus_gb_s": moved / large / 1e9}
 
 
-# Not a rank of the job: the doctor's own, on this machine.
+# This is the doctor's own rank on this machine, not a rank of the job.
 OWN = {
     "PRTE_MCA_ras": "^slurm",
     "PRTE_MCA_plm": "^slurm",
@@ -92,7 +92,7 @@ OWN = {
 
 
 def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
-    """Nobody started several ranks, so two of our own show whether MPI works here at all."""
+    """Start two ranks to see whether MPI works here at all, if nobody has started several."""
     if not shutil.which("mpirun"):
         yield look(
             "one rank, and no mpirun to start more",

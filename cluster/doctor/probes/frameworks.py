@@ -27,7 +27,7 @@ def torch(_: Position) -> Diagnosis:
         if len(both) > 1:
             return look(
                 f"{words} write the same files, and the last one installed wins",
-                "an environment for each framework: COURSE_FRAMEWORK in environment.yml",
+                "make one environment per framework: COURSE_FRAMEWORK in environment.yml",
                 **facts,
             )
     if gpus:
@@ -49,12 +49,12 @@ def tensorflow(_: Position) -> Diagnosis:
     words = f"{tf.__version__}, built {built_for(cuda)}, sees {gpus} GPUs"
     facts = {"alike": tf.__version__, "gpus": gpus, "cuda": cuda}
     if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
-        return broken(f"{words}; in {sys.prefix} there is no Horovod for it", REBUILD, **facts)
+        return broken(f"{words}; in {sys.prefix} Horovod does not support it", REBUILD, **facts)
     return ok(f"{words}, in {sys.prefix}" if own_environment() else words, **facts)
 
 
 def own_environment() -> bool:
-    """Whether this is the environment that TensorFlow's programs have for themselves."""
+    """Return whether this environment is only for TensorFlow's programs."""
     named = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW", "")
     return named != "" and Path(named).resolve() == Path(sys.prefix).resolve()
 
@@ -83,7 +83,7 @@ def installed(name: str) -> str | None:
 
 
 def driver_too_old(cuda: str | None, driver: str) -> int | None:
-    """The driver that programs of this CUDA need, if this one is older."""
+    """Return the driver that programs of this CUDA need, if the installed one is older."""
     oldest = DRIVERS.get((cuda or "").partition(".")[0], 0)
     first = driver.partition(".")[0]
     return oldest if first.isdigit() and int(first) < oldest else None
@@ -104,7 +104,7 @@ def horovod(_: Position) -> Diagnosis:
     parts |= {"PyTorch": True, "MPI": bool(hvd.mpi_built()), "Gloo": bool(hvd.gloo_built())}
     parts["NCCL"] = bool(hvd.nccl_built())
     built = ", ".join(name for name, there in parts.items() if there)
-    # TensorFlow's programs may have an environment of their own, with a Horovod of their own.
+    # TensorFlow programs may have their own environment, with its own Horovod.
     elsewhere = {
         "NCCL",
         *(["TensorFlow"] if os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW") else []),
@@ -116,4 +116,4 @@ def horovod(_: Position) -> Diagnosis:
     return ok(f"{horovod.__version__} with {built}", **facts)
 
 
-REBUILD = "compile it again: delete `horovod` in ~/.cache/dl-course, then make clean horovod"
+REBUILD = "to compile it again, delete `horovod` in ~/.cache/dl-course, then make clean horovod"

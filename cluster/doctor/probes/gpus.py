@@ -1,4 +1,4 @@
-"""The GPUs of the node: what the driver shows, what the job was given, what the frameworks see."""
+"""The node's GPUs: what the driver shows, what the job was given, what the frameworks see."""
 
 import os
 
@@ -35,7 +35,7 @@ def gpus(_: Position) -> Diagnosis:
 
 
 def usable(diagnosis: Diagnosis) -> int | None:
-    """How many of them a program of this job can use; None if that is not known."""
+    """Return how many GPUs a program of this job can use; None if that is unknown."""
     number = diagnosis.facts.get("gpus")
     visible = diagnosis.facts.get("visible")
     if number is None or visible is None:
@@ -44,7 +44,7 @@ def usable(diagnosis: Diagnosis) -> int | None:
 
 
 def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
-    """Whether the frameworks see what there is, and Horovod has NCCL for it."""
+    """Check whether the frameworks see all GPUs, and whether Horovod has NCCL for them."""
     there = usable(by_name["gpus"]) if "gpus" in by_name else None
     if not there:
         return []
@@ -66,7 +66,7 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
             disagreements.append(
                 broken(
                     f"{there} GPUs are there, but {name} sees {seen}",
-                    "install the edition for GPUs (environment.yml), and load the CUDA it names",
+                    "install the GPU build (environment.yml), and load the CUDA that it names",
                 )
             )
     built = by_name["horovod"].facts.get("built", {}) if "horovod" in by_name else {}

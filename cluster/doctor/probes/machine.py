@@ -1,4 +1,4 @@
-"""The node itself: its processor, the cores and the memory that this job may use."""
+"""The node itself: its processor, and the cores and memory that this job may use."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ def machine(_: Position) -> Diagnosis:
 
 
 def cores(position: Position) -> Diagnosis:
-    """How many cores the ranks of this node have, and whether they get in each other's way."""
+    """Report how many cores the ranks of this node have, and whether ranks share cores."""
     masks = position.affinities or (tuple(usable_cpus()),)
     usable = set().union(*masks)
     quota = cpu_quota()
@@ -42,7 +42,7 @@ def cores(position: Position) -> Diagnosis:
     if ranks > room:
         return look(
             f"{ranks} ranks on {room:g} CPUs: no speedup can be shown",
-            "fewer ranks a node, or more cores: --ntasks-per-node, --cpus-per-task",
+            "use fewer ranks per node, or more cores: --ntasks-per-node, --cpus-per-task",
             **facts,
         )
     threads = os.environ.get("OMP_NUM_THREADS", "")
@@ -66,13 +66,13 @@ def cores(position: Position) -> Diagnosis:
 
 
 def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
-    """Ranks that share a core or have too few, and what to do; `whole`: CPUs of the node."""
+    """Return the ranks that share a core or have too few, and advice. `whole`: the node's CPUs."""
     for mask in dict.fromkeys(masks):
         beside = sum(set(other) <= set(mask) for other in masks)
         if beside > len(mask) and whole >= len(masks) and len(mask) < whole:
             return (
                 f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
-                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
+                "change the binding: srun --cpu-bind=none, or mpirun --bind-to none",
             )
     asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
     narrow = [mask for mask in masks if len(mask) < asked]
@@ -105,14 +105,14 @@ def memory(position: Position) -> Diagnosis:
     if room < 2 * GB * ranks:
         return look(
             f"{words}, by {ranks} rank{'s' * (ranks > 1)}: TensorFlow takes 1 to 2 GB in each",
-            "ask for more (--mem), or fewer ranks a node",
+            "ask for more (--mem), or use fewer ranks per node",
             **facts,
         )
     return ok(words, **facts)
 
 
 def cpu_quota() -> float | None:
-    """CPUs that control groups allow, as a number of whole ones."""
+    """Return the CPUs that control groups allow, rounded to whole ones."""
     quotas = []
     for text in cgroup_values("cpu", "cpu.max"):  # version 2: "200000 100000" or "max 100000"
         quota, _, period = text.partition(" ")
@@ -129,12 +129,12 @@ def memory_limit() -> int | None:
         *cgroup_values("memory", "memory.max"),
         *cgroup_values("memory", "memory.limit_in_bytes"),
     ]
-    # Version 1 writes a number near 2^63 for no limit.
+    # Version 1 writes a number near 2^63 if there is no limit.
     return min((int(text) for text in texts if text.isdigit() and int(text) < 2**60), default=None)
 
 
 def cgroup_values(controller: str, name: str) -> Iterator[str]:
-    """A setting of this process's control group and of all those around it."""
+    """Return a setting of this process's control group and of all groups around it."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):

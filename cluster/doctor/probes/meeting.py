@@ -1,4 +1,4 @@
-"""One process of each node meets the first node: can it be reached, how fast, do clocks agree?"""
+"""One process per node contacts the first node: can it be reached, how fast, do clocks agree?"""
 
 import json
 import os
@@ -52,7 +52,7 @@ def receive(file: Path, visitors: int) -> None:
 def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
     while not file.is_file():
         time.sleep(0.05)
-        os.listdir(file.parent)  # makes a network file system look again
+        os.listdir(file.parent)  # makes a network file system refresh
     first = json.loads(file.read_text())
     host = position.nodes[0]
     try:
@@ -90,7 +90,8 @@ def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
 
 
 def ask(guest: socket.socket) -> tuple[float, float]:
-    """A round trip in seconds, and how far the other clock is ahead; short trips tell best."""
+    """Return the seconds of a round trip, and how far the other clock is ahead. Short trips are
+    best."""
     left, start = time.time(), time.perf_counter()
     guest.sendall(b"?")
     theirs = struct.unpack("d", guest.recv(8, socket.MSG_WAITALL))[0]

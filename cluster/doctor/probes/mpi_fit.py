@@ -1,4 +1,4 @@
-"""Whether the MPI that programs use, the launcher and Slurm's plug-in fit together."""
+"""Whether the programs' MPI, the launcher and Slurm's plug-in match."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.position import Position
 
-# How an MPI calls itself -> the plug-ins of Slurm that it can start with.
+# The name of an MPI -> the Slurm plug-ins that can start it.
 PLUG_INS = {
     "Open MPI v5": r"pmix",
     "Open MPI": r"pmix|pmi2",
@@ -16,7 +16,7 @@ PLUG_INS = {
     "CRAY MPICH": r"cray_shasta|pmi2",
     "Intel(R) MPI": r"pmi2|pmix",
 }
-# Words of `mpirun --version` -> whose it is.
+# Words of `mpirun --version` -> the MPI it belongs to.
 OWNERS = {
     r"open mpi|open-?rte|prte": "Open MPI",
     r"intel": "Intel(R) MPI",
@@ -37,7 +37,7 @@ def mpi(_: Position) -> Diagnosis:
     mine = owner(library)
     if started_by and (theirs := owner(started_by[1])) and mine and theirs != mine:
         return broken(
-            f"programs use {library}, but mpirun is {theirs}'s: N ranks would be N times one",
+            f"programs use {library}, but mpirun is {theirs}'s: N ranks would be N single programs",
             "put the mpirun of the same MPI first on PATH: module list; which -a mpirun",
             **facts,
         )
@@ -47,7 +47,7 @@ def mpi(_: Position) -> Diagnosis:
         return ok(words, **facts) if started_by else look(words, "load the site's MPI", **facts)
     offered = re.findall(r"(?m)^\W*(\w+)\s*$", listed[1]) if listed[0] == 0 else []
     if not offered:
-        words = f"{library}; srun is there and lists no plug-ins"
+        words = f"{library}; srun lists no plug-ins"
         if started_by and "SLURM_JOB_ID" not in os.environ:  # a Slurm that does not run
             return ok(f"{words}; mpirun on PATH", **facts)
         return look(words, "does Slurm answer? srun --mpi=list", **facts)
@@ -75,7 +75,7 @@ def library_version() -> str | None:
     try:
         import mpi4py
 
-        mpi4py.rc.initialize = False  # a rank can be started only once, and not for this
+        mpi4py.rc.initialize = False  # MPI can be initialised only once per rank, and not for this
         from mpi4py import MPI
     except ImportError:
         return None

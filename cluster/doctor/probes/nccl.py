@@ -1,4 +1,4 @@
-"""Do the ranks of a job sum over NCCL, each on a GPU of its own? Where there are GPUs."""
+"""Whether a job's ranks can sum over NCCL, each on its own GPU, where there are GPUs."""
 
 import os
 import statistics
@@ -47,11 +47,12 @@ def without_gpu(position: Position, number: int, in_sight: int) -> Diagnosis:
 
 
 def bandwidth(position: Position, backend: str, device) -> float:
-    """What each rank's connection carries; a sum that is wrong or does not come raises."""
+    """Return the bytes per second of each rank's connection; raise if the sum is wrong or does not
+    come."""
     import torch
     import torch.distributed as dist
 
-    os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # under torchrun: a meeting of its own
+    os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # under torchrun: its own rendezvous
     address = os.environ.get("MASTER_ADDR", position.hosts[0])
     port = int(os.environ.get("MASTER_PORT", "29510")) + 1
     dist.init_process_group(
@@ -67,7 +68,7 @@ def bandwidth(position: Position, backend: str, device) -> float:
         total = float(tensor[-1])  # waits for the GPU
         times.append(time.perf_counter() - begin)
         if total != position.size:
-            raise ArithmeticError(f"{backend}: {position.size} ones make {total:g}")
+            raise ArithmeticError(f"{backend}: {position.size} ones add up to {total:g}")
     dist.destroy_process_group()
     moved = 2 * (position.size - 1) / position.size * 4 * FLOATS
     return moved / statistics.median(times[1:]) / 1e9

@@ -1,4 +1,4 @@
-"""The network interfaces of a node: which one Gloo and NCCL would take."""
+"""A node's network interfaces, and which of them Gloo and NCCL would use."""
 
 import ipaddress
 import os
@@ -58,7 +58,7 @@ def interfaces(position: Position) -> Diagnosis:
 
 
 def not_there(addresses: dict[str, str]) -> str:
-    """A setting that names an interface which is not up; "" if there is none."""
+    """Return a sentence on a setting that names an interface which is not up, or ""."""
     for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
         wanted = os.environ.get(variable, "")
         if wanted and not chosen_by_nccl(list(addresses), wanted):
@@ -71,7 +71,7 @@ def described(name: str, ip: str, speed: int | None) -> str:
 
 
 def up_with_addresses() -> dict[str, str]:
-    """Interfaces that are up and have an IPv4 address: name -> address."""
+    """Return the name and address of each interface that is up and has an IPv4 address."""
     import psutil
 
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
@@ -84,7 +84,7 @@ def up_with_addresses() -> dict[str, str]:
 
 
 def interface_speeds() -> dict[str, int]:
-    """Mbit/s of those interfaces that tell."""
+    """Return the Mbit/s of those interfaces that report it."""
     import psutil
 
     return {name: state.speed for name, state in psutil.net_if_stats().items() if state.speed > 0}
@@ -95,7 +95,7 @@ def megabits(number: int) -> str:
 
 
 def address_of_this_node() -> str:
-    """What Gloo takes when nothing is set: the address that the node's name resolves to."""
+    """Return what Gloo uses by default: the address that the node's name resolves to."""
     wanted = os.environ.get("GLOO_SOCKET_IFNAME")
     if wanted and wanted in (there := up_with_addresses()):
         return there[wanted]
@@ -103,8 +103,11 @@ def address_of_this_node() -> str:
 
 
 def chosen_by_nccl(names: list[str], setting: str) -> str:
-    """NCCL's rule: prefixes, =name for that one alone, ^name for all but; else ib*, then others,
-    docker and loopback last."""
+    """Return the interface that NCCL chooses.
+
+    Its setting holds prefixes; =name means that one only, ^name all others. Without a setting it
+    takes ib*, then others, and docker and loopback last.
+    """
     if setting:
         exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")
         words = [word for word in re.split(",", setting.lstrip("^=")) if word]

@@ -1,4 +1,4 @@
-"""A rank that the doctor starts itself, by mpirun, when it is alone: rank 0 prints what it saw."""
+"""A rank that the doctor starts itself with mpirun when it is alone. Rank 0 prints the result."""
 
 from mpi4py import MPI
 

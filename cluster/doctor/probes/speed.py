@@ -1,4 +1,4 @@
-"""What the node can do: copying memory, and several processes that have nothing to do together."""
+"""What the node can do: copy memory, and run several independent processes."""
 
 import os
 import time
@@ -30,7 +30,7 @@ def memory_copy(_: Position) -> Diagnosis:
 
 
 def processes(position: Position) -> Diagnosis:
-    """How much faster N independent processes are than one: no speedup here can be more."""
+    """Measure how much faster N independent processes are than one; no speedup here can be more."""
     ranks = [set(mask) for mask in position.affinities]
     free = set(usable_cpus())
     masks = ranks if len(ranks) > 1 else [free] * min(len(free), AT_MOST)
@@ -52,7 +52,7 @@ def processes(position: Position) -> Diagnosis:
 
 
 def counted(masks: list[set[int]]) -> list[int]:
-    """How many multiplications each of several processes does in the same stretch of time."""
+    """Return how many multiplications each of several processes does in the same period."""
     import numpy  # noqa: F401 - before the fork, so that it is not loaded by each
 
     fork = get_context("fork")

@@ -1,13 +1,13 @@
-"""The ranks as one world: by MPI, or by what their launcher is for.
+"""The ranks as one world: by MPI, or by their launcher's own means.
 
-Each has rank, size, Barrier and Allreduce, as mpi4py's communicator.
+Each world has rank, size, Barrier and Allreduce, like mpi4py's communicator.
 """
 
 from typing import Any
 
 
 def world_of(launcher: str) -> Any:
-    """Here ranks wait for each other: it may hang."""
+    """Return the world. Ranks wait for each other here, so this may hang."""
     if launcher == "torchrun":
         return TorchWorld()
     if launcher == "horovodrun":

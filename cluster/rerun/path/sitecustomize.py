@@ -1,7 +1,7 @@
-"""On the path of every Python in a rerun: where modules are looked for.
+"""Imported by every Python in a rerun: where modules are searched.
 
-PYTHONSAFEPATH keeps the program's own folder from coming first, so no file beside it stands in for
-the toolkit, for NumPy or for Python's own library. Its modules are found last.
+PYTHONSAFEPATH keeps the program's own folder from coming first, so no file in it replaces the
+toolkit, NumPy or Python's own library. Modules in that folder are found last.
 """
 
 import os

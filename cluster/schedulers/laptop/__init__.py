@@ -1,5 +1,6 @@
-"""A small batch queue for a machine without one: it reads job files and behaves like Slurm.
+"""A small batch queue for a machine without a batch system. It reads job files and behaves like
+Slurm.
 
-Nothing runs when no job runs. Each job has one supervising process and one folder; the commands
-and the supervisors start what fits, under one lock.
+It has no daemon. Each job has one supervising process and one folder. The commands and the
+supervisors start the jobs that fit, under one lock.
 """

@@ -1,4 +1,4 @@
-"""What `--dependency` means: whether a job may start, has to wait, or never will."""
+"""`--dependency`: whether a job may start, has to wait, or can never start."""
 
 import re
 
@@ -7,7 +7,7 @@ from cluster.schedulers.laptop.job_records import QueuedJob
 
 
 def waits_for(job: QueuedJob) -> str:
-    """Slurm's reason while a dependency holds the job back, or "" when none does."""
+    """Return Slurm's reason while a dependency delays the job, or "" if none does."""
     if not job.dependency:
         return ""
     either = "?" in job.dependency
@@ -23,7 +23,8 @@ def waits_for(job: QueuedJob) -> str:
 
 
 def verdict(condition: str, job: QueuedJob) -> str:
-    """One of `afterok:12:13`, `singleton`, … : fulfilled "", still open, or never."""
+    """Return "" if one condition (`afterok:12:13`, `singleton`, …) is fulfilled, otherwise Slurm's
+    reason."""
     kind, *labels = condition.split(":")
     if kind == "singleton":
         others = job_records.active()
@@ -38,7 +39,7 @@ def verdict(condition: str, job: QueuedJob) -> str:
 
 
 def problem(text: str) -> str | None:
-    """What is wrong with a --dependency, in a sentence; None if nothing is."""
+    """Return what is wrong with a --dependency, in a sentence; None if it is valid."""
     for condition in re.split("[,?]", text):
         kind, *labels = condition.split(":")
         if kind == "singleton" and not labels:

@@ -1,4 +1,4 @@
-"""The environment of a job on the laptop: what Slurm would set, and one thread a core."""
+"""The environment of a job on the laptop: Slurm's variables, and one thread per core."""
 
 import os
 import sys
@@ -12,7 +12,8 @@ THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
 
 def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
-    """What `--export` lets through: ALL, NONE, or names and NAME=value, as for sbatch."""
+    """Return the variables that `--export` passes on: ALL, NONE, or names and NAME=value, as for
+    sbatch."""
     words = [word for word in choice.split(",") if word] or ["ALL"]
     kept = dict(submitter) if "ALL" in words else {}
     if "ALL" not in words:
@@ -27,7 +28,7 @@ def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
 
 
 def variables(job: QueuedJob) -> dict[str, str]:
-    """What Slurm sets for a batch script; every job here has one node, this machine."""
+    """Return what Slurm sets for a batch script. Every job here has one node, this machine."""
     cpus = str(job.ntasks * job.cpus_per_task)
     values = {
         "SLURM_CLUSTER_NAME": "laptop",
@@ -71,11 +72,11 @@ def variables(job: QueuedJob) -> dict[str, str]:
 
 
 def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
-    """The whole environment; also what Open MPI needs to run as root or on too few cores."""
+    """Return the whole environment, including what Open MPI needs as root and on too few cores."""
     kept = {
         name: value
         for name, value in submitter.items()
-        # another job's, when a job submits a job
+        # of another job, if a job submits this one
         if not name.startswith(("SLURM_", "OMPI_", "PMIX_", "PRTE_", "COURSE_LAPTOP_"))
     }
     programs = str(Path(sys.executable).parent)
@@ -94,7 +95,8 @@ def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
 
 
 def remarks(job: QueuedJob) -> list[str]:
-    """What a reader of the output should know about this machine, before the job's own lines."""
+    """Return what a reader of the output should know about this machine; printed before the job's
+    own lines."""
     lines = []
     here = len(whole_cores())
     if job.ntasks > here:
@@ -103,11 +105,11 @@ def remarks(job: QueuedJob) -> list[str]:
         )
     elif job.ntasks * job.cpus_per_task > here:
         lines.append(
-            f"{job.ntasks} ranks of {job.cpus_per_task} cores on {here} cores: one thread a rank"
+            f"{job.ntasks} ranks of {job.cpus_per_task} cores on {here} cores: one thread per rank"
         )
     if job.nodes_asked > 1:
-        lines.append(f"{job.nodes_asked} nodes asked for: this machine is one node")
+        lines.append(f"{job.nodes_asked} nodes requested: this machine is one node")
     for name in ("gres", "gpus", "gpus-per-node", "gpus-per-task"):
         if name in job.options:
-            lines.append(f"--{name}={job.options[name]}: GPUs are not handed out on the laptop")
+            lines.append(f"--{name}={job.options[name]}: the laptop allocates no GPUs")
     return [f"laptop: {line}" for line in lines]

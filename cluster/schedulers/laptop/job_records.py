@@ -1,4 +1,5 @@
-"""The job records on disk: one folder a job, changed under one lock, each file replaced whole."""
+"""The job records on disk: one folder per job, changed under one lock. Each file is replaced as a
+whole."""
 
 import contextlib
 import fcntl
@@ -50,7 +51,7 @@ class QueuedJob:
 
     @property
     def label(self) -> str:
-        """12, or 12_3 for task 3 of the array 12."""
+        """The job's number, such as 12, or 12_3 for task 3 of the array 12."""
         return str(self.id) if self.array_job is None else f"{self.array_job}_{self.array_index}"
 
     @property
@@ -63,8 +64,11 @@ class QueuedJob:
 
 
 def home() -> Path:
-    """One queue a user; COURSE_LAPTOP_QUEUE is another, for what a job submits inside itself: in
-    the queue that it holds the cores of, it would wait for its own end."""
+    """Return the folder of the user's queue.
+
+    COURSE_LAPTOP_QUEUE names another queue, for jobs that a job submits. In the same queue they
+    would wait for the cores of the job that waits for them.
+    """
     own = os.environ.get("COURSE_LAPTOP_QUEUE")
     return Path(own) if own else Path.home() / ".dl-course" / "laptop"
 
@@ -79,7 +83,7 @@ def _active(job_id: int) -> Path:
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
-    """Held while jobs are added, started or change state, by one process at a time."""
+    """Hold the queue's lock, so that only one process at a time adds, starts or changes jobs."""
     for folder in (home() / "jobs", home() / "active"):
         folder.mkdir(parents=True, exist_ok=True)
     with open(home() / "lock", "w") as file:
@@ -88,11 +92,11 @@ def lock() -> Iterator[None]:
 
 
 def next_ids(count: int) -> int:
-    """The first of `count` new job ids; call it under the lock."""
+    """Return the first of `count` new job ids. Call it under the lock."""
     file = home() / "next_id"
     try:
         first = int(file.read_text())
-    except (FileNotFoundError, ValueError):  # lost: go on behind the jobs that are there
+    except (FileNotFoundError, ValueError):  # lost: continue after the existing jobs
         first = 1 + max((int(path.name) for path in (home() / "jobs").iterdir()), default=0)
     _replace(file, str(first + count))
     return first
@@ -113,7 +117,7 @@ def change(job: QueuedJob, **fields) -> QueuedJob:
 
 
 def load(job_id: int) -> QueuedJob | None:
-    """The job's record; None if there is none, or if what is there cannot be read."""
+    """Return the job's record; None if there is none or it cannot be read."""
     try:
         fields = json.loads((job_folder(job_id) / "job.json").read_text())
         for name in ("signal", "arguments", "cores"):
@@ -124,7 +128,7 @@ def load(job_id: int) -> QueuedJob | None:
 
 
 def active() -> list[QueuedJob]:
-    """Jobs that are waiting or running, oldest first."""
+    """Return the waiting and running jobs, oldest first."""
     return _jobs(home() / "active")
 
 
@@ -140,7 +144,7 @@ def _jobs(folder: Path) -> list[QueuedJob]:
 
 
 def named(label: str) -> list[QueuedJob]:
-    """The job 12, the task 12_3, or all tasks of the array 12."""
+    """Return the job 12, the task 12_3, or all tasks of the array 12."""
     array, _, index = label.partition("_")
     if not array.isdigit() or (index and not index.isdigit()):
         return []
@@ -156,7 +160,8 @@ def named(label: str) -> list[QueuedJob]:
 
 
 def alive(job: QueuedJob) -> bool:
-    """Whether the job's supervisor lives: it holds this lock until it ends, however it ends."""
+    """Return whether the job's supervisor is running. It holds this lock until it ends, for
+    whatever reason."""
     try:
         with open(job_folder(job.id) / "alive") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -168,7 +173,7 @@ def alive(job: QueuedJob) -> bool:
 
 
 def take_life(job: QueuedJob) -> int:
-    """The lock of `alive`, as a file descriptor to hand to the supervisor."""
+    """Take the lock that `alive` looks at, and return its file descriptor for the supervisor."""
     descriptor = os.open(job_folder(job.id) / "alive", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor

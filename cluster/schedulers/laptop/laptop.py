@@ -1,4 +1,4 @@
-"""The laptop as a batch system: what it answers, in the words that Slurm would use."""
+"""The laptop as a batch system, which answers in Slurm's words."""
 
 import os
 import socket
@@ -30,12 +30,15 @@ def submit(
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """The job's state, or that of each task of an array; also gets a stalled queue going."""
+    """Return the job's status, or that of each task of an array. Also start the queue again if it
+    has stalled."""
     if job_records.active():
         start.start_what_fits()
     jobs = job_records.named(label)
     if not jobs:
-        raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
+        raise click.ClickException(
+            f"there is no job {label} on the laptop site; to list yours: cluster queue"
+        )
     return [
         JobStatus(
             label=job.label,
@@ -49,7 +52,7 @@ def statuses(label: str) -> list[JobStatus]:
 
 
 def stands_for(words: str) -> None:
-    """The command that a Slurm site would run here, to be learnt."""
+    """Print the command that a Slurm site would run here, so that students learn it."""
     click.echo(f"# on a Slurm site: {words}", err=True)
 
 
@@ -76,7 +79,7 @@ def queue() -> None:
 
 
 def run_time(seconds: float) -> str:
-    """3725 -> 1:02:05, as squeue writes it."""
+    """Format seconds as squeue does: 3725 becomes 1:02:05."""
     hours, rest = divmod(int(seconds), 3600)
     minutes, rest = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -86,18 +89,20 @@ def cancel(label: str) -> None:
     stands_for(f"scancel {label}")
     jobs = job_records.named(label)
     if not jobs:
-        raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
+        raise click.ClickException(
+            f"there is no job {label} on the laptop site; to list yours: cluster queue"
+        )
     elsewhere = [job.host for job in jobs if not job.over and job.host != socket.gethostname()]
     if elsewhere:
         raise click.ClickException(f"job {label} is on {elsewhere[0]}: cancel it there")
     ended = [start.cancel(job) for job in jobs]
     start.start_what_fits()
     if not any(ended):
-        click.echo(f"job {label} was over already: {jobs[-1].state}", err=True)
+        click.echo(f"job {label} had already ended: {jobs[-1].state}", err=True)
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
-    """What `sacct -X` prints for these jobs, or for all of them; with -P if parsable."""
+    """Print what `sacct -X` prints for these jobs, or for all of them; as with -P if parsable."""
     words = ["sacct -X", *(["-P"] if parsable else [])]
     stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
     start.start_what_fits()

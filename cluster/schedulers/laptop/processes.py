@@ -1,4 +1,4 @@
-"""Finding and signalling the processes of a job, whatever sessions they have started."""
+"""Find and signal a job's processes, whichever sessions they have started."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ def of_job(folder: Path) -> list[int]:
     wanted = f"{MARKER}={folder}".encode()
     processes = []
     for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # ended meanwhile, or another user's
+        with contextlib.suppress(OSError):  # the process has ended, or is another user's
             if wanted in path.read_bytes().split(b"\0"):
                 processes.append(int(path.parent.name))
     return processes
@@ -25,7 +25,7 @@ def signal_all(folder: Path, number: signal.Signals) -> None:
 
 
 def memory_kills() -> int:
-    """How often this machine has ended a process because memory ran out."""
+    """Return how often this machine has killed a process because memory ran out."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):

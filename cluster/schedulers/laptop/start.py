@@ -1,4 +1,4 @@
-"""Starting and ending jobs: first come, first served, never more cores than the machine has."""
+"""Start and end jobs: first come, first served, and never on more cores than the machine has."""
 
 import os
 import signal
@@ -16,9 +16,10 @@ SUPERVISE = [sys.executable, "-P", "-m", "cluster.schedulers.laptop.supervise"]
 
 
 def start_what_fits() -> None:
-    """Notice what has died, then start what may run; commands and ending jobs call it."""
+    """Mark jobs whose supervisor died, then start those that may run. Commands and ending jobs call
+    this."""
     with job_records.lock():
-        # A home folder may be shared with other machines, which look after their own jobs.
+        # Other machines may share the home folder; each handles its own jobs.
         mine = [job for job in job_records.active() if job.host == socket.gethostname()]
         jobs = [notice_death(job) for job in mine]
         running = [job for job in jobs if job.state == job_records.RUNNING]
@@ -44,7 +45,7 @@ def start_what_fits() -> None:
 
 
 def held_back(job: QueuedJob, running: list[QueuedJob]) -> str:
-    """Slurm's reason why the job may not start even if cores are free; "" if it may."""
+    """Return Slurm's reason why the job may not start although cores are free; "" if it may."""
     reason = dependencies.waits_for(job)
     if not reason and job.at_once:
         beside = [other for other in running if other.array_job == job.array_job]
@@ -53,7 +54,7 @@ def held_back(job: QueuedJob, running: list[QueuedJob]) -> str:
 
 
 def notice_death(job: QueuedJob) -> QueuedJob:
-    """A running job whose supervisor has gone (killed, reboot) failed with its node."""
+    """Mark a running job as NODE_FAIL if its supervisor is gone (killed, or a reboot)."""
     if job.state != job_records.RUNNING or job_records.alive(job):
         return job
     processes.signal_all(job_records.job_folder(job.id), signal.SIGKILL)
@@ -67,7 +68,7 @@ def start(job: QueuedJob, cores: tuple[int, ...]) -> QueuedJob:
         job, state=job_records.RUNNING, reason="None", started=time.time(), cores=cores
     )
     descriptor = job_records.take_life(job)
-    # The job may be another one's: it is not to be taken for a part of what starts it.
+    # The job may belong to another caller, so it must not carry this caller's marks.
     marks = (processes.MARKER, "COURSE_RUN_MARK")
     mine = {name: value for name, value in os.environ.items() if name not in marks}
     try:
@@ -80,12 +81,12 @@ def start(job: QueuedJob, cores: tuple[int, ...]) -> QueuedJob:
         )
     finally:
         os.close(descriptor)
-    # Without a number it did not start; the free lock will show the job as failed.
+    # Without a number it did not start; the free lock then marks the job as failed.
     return job_records.change(job, supervisor=int(started.stdout.strip() or 0))
 
 
 def cancel(job: QueuedJob) -> bool:
-    """End a job or take it out of the queue; False if it was over already."""
+    """End a job or remove it from the queue; return False if it had ended already."""
     with job_records.lock():
         now = job_records.load(job.id)
         if now is None or now.over:

@@ -20,7 +20,7 @@ class Ending:
     """Why the job is being ended from outside, if it is."""
 
     state: str | None = None
-    asked_early = False  # cancelled before the script was there to be signalled
+    asked_early = False  # cancelled before the script could receive a signal
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     ending = Ending()
     signal.signal(signal.SIGTERM, lambda *_: setattr(ending, "asked_early", True))
     child = os.fork()
-    if child:  # the submitting program need not wait for us, but must know whom to signal
+    if child:  # the submitting program does not wait for us, but has to know our process id
         print(child, flush=True)
         os._exit(0)
     os.set_inheritable(descriptor, False)
@@ -42,12 +42,12 @@ def main() -> None:
     result = run(job, folder, ending)
     with job_records.lock():
         job = job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
-    (folder / "environment.json").unlink()  # may hold what is private to the submitter
+    (folder / "environment.json").unlink()  # may contain private values of the submitter
     start_what_fits()
 
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
-    """Run the script to its end; the fields of the record that this decides."""
+    """Run the script to its end, and return the fields of the record that follow from it."""
     kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)
@@ -65,19 +65,19 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
         signal.signal(number, signal.SIG_IGN)
     if ending.state:
         wait_for_ranks(folder, KILL_WAIT)
-    processes.signal_all(folder, signal.SIGKILL)  # what the script left in the background
+    processes.signal_all(folder, signal.SIGKILL)  # processes that the script left in the background
     memory_ran_out = processes.memory_kills() > kills_before
     derived = highest_exit_code(folder / "steps")
     return end_state(code, ending.state, memory_ran_out) | {"derived_exit_code": derived}
 
 
 def highest_exit_code(steps: Path) -> int:
-    """Of the job's steps, as `launch` has written them down."""
+    """Return the highest exit code of the job's steps, as `launch` recorded them."""
     return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
-    """State, exit code and signal of a job, from how its script ended; Popen's negative codes."""
+    """Return a job's state, exit code and signal. A negative code is a signal, as in Popen."""
     exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
     killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     if ended_from_outside == job_records.TIMEOUT:
@@ -130,7 +130,8 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
 
 
 def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> None:
-    """Time limit and --signal by an alarm, `cluster cancel` by SIGTERM; no polling."""
+    """Set up the ends from outside: an alarm for the time limit and --signal, SIGTERM for `cluster
+    cancel`."""
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds
     warning = None
@@ -170,7 +171,7 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> 
 
 
 def send_warning(job: QueuedJob, folder: Path) -> None:
-    """--signal: to the steps, or with B: to the batch shell alone."""
+    """Send the signal of --signal to the steps, or with B: only to the batch shell."""
     assert job.signal is not None
     name, _, batch_only = job.signal
     number = signal.Signals(int(name)) if name.isdigit() else signal.Signals[f"SIG{name}"]
@@ -182,7 +183,7 @@ def send_warning(job: QueuedJob, folder: Path) -> None:
 
 
 def wait_for_ranks(folder: Path, limit: float) -> None:
-    """Ranks that still write their checkpoint after the script has gone."""
+    """Wait for ranks that still write their checkpoint after the script has ended."""
     until = time.monotonic() + limit
     while processes.of_job(folder) and time.monotonic() < until:
         time.sleep(0.05)

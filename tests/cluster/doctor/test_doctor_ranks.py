@@ -101,7 +101,7 @@ def test_copies_of_size_one_are_named(shell):
 
 
 def test_two_that_call_themselves_rank_0_are_named(shell):
-    assert "several processes call themselves rank 0 of 2" in by_hand(shell, 0, 0, 4)
+    assert "several processes are rank 0 of 2" in by_hand(shell, 0, 0, 4)
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_the_template_explains_every_setting():
             (
                 "SITE_SCRATCH=",
                 "SITE_SCRACH=",
-                "SITE_SCRACH is no setting that is known; did you mean",
+                "SITE_SCRACH is not a known setting; did you mean",
             ),
             (
                 "SITE_GPUS_PER_NODE=4",

@@ -32,16 +32,16 @@ def first_day(shell, *words, ok):
 def test_it_stops_at_a_site_file_that_is_not_ready(shell):
     said = first_day(shell, "--site", "juwels", ok=False).stdout
     assert "1. The site file\n   WRONG: this site charges every job to an account" in said
-    assert "   → docs/sites.md; until cluster site check juwels is silent" in said
+    assert "   → docs/sites.md; until cluster site check juwels finds nothing" in said
     assert "2. The environment here" not in said
-    assert "9 steps are left: mend this, then start the same command again." in said
+    assert "9 steps remain. Correct this problem, then run the same command again." in said
     report = shell.read("first-day/report.md")
     assert "**wrong**: this site charges every job to an account" in report
 
 
 def test_students_who_have_no_solutions_are_told_whose_command_it_is(shell):
     said = first_day(shell, "--solutions", shell.folder, ok=False).stderr
-    assert "this command is for instructors" in said
+    assert "contains no solutions, which this command needs" in said
     assert not (shell.folder / "first-day").exists()
 
 
@@ -76,7 +76,7 @@ def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shel
     site.write_text(BROKEN_LAUNCH.format(laptop=site_files.FOLDER / "laptop.sh"))
     shell.environment |= {"COURSE_SITE": str(site)}
     said = first_day(shell, ok=False).stdout
-    assert "WRONG: ranks: 2 on 1 node asked for, 1 on 1 found" in said
+    assert "WRONG: ranks: 2 on 1 node requested, 1 on 1 found" in said
     assert "6. Two nodes" not in said
 
 

@@ -18,7 +18,7 @@ MESSAGES = [
     ("RuntimeError: Gloo connectFullMesh failed with [..] Connection refused", "cluster doctor"),
     ("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
      "lessons data fetch"),
-    ("launch: 4 ranks were asked for, but MPI sees 1: the launcher", "do not fit together"),
+    ("launch: 4 ranks were asked for, but MPI sees 1: the launcher", "do not match"),
 ]  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_a_failed_job_shows_the_ends_of_both_files_and_advice(shell, command):
 def test_over_its_time_is_a_sentence(shell):
     shell.write("job.sbatch", "sleep 300", "--time=0:01", "-e err")
     said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
-    assert "job 1: the job's time was over: ask for more --time" in said
+    assert "job 1: the job reached its time limit: ask for more --time" in said
 
 
 def test_software_that_cannot_be_loaded_is_a_sentence(shell):
@@ -63,7 +63,7 @@ def test_software_that_cannot_be_loaded_is_a_sentence(shell):
     shell.write("job.sbatch", 'source "$COURSE_SITE"; echo trained', "-e err")
     said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
     assert "site laptop: the software could not be loaded; which modules clash" in said
-    assert "modules clash or have gone: module purge" in said
+    assert "modules clash or no longer exist: module purge" in said
     assert shell.read("slurm-1.out") == ""
 
 
@@ -88,7 +88,7 @@ def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
     watched = f"cluster logs -f {job} >seen 2>said & until grep -qs begun seen; do sleep 0.1; done"
     done = shell.run("bash", "-c", f"trap '' INT; {watched}; kill -INT $!; wait $!; echo $?")
     assert done.stdout == "130\n"
-    assert f"You stopped watching; job {job} goes on: cluster cancel {job}" in shell.read("said")
+    assert f"job {job} continues. To end it: cluster cancel {job}" in shell.read("said")
     assert shell.record(job)["State"] == "RUNNING"
     shell.cluster("cancel", job)
 

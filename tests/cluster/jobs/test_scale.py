@@ -137,7 +137,7 @@ def test_a_study_on_the_laptop(shell):
     assert f"The picture: {picture}\n" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
     refused = shell.cluster("scale", "--ranks", "1,2", "-o", "same.out", job, ok=False)
-    assert "each job of the study overwrites the one before" in refused.stderr
+    assert "each job of the study overwrites the previous output" in refused.stderr
     shell.write("bad.sbatch", "exit 1")
     refused = shell.cluster("scale", "--ranks", "1", "bad.sbatch", ok=False)
     assert "no job succeeded" in refused.stderr
@@ -162,7 +162,7 @@ def test_a_study_in_one_launch_gets_the_table_of_its_report(shell, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [([], "give --ranks and a job file"), (["job.sbatch"], "--ranks is missing"),
+    [([], "name --ranks and a job file"), (["job.sbatch"], "--ranks is missing"),
      (["gone.out"], "gone.out is not there")],
 )  # fmt: skip
 def test_scale_without_ranks_says_what_it_wants(shell, words, said):

@@ -1,4 +1,4 @@
-"""What of a hand-in is run again: programs as they were handed in, jobs as the records say."""
+"""What of a submission is run again: programs as they were submitted, jobs as the records say."""
 
 import json
 import os
@@ -74,17 +74,17 @@ def test_links_and_pipes_are_not_followed(tmp_path):
 
 # what is wrong, programs, outputs, words of the sentence
 NOT_REPEATABLE = [
-    ("no program", {}, [keras()], "no program was handed in"),
-    ("another program", {"main.py": b""}, [keras()], "train.py, which was not handed in"),
-    ("a path for a program", {"train.py": b""}, [keras(program="../train.py")], "not handed in"),
-    ("a number for a program", {"train.py": b""}, [keras(program=7)], "not handed in"),
-    ("no arguments", {"train.py": b""}, [make_record()], "which arguments"),
-    ("arguments that are numbers", {"train.py": b""}, [keras(arguments=[1])], "which arguments"),
+    ("no program", {}, [keras()], "no program was submitted"),
+    ("another program", {"main.py": b""}, [keras()], "train.py, which was not submitted"),
+    ("a path for a program", {"train.py": b""}, [keras(program="../train.py")], "not submitted"),
+    ("a number for a program", {"train.py": b""}, [keras(program=7)], "not submitted"),
+    ("no arguments", {"train.py": b""}, [make_record()], "lacks the program's"),
+    ("arguments that are numbers", {"train.py": b""}, [keras(arguments=[1])], "its record lacks"),
     ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "cut or damaged"),
     ("a line in an argument", {"train.py": b""}, [keras(arguments=["a\nb"])], "cut or damaged"),
     ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "cut or damaged"),
-    ("no finished run", {"train.py": b""}, [keras(finished=False)], "no finished run"),
-    ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no finished run"),
+    ("no finished run", {"train.py": b""}, [keras(finished=False)], "no run that"),
+    ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no run that"),
     ("no output", {"train.py": b""}, [], "no output of lesson 02"),
     ("too large", {"train.py": b"#" * (LARGEST + 1)}, [keras()], "more than 1,000,000 bytes"),
     ("too many", {f"m{n}.py": b"" for n in range(MOST_PROGRAMS + 1)}, [keras()], "more than 100"),

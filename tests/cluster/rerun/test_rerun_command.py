@@ -56,7 +56,7 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
     flagged = rerun(*words, "--flagged", tmp_path / "grades")
     assert drawn(flagged.stderr)[1] == "ben"
     nobody = rerun(course_class, "03", *words[2:], "--flagged", tmp_path / "grades")
-    assert "nobody to run again" in nobody.stderr
+    assert "no student's work" in nobody.stderr
 
 
 def test_students_are_those_whom_grading_with_the_roster_finds(tmp_path):
@@ -70,7 +70,7 @@ def test_students_are_those_whom_grading_with_the_roster_finds(tmp_path):
         assert (found.name, len(found.places)) == ("ada", 1)
     ben = student_at(tmp_path / "submissions" / "Ben Meyer", "01", people)
     assert (ben.name, len(ben.places)) == ("ben", 3)
-    with pytest.raises(click.UsageError, match="ada2 handed in nothing"):
+    with pytest.raises(click.UsageError, match="ada2 submitted nothing"):
         student_at(down / "ada2", "01", people)
     assert student_at(down / "Ada Lovelace", "01", {}).name == "Ada Lovelace"
     words = (down, "01", "--site", "laptop", "--as", "nobody-here", "--draw", 9)
@@ -80,13 +80,13 @@ def test_students_are_those_whom_grading_with_the_roster_finds(tmp_path):
 
 # what is asked, words of the sentence
 REFUSED = [
-    (["CLASS", "02"], "name CLASS/STUDENT, or --draw"),
+    (["CLASS", "02"], "name CLASS/STUDENT, or use --draw"),
     (["CLASS/ada", "02"], "name it with --as USER"),
     (["CLASS/ada", "02", "--as", "nobody-here"], "no account nobody-here"),
     (["CLASS/ada", "02", "--as", "root"], "name another one"),
     (["CLASS/ada", "44", "--as", "nobody"], "there is no lesson 44"),
-    (["CLASS/eve", "02", "--as", "nobody"], "nobody there is called so"),
-    (["CLASS/" + "e" * 300, "02", "--as", "nobody"], "nobody there is called so"),
+    (["CLASS/eve", "02", "--as", "nobody"], "no student there has that name"),
+    (["CLASS/" + "e" * 300, "02", "--as", "nobody"], "no student there has that name"),
     (["CLASS/ada", "e" * 300, "--as", "nobody"], "there is no lesson eee"),
     (["CLASSES/eve", "02", "--as", "nobody"], "does not exist"),
     (["CLASS", "02", "--flagged", "CLASS", "--as", "nobody"], "holds no records"),
