@@ -1,7 +1,7 @@
 # Students must be able to read the course and to start its Python.
 # shellcheck shell=bash
 
-VENV=$COURSE/.venv
+VENV=$(readlink -f "$COURSE/.venv") # scripts name the real path where .venv is a link
 LENT_PYTHON=$STATE/python # where an interpreter from a closed folder is lent
 LENT_VENV=$STATE/venv
 
