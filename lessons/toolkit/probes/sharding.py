@@ -1,0 +1,233 @@
+"""What ranks hold and send when they share a network's state, and whether they train as one would.
+
+All ranks call these. Not loaded by the package: it needs PyTorch.
+"""
+
+import copy
+import itertools
+import math
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.tensor import DTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lessons.toolkit.probes.held import bytes_of, share_off
+from lessons.toolkit.probes.refusal import tell
+from lessons.toolkit.record import Record
+
+Function = Callable[..., Any]
+CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 2, 0.01  # texts: on each rank
+# Largest norm of the gradients in each step. The second and fourth are clipped, the others are not:
+# Adam would not notice if all gradients were too large by one factor.
+MOST = (1e3, 0.05, 1e3, 0.05)
+STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
+POINTS = 60  # of a phase in the staircase; the reader takes lists of up to 64
+
+
+def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
+    """Return how far the parameters are, after some steps of all ranks in float64, from those of
+    one network that read everybody's texts; infinite if the steps cannot be made."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1000)
+        network = gpt(CHARACTERS, LENGTH, layers=2, width=16, heads=2).double().to(device)
+        texts = torch.randint(0, CHARACTERS, (len(MOST), TEXTS * size, LENGTH + 1)).to(device)
+    right = serial_steps(copy.deepcopy(network), texts)
+    try:
+        shared = share_out(network=network, lr=RATE)
+        for step, most in zip(texts, MOST, strict=True):
+            own = step[rank * TEXTS : (rank + 1) * TEXTS]
+            train_step(shared, own[:, :-1], own[:, 1:], most)
+        found = shared.whole()
+        errors = [float((one - other).abs().max()) for one, other in zip(found, right, strict=True)]
+    except Exception as raised:
+        tell("the difference from one network", raised)
+        return math.inf
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf
+
+
+def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
+    """Return the parameters after the same steps on the texts of all ranks together."""
+    params = list(network.parameters())
+    optimizer = torch.optim.AdamW(params, RATE, betas=(0.9, 0.99))
+    for step, most in zip(texts, MOST, strict=True):
+        optimizer.zero_grad()
+        scores = network(step[:, :-1])
+        torch.nn.functional.cross_entropy(scores.flatten(0, 1), step[:, 1:].flatten()).backward()
+        torch.nn.utils.clip_grad_norm_(params, most)
+        optimizer.step()
+    return [param.detach() for param in params]
+
+
+def note_bytes(
+    record: Record, way: str, after: int | None, before: int | None, steps: int, params: int,
+    ranks: int,
+) -> None:  # fmt: skip
+    """Write what this rank received in a step, as a multiple of the parameters' bytes, and how far
+    that is from what a ring has to bring."""
+    if after is None or before is None or ranks == 1:
+        return
+    received = (after - before) / steps
+    wanted = (3 if STAGES[way] == 3 else 2) * (ranks - 1) / ranks * 4 * params
+    point = {"bytes": round(received), "off": abs(received / wanted - 1)}
+    record.measure("times_params", received / (4 * params), "", **point)
+    record.measure("bytes_off", point["off"], "")
+
+
+def note_files(record: Record, folder: str, gather: Function) -> None:
+    """Write how many ranks wrote into a checkpoint, and the largest share that one of them wrote.
+
+    Called when all have written. Each rank's file begins with its number.
+    """
+    dist.barrier()
+    sizes: dict[str, int] = {}
+    for file in Path(folder).glob("__*.distcp"):
+        rank = file.name.split("_")[2]
+        sizes[rank] = sizes.get(rank, 0) + file.stat().st_size
+    record.measure("ranks_wrote", len(sizes), "ranks")
+    record.measure(
+        "largest_share", max(sizes.values(), default=0) / max(sum(sizes.values()), 1), ""
+    )
+
+
+class Alive(TorchDispatchMode):
+    """Notes after every operation how many bytes all tensors have that are alive."""
+
+    def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
+        super().__init__()
+        self.storages: dict[int, weakref.ref[Any]] = {}
+        self.line: list[int] = []
+        self.marks: dict[str, int] = {}
+        for tensor in tensors:
+            self.see(tensor)
+
+    def see(self, tensor: torch.Tensor) -> None:
+        storage = tensor.untyped_storage()
+        self.storages[storage._cdata] = weakref.ref(storage)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if any(issubclass(each, DTensor) for each in types):
+            return NotImplemented  # it will come again, as operations on its local parts
+        found = func(*args, **(kwargs or {}))
+        for each in tree_leaves(found):
+            if isinstance(each, torch.Tensor) and not isinstance(each, DTensor):
+                self.see(each)
+        self.note()
+        return found
+
+    def note(self) -> None:
+        total = 0
+        for key, reference in list(self.storages.items()):
+            storage = reference()
+            if storage is None:
+                del self.storages[key]
+            else:
+                total += storage.nbytes()
+        self.line.append(total)
+
+    def mark(self, name: str) -> None:
+        self.note()
+        self.marks[name] = len(self.line) - 1
+
+
+def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
+    """Return what is alive during the last of three steps, and what is held when its backward pass
+    has ended: bytes of parameters, gradients and the optimizer."""
+    held: dict[str, int] = {}
+
+    def before_step(most: float) -> None:
+        held.update(state_held(shared))
+        alive.mark("update")
+        shared.before_step(most)
+
+    def model(ids: Any) -> Any:
+        scores = shared.model(ids)
+        alive.mark("backward")
+        return scores
+
+    watched = shared._replace(model=model, before_step=before_step)
+    device = next(shared.model.parameters()).device
+    ids, following = (piece.to(device) for piece in pieces)
+    alive = Alive(tensors_of(shared))
+    with alive:
+        for _ in range(3):
+            shared.optimizer.zero_grad()
+            alive.line.clear()
+            train_step(watched, ids, following, 1.0)
+    return {"line": alive.line, "marks": alive.marks, "held": held}
+
+
+def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
+    """All tensors that parameters, gradients and the optimizer consist of."""
+    for params, gradients, state in [kinds(shared)]:
+        yield from itertools.chain(params, gradients, state)
+
+
+def kinds(shared: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    params = [*shared.model.parameters()]
+    params += [param for group in shared.optimizer.param_groups for param in group["params"]]
+    gradients = [param.grad for param in params if param.grad is not None]
+    states = [value for each in shared.optimizer.state.values() for value in each.values()]
+    states = [value for value in states if isinstance(value, torch.Tensor)]
+    return local(params), local(gradients), local(states)
+
+
+def local(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    return [each.to_local() if isinstance(each, DTensor) else each for each in tensors]
+
+
+def state_held(shared: Any) -> dict[str, int]:
+    names = ("parameters", "gradients", "optimizer")
+    return dict(zip(names, map(bytes_of, kinds(shared)), strict=True))
+
+
+def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
+    backward, update = marks["backward"], marks["update"]
+    return {
+        "forward": line[: backward + 1],
+        "backward": line[backward : update + 1],
+        "update": line[update:],
+    }
+
+
+def thinned(line: list[int]) -> list[int]:
+    """Return at most POINTS numbers: of neighbours the largest."""
+    every = -(-len(line) // POINTS)
+    return [max(line[first : first + every]) for first in range(0, len(line), every)]
+
+
+def note_memory(
+    record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
+) -> None:
+    """Write the staircase, what is held, and how far a student's arithmetic is from it."""
+    held, stage = seen["held"], STAGES[way]
+    total = sum(held.values())
+    right = (
+        4
+        * params
+        * sum(
+            numbers / (ranks if stage >= shared_from else 1)
+            for numbers, shared_from in ((1, 3), (1, 2), (2, 1))
+        )
+    )
+    parts = {f"{part}_bytes": much for part, much in held.items()}
+    record.measure("state_bytes", total, "bytes", **parts)
+    record.measure("held_over_share", total / right, "")
+    record.measure("peak_bytes", max(seen["line"]), "bytes")
+    for phase, line in phases(seen["line"], seen["marks"]).items():
+        record.measure("staircase", max(line), "bytes", phase=phase, line=thinned(line))
+    if way != "fsdp":
+        try:
+            told = state(params, way, ranks)
+        except Exception as raised:
+            tell("the error of state_bytes", raised)
+            told = {}
+        record.measure("memory_error", share_off(told, held), "")
