@@ -222,6 +222,8 @@ def note_memory(
     record.measure("state_bytes", total, "bytes", **parts)
     record.measure("held_over_share", total / right, "")
     record.measure("peak_bytes", max(seen["line"]), "bytes")
+    kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
+    record.measure("activation_bytes", kept, "bytes")
     for phase, line in phases(seen["line"], seen["marks"]).items():
         record.measure("staircase", max(line), "bytes", phase=phase, line=thinned(line))
     if way != "fsdp":
