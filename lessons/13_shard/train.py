@@ -14,7 +14,6 @@ import torch.distributed as dist
 
 from cluster.launchers import launched
 from lessons.toolkit.probes import sharding
-from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record import Record
 
 import library
@@ -151,7 +150,7 @@ def train(way, args, text, rank, size, local_rank, device):
         starts = starts_of(number, text, args)
         mine = starts[rank::size].split(args.batch_size)[:steps]
         loss_sum = 0
-        before = bytes_received()
+        before = sharding.bytes_so_far()
         with record.epoch(steps=steps) as epoch:
             for batch in mine:
                 ids, following = windows(text.train, batch, args.length)
@@ -159,7 +158,7 @@ def train(way, args, text, rank, size, local_rank, device):
                 schedule.step()
             epoch.read(starts.numpy())
             epoch.log(loss=loss_sum.item() / steps)
-        sharding.note_bytes(record, way, bytes_received(), before, steps, params, size)
+        sharding.note_bytes(record, way, before, steps, params, size)
         if rank == 0:
             loss = epoch.logged["loss"]
             print(f"{way} {number}/{args.epochs}: {epoch.seconds:.1f} s, loss {loss:.3f}")
@@ -170,7 +169,7 @@ def train(way, args, text, rank, size, local_rank, device):
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     if way == "fsdp" and args.save:
         save(shared.model, shared.optimizer, args.save)
-        sharding.note_files(record, args.save, gather)
+        sharding.note_files(record, args.save)
         record.measure("next_loss", next_loss(shared, text, args, rank, size, device), "")
     seen = sharding.watch_steps(shared, train_step, windows(text.train, starts[:1], args.length))
     sharding.note_memory(record, way, seen, state.state_bytes, params, size)

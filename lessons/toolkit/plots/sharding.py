@@ -41,13 +41,13 @@ def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None
 
 
 def draw(axes: Any, run: Run, way: str, look: dict[str, Any]) -> None:
-    lines = {found["phase"]: found["line"] for found in run.measured("staircase")}
+    lines = {found["phase"]: found["line_kb"] for found in run.measured("staircase")}
     x: list[float] = []
     y: list[float] = []
     for number, phase in enumerate(PHASES):
         line = lines.get(phase, [])
         x += [number + place / len(line) for place in range(len(line))]
-        y += [much / 1e6 for much in line]
+        y += [much / 1e3 for much in line]
     if y:
         label = f"{way}: {max(y):.1f} MB at most"
         axes.step([*x, 3.0], [*y, y[-1]], where="post", lw=1.6, label=label, **look)

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from lessons.toolkit.probes.held import bytes_of, share_off
 from lessons.toolkit.probes.refusal import tell
+from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record import Record
 
 Function = Callable[..., Any]
@@ -27,7 +28,7 @@ CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 2, 0.01  # texts: on each rank
 # Adam would not notice if all gradients were too large by one factor.
 MOST = (1e3, 0.05, 1e3, 0.05)
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
-POINTS = 60  # of a phase in the staircase; the reader takes lists of up to 64
+POINTS = 50  # of a phase in the staircase; the reader takes lists of up to 64
 
 
 def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
@@ -65,12 +66,17 @@ def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
     return [param.detach() for param in params]
 
 
+def bytes_so_far() -> int | None:
+    """Return the bytes that this rank has received; None with NCCL, which uses no sockets here."""
+    return bytes_received() if dist.get_backend() == "gloo" else None
+
+
 def note_bytes(
-    record: Record, way: str, after: int | None, before: int | None, steps: int, params: int,
-    ranks: int,
-) -> None:  # fmt: skip
+    record: Record, way: str, before: int | None, steps: int, params: int, ranks: int
+) -> None:
     """Write what this rank received in a step, as a multiple of the parameters' bytes, and how far
     that is from what a ring has to bring."""
+    after = bytes_so_far()
     if after is None or before is None or ranks == 1:
         return
     received = (after - before) / steps
@@ -80,7 +86,7 @@ def note_bytes(
     record.measure("bytes_off", point["off"], "")
 
 
-def note_files(record: Record, folder: str, gather: Function) -> None:
+def note_files(record: Record, folder: str) -> None:
     """Write how many ranks wrote into a checkpoint, and the largest share that one of them wrote.
 
     Called when all have written. Each rank's file begins with its number.
@@ -199,9 +205,10 @@ def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def thinned(line: list[int]) -> list[int]:
-    """Return at most POINTS numbers: of neighbours the largest."""
+    """Return at most POINTS kilobytes: of neighbours the largest."""
     every = -(-len(line) // POINTS)
-    return [max(line[first : first + every]) for first in range(0, len(line), every)]
+    pieces = (line[first : first + every] for first in range(0, len(line), every))
+    return [round(max(piece) / 1000) for piece in pieces]
 
 
 def note_memory(
@@ -225,7 +232,7 @@ def note_memory(
     kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     record.measure("activation_bytes", kept, "bytes")
     for phase, line in phases(seen["line"], seen["marks"]).items():
-        record.measure("staircase", max(line), "bytes", phase=phase, line=thinned(line))
+        record.measure("staircase", max(line), "bytes", phase=phase, line_kb=thinned(line))
     if way != "fsdp":
         try:
             told = state(params, way, ranks)
