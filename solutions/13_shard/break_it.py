@@ -79,7 +79,7 @@ def one_run(without, args, text, rank, size, local_rank, device):
     shared = share(network, args.lr)
     record.begin(shared.whole())
     steps = args.windows // (size * args.batch_size)
-    for number in range(1, args.epochs + 1):
+    for number in range(1, 1 + (0 if without == "save" else args.epochs)):
         starts = train.starts_of(number, text, args)
         loss_sum = 0
         with record.epoch(steps=steps) as epoch:

@@ -135,6 +135,7 @@ def train(way, args, text, rank, size, local_rank, device):
         size=size,
         local_rank=local_rank,
         reduce_scatter=args.reduce_scatter if way.startswith("zero") else "library",
+        saved="yes" if way == "fsdp" and args.save else "no",
         activations="recomputed" if args.recompute else "kept",
     )
     share = functools.partial(share_out, way, args=args)

@@ -27,6 +27,8 @@ CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 2, 0.01  # texts: on each rank
 # Largest norm of the gradients in each step. The second and fourth are clipped, the others are not:
 # Adam would not notice if all gradients were too large by one factor.
 MOST = (1e3, 0.05, 1e3, 0.05)
+EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter: see SHARED_FROM
+SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the stage that shares it out
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
 POINTS = 50  # of a phase in the staircase; the reader takes lists of up to 64
 
@@ -211,32 +213,42 @@ def thinned(line: list[int]) -> list[int]:
     return [round(max(piece) / 1000) for piece in pieces]
 
 
+def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, float]:
+    """Return the bytes that a rank has to hold when the backward pass has ended."""
+    return {
+        part: each * params / (ranks if stage >= shared_from else 1)
+        for (part, shared_from), each in zip(SHARED_FROM.items(), EACH[precision], strict=True)
+    }
+
+
 def note_memory(
     record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
 ) -> None:
-    """Write the staircase, what is held, and how far a student's arithmetic is from it."""
+    """Write the staircase, what is held, and the error of a student's arithmetic."""
     held, stage = seen["held"], STAGES[way]
-    total = sum(held.values())
-    right = (
-        4
-        * params
-        * sum(
-            numbers / (ranks if stage >= shared_from else 1)
-            for numbers, shared_from in ((1, 3), (1, 2), (2, 1))
-        )
-    )
     parts = {f"{part}_bytes": much for part, much in held.items()}
-    record.measure("state_bytes", total, "bytes", **parts)
-    record.measure("held_over_share", total / right, "")
+    record.measure("state_bytes", sum(held.values()), "bytes", **parts)
+    wanted = sum(share(params, stage, ranks, "float32").values())
+    record.measure("held_over_share", sum(held.values()) / wanted, "")
     record.measure("peak_bytes", max(seen["line"]), "bytes")
     kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     record.measure("activation_bytes", kept, "bytes")
     for phase, line in phases(seen["line"], seen["marks"]).items():
         record.measure("staircase", max(line), "bytes", phase=phase, line_kb=thinned(line))
     if way != "fsdp":
-        try:
-            told = state(params, way, ranks)
-        except Exception as raised:
-            tell("the error of state_bytes", raised)
-            told = {}
-        record.measure("memory_error", share_off(told, held), "")
+        record.measure("memory_error", memory_error(way, state, params), "")
+
+
+def memory_error(way: str, state: Function, params: int) -> float:
+    """Return the largest error of a part in the student's arithmetic, as a share of the part."""
+    errors = []
+    for precision in EACH:
+        for ranks in (1, 2, 5):
+            right = share(params, STAGES[way], ranks, precision)
+            try:
+                told = state(params, way, ranks, precision)
+            except Exception as raised:
+                tell("the error of state_bytes", raised)
+                return math.inf
+            errors.append(share_off(told, right))
+    return max(errors)
