@@ -37,7 +37,7 @@ EACH = 90
 APART = 0.02  # relative difference of a loss on GPU and CPU, after few steps in float32
 SHORT = ("--train-samples", "2560", "--epochs", "2")
 SMALL = (*SHORT, "--test-samples", "1000")
-PRETENDED = {"nccl": "gloo", "1024": "64", "2560": "640", "1000": "200", "10": "6"}
+PRETENDED = {"nccl": "gloo", "1024": "64", "384": "64", "2560": "640", "1000": "200", "10": "6"}
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ PROGRAMS = [
         ("--backend", "nccl", "--precision", "float32", "--width", "1024"), 2, 2, trains=False,
     ),
     Program("12_scaling/train.py", (*SMALL, "--scaling", "strong")),
+    Program("13_shard/train.py", ("--layers", "6", "--width", "384"), 2, 2),
+    Program("13_shard/break_it.py", ("--without", "nothing", "wrap"), 2, 2),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Train with fully_shard and one line wrong, and see what shows it: a run for each fault.
+"""Train with fully_shard and one line wrong, in one run for each fault.
 
 mpirun -np 2 python break_it.py --without nothing wrap norm
 """
@@ -27,7 +27,7 @@ FAULTS = ("nothing", "wrap", "optimizer", "norm", "save")
 
 
 def share_out(without, network, lr):
-    """What ways.share_out does for fsdp, with one line wrong."""
+    """Do what ways.share_out does for fsdp, with one line wrong."""
     device = next(network.parameters()).device
     mesh = init_device_mesh(device.type, (dist.get_world_size(),))
     before = list(network.parameters())
@@ -49,7 +49,7 @@ def share_out(without, network, lr):
 
 
 def local_clip(params, most):
-    """Each rank's factor comes from the parts that it holds."""
+    """Scale by a factor that comes only from the parts that this rank holds."""
     gradients = [param.grad.to_local() for param in params]
     norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
     for gradient in gradients:
@@ -100,7 +100,7 @@ def one_run(without, args, text, rank, size, local_rank, device):
 
 
 def save_alone(record, rank, shared, timeout):
-    """Rank 0 asks for all parameters in their full size; the others do something else."""
+    """Ask for all parameters in their full size on rank 0 only. The other ranks sleep."""
     _set_pg_timeout(datetime.timedelta(seconds=timeout))
     dist.barrier()
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The same with PyTorch's own tools: fully_shard, and blocks that are computed twice."""
+"""PyTorch's own tools: fully_shard, and blocks that are computed twice."""
 
 import functools
 
@@ -15,7 +15,7 @@ POLICIES = {
 
 
 def shard(model, mesh, policy="float32"):
-    """Share the network's state out over the mesh, in units that are gathered one at a time."""
+    """Shard the network's state over the mesh, in units that are gathered one at a time."""
     how = {"mesh": mesh, "mp_policy": POLICIES[policy]}
     raise NotImplementedError(
         "Exercise 13.7: fully_shard of every block, then of the network, with **how"
@@ -23,13 +23,13 @@ def shard(model, mesh, policy="float32"):
 
 
 def recompute(block):
-    """Keep only the block's input for the backward pass; there, compute the block once more."""
+    """Keep only the block's input, and compute the block once more in the backward pass."""
     raise NotImplementedError(
         "Exercise 13.8: a new block.forward: checkpoint with use_reentrant=False"
     )
 
 
 def whole(model):
-    """Copies of all parameters in their full size. All ranks have to call this."""
+    """Return copies of all parameters in their full size. All ranks must call this."""
     params = (param.detach() for param in model.parameters())
     return [p.full_tensor() if isinstance(p, DTensor) else p.clone() for p in params]

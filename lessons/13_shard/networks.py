@@ -1,9 +1,9 @@
-"""Six networks and the devices that are to train them."""
+"""Six networks, and the devices that shall train each of them."""
 
 from typing import NamedTuple
 
 GB = 1e9
-# From the way that costs least to the one that costs most.
+# From the cheapest way to the most expensive one.
 WAYS = ("ddp", "zero1", "zero2", "zero3", "recompute")
 
 
@@ -23,7 +23,7 @@ class Network(NamedTuple):
     def __str__(self):
         return (
             f"{self.params / 1e9:g} billion parameters, {self.precision}, in {self.blocks} blocks "
-            f"(largest unit {self.largest / 1e9:g} billion); {self.batch} texts per device, each "
+            f"(largest unit {self.largest / 1e9:g} billion); batch {self.batch} per device, a text "
             f"{self.block_bytes / GB:g} GB per block, of which {self.input_bytes / GB:g} GB input; "
             f"{self.devices} devices of {self.device_bytes / GB:g} GB"
         )
@@ -40,7 +40,7 @@ NETWORKS = {
 
 
 def fits(network, needs):
-    """Return the first way with which a device has room, and the bytes it needs."""
+    """Return the first way that fits into a device's memory, and the bytes that it needs."""
     for way in WAYS:
         much = needs(network, way)
         if much <= network.device_bytes:

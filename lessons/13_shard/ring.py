@@ -1,11 +1,11 @@
-"""Reduce-scatter: every rank gives all numbers and gets one part of their sum over all ranks."""
+"""Reduce-scatter: every rank gives all of its numbers and gets one part of their sum."""
 
 import torch
 import torch.distributed as dist
 
 
 def ring_reduce_scatter(flat):
-    """This rank's part of the sum, by a ring: each message goes to the right-hand neighbour."""
+    """Return this rank's part of the sum. Each message goes to the neighbour on the right."""
     rank, size = dist.get_rank(), dist.get_world_size()
     right, left = (rank + 1) % size, (rank - 1) % size
     parts = list(flat.chunk(size))  # one per rank, all of the same length
@@ -15,7 +15,7 @@ def ring_reduce_scatter(flat):
 
 
 def library_reduce_scatter(flat):
-    """The same by PyTorch, which leaves it to Gloo or NCCL."""
+    """Return the same, computed by PyTorch with Gloo or NCCL."""
     part = flat.new_empty(len(flat) // dist.get_world_size())
     dist.reduce_scatter_single(part, flat)
     return part

@@ -5,12 +5,12 @@ from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_di
 
 
 def save(model, optimizer, folder):
-    """Every rank writes the parts that it holds."""
+    """Write the parts that each rank holds. All ranks must call this."""
     raise NotImplementedError(
         "Exercise 13.9: get_state_dict, then dcp.save of both under two names"
     )
 
 
 def load(model, optimizer, folder):
-    """Every rank reads the parts that it needs, whoever wrote them."""
+    """Read the parts that each rank needs, no matter which rank wrote them."""
     raise NotImplementedError("Exercise 13.9: get_state_dict, dcp.load into it, set_state_dict")

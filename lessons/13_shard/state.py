@@ -4,7 +4,7 @@ WAYS = ("ddp", "zero1", "zero2", "zero3")
 
 
 def state_bytes(params, way, ranks, precision="float32"):
-    """Bytes on one rank when the backward pass has ended: parameters, gradients, optimizer.
+    """Return bytes on one rank at the end of the backward pass: parameters, gradients, optimizer.
 
     params: how many the network has. way: one of WAYS. The optimizer is Adam. precision:
     "float32", or "mixed": bfloat16 parameters and gradients, float32 copies in the optimizer.

@@ -1,4 +1,4 @@
-"""Train a small GPT on Python's documentation, its state copied or shared out over the ranks.
+"""Train a small GPT on Python's documentation, its state copied or sharded over the ranks.
 
 mpirun -np 2 python train.py --ways ddp zero3 fsdp
 """
@@ -117,7 +117,7 @@ def command_line():
 
 
 def train(way, args, text, rank, size, local_rank, device):
-    """Train by one way, from the same start as by all others, and write its record."""
+    """Train in one way, from the same start as in all others, and write its record."""
     torch.manual_seed(args.seed)
     network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
     params = sum(p.numel() for p in network.parameters())

@@ -1,9 +1,7 @@
-"""Read the checkpoint that several ranks wrote, on any number of ranks, and go on from it.
+"""Load a checkpoint that several ranks wrote, on any number of ranks, and go on training.
 
 python load.py --save checkpoint
 """
-
-import textwrap
 
 import torch
 import torch.distributed as dist
@@ -47,7 +45,7 @@ def main():
 
     loss, accuracy = evaluate(shared.model, text, device, args.length)
     if size == 1:
-        print(textwrap.fill(write(network, text), 80))
+        print(f"  It writes: {' '.join(write(network, text, length=70).split())}")
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     record.measure("next_loss", next_loss(shared, text, args, rank, size, device), "")

@@ -1,4 +1,4 @@
-"""A network and its optimizer on all ranks, as copies or in parts."""
+"""A network and its optimizer on all ranks: as copies, or in parts."""
 
 import functools
 from typing import Any, NamedTuple
@@ -17,17 +17,17 @@ WAYS = ("ddp", "zero1", "zero2", "zero3", "fsdp")
 
 
 class Sharing(NamedTuple):
-    """A network to call, its optimizer, and what has to be done around the optimizer's step."""
+    """A network, its optimizer, and what has to be done before and after the optimizer's step."""
 
     model: Any
     optimizer: torch.optim.Optimizer
-    before_step: Any  # called with the most that the norm of the gradients may be
+    before_step: Any  # called with the largest norm that the gradients may have
     after_step: Any
-    whole: Any  # called on all ranks: all parameters in their full size
+    whole: Any  # called on all ranks, returns all parameters in their full size
 
 
 def share_out(way, network, lr, args):
-    """Leave the network's state to all ranks by one of WAYS; or "alone", all of it to this one."""
+    """Distribute a network's state by one of WAYS, or keep all of it on this rank ("alone")."""
     if args.recompute:
         for block in network.blocks:
             library.recompute(block)

@@ -1,4 +1,4 @@
-"""ZeRO by hand: every rank keeps a part of the optimizer's state, of gradients, of parameters."""
+"""ZeRO by hand: every rank keeps a part of the parameters, gradients and optimizer's numbers."""
 
 import torch
 import torch.distributed as dist
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def part_of(flat, rank, size):
-    """This rank's part of all numbers, as a tensor of its own; all parts are equally long."""
+    """Return a rank's part of a tensor, in memory of its own. All parts are equally long."""
     ### BEGIN SOLUTION Exercise 13.2: fill up with zeros until size divides the length, take a part
     length = -(-len(flat) // size)
     filled = torch.cat([flat, flat.new_zeros(size * length - len(flat))])
@@ -15,7 +15,7 @@ def part_of(flat, rank, size):
 
 
 class Unit:
-    """Parameters that travel together: those of one block, or all that belong to no block."""
+    """Parameters that travel together: those of one block, or those that are in no block."""
 
     def __init__(self, params, stage, reduce_scatter):
         self.params, self.reduce_scatter = params, reduce_scatter
@@ -45,7 +45,7 @@ class Unit:
         self.whole.untyped_storage().resize_(0)
 
     def collect(self):
-        """Make of whole gradients this rank's part of their mean, and let go of the whole ones."""
+        """Turn whole gradients into this rank's part of their mean, and drop the whole ones."""
         ### BEGIN SOLUTION Exercise 13.3: flat, as long as whole; reduce_scatter; mean; param.grad
         flat = torch.cat([param.grad.flatten() for param in self.params])
         flat = nn.functional.pad(flat, (0, len(self.whole) - len(flat)))
@@ -55,7 +55,7 @@ class Unit:
         ### END SOLUTION
 
     def when_complete(self, *calls):
-        """Make these calls each time that the backward pass has all gradients of this unit."""
+        """Run these calls whenever the backward pass has computed all gradients of this unit."""
         arrived = []
 
         def one_more(param):
@@ -70,7 +70,7 @@ class Unit:
 
 
 def watch(module, unit, stage):
-    """What happens to a unit while its module, a block or the network, computes. See the table."""
+    """Register what a unit does while its module, a block or the network, computes."""
     ### BEGIN SOLUTION Exercise 13.5: when_complete from stage 2 on; three hooks more in stage 3
     if stage == 2:
         unit.when_complete(unit.collect)
@@ -83,7 +83,7 @@ def watch(module, unit, stage):
 
 
 def clip(gradients, most):
-    """Scale this rank's parts in place, so that the norm of all ranks' parts is at most `most`."""
+    """Scale this rank's parts in place until the norm over all ranks is at most `most`."""
     ### BEGIN SOLUTION Exercise 13.6: the sum of squares of all ranks, its root, one factor for all
     squares = sum(gradient.square().sum() for gradient in gradients)
     dist.all_reduce(squares)
@@ -94,7 +94,7 @@ def clip(gradients, most):
 
 
 class Zero:
-    """A network whose state is shared out over the ranks, by stage 1, 2 or 3 of ZeRO."""
+    """A network whose state is sharded over the ranks, by stage 1, 2 or 3 of ZeRO."""
 
     def __init__(self, model, stage, reduce_scatter):
         self.model, self.stage, self.units = model, stage, []
@@ -123,7 +123,7 @@ class Zero:
                 unit.gather()
 
     def whole(self):
-        """Copies of all parameters in their full size. The units are left as they were found."""
+        """Return copies of all parameters in their full size. The units stay as they are."""
         copies = {}
         for unit in self.units:
             unit.gather()

@@ -1,4 +1,4 @@
-"""The staircase of memory within a step, way by way, beside that of copies."""
+"""Plot the memory within a step as a staircase, one line for each way."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ BY_HAND = ("zero1", "zero2", "zero3")
 
 @picture
 def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None:
-    """Megabytes of all tensors that are alive, during one step of one rank.
+    """Plot the megabytes of all tensors that are alive during one step of one rank.
 
-    runs: way -> run. The phases are drawn equally wide, so that the same moments are above each
-    other. Left: ZeRO by hand; right: the others. `beside` is in both.
+    `runs` maps ways to runs. All phases have the same width, so the same moments are above each
+    other. Left is ZeRO by hand, right are the other ways. `beside` is in both.
     """
     left = [way for way in runs if way in BY_HAND]
     right = [way for way in runs if way not in (*BY_HAND, beside)]

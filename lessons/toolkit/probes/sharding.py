@@ -1,6 +1,6 @@
-"""What ranks hold and send when they share a network's state, and whether they train as one would.
+"""Measure what ranks hold and receive when a network's state is sharded.
 
-All ranks call these. Not loaded by the package: it needs PyTorch.
+All ranks call these functions. The package does not import this file, because it needs PyTorch.
 """
 
 import copy
@@ -28,14 +28,16 @@ CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 2, 0.01  # texts: on each rank
 # Adam would not notice if all gradients were too large by one factor.
 MOST = (1e3, 0.05, 1e3, 0.05)
 EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter: see SHARED_FROM
-SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the stage that shares it out
+SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the first stage that shards it
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
 POINTS = 50  # of a phase in the staircase; the reader takes lists of up to 64
 
 
 def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
-    """Return how far the parameters are, after some steps of all ranks in float64, from those of
-    one network that read everybody's texts; infinite if the steps cannot be made."""
+    """Return the largest difference from the parameters of one process, after steps in float64.
+
+    The one process reads the texts of all ranks. The difference is infinite if the steps fail.
+    """
     rank, size = dist.get_rank(), dist.get_world_size()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1000)
@@ -56,7 +58,7 @@ def serial_error(share_out: Function, train_step: Function, gpt: Function, devic
 
 
 def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
-    """Return the parameters after the same steps on the texts of all ranks together."""
+    """Return the parameters after the same steps of one process on the texts of all ranks."""
     params = list(network.parameters())
     optimizer = torch.optim.AdamW(params, RATE, betas=(0.9, 0.99))
     for step, most in zip(texts, MOST, strict=True):
@@ -69,29 +71,28 @@ def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
 
 
 def bytes_so_far() -> int | None:
-    """Return the bytes that this rank has received; None with NCCL, which uses no sockets here."""
+    """Return the bytes that this rank has received, or None with NCCL, which uses no sockets."""
     return bytes_received() if dist.get_backend() == "gloo" else None
 
 
 def note_bytes(
     record: Record, way: str, before: int | None, steps: int, params: int, ranks: int
 ) -> None:
-    """Write what this rank received in a step, as a multiple of the parameters' bytes, and how far
-    that is from what a ring has to bring."""
+    """Record the bytes received per step, and their difference from what a ring sends."""
     after = bytes_so_far()
     if after is None or before is None or ranks == 1:
         return
     received = (after - before) / steps
-    wanted = (3 if STAGES[way] == 3 else 2) * (ranks - 1) / ranks * 4 * params
-    point = {"bytes": round(received), "off": abs(received / wanted - 1)}
+    by_ring = (3 if STAGES[way] == 3 else 2) * (ranks - 1) / ranks * 4 * params
+    point = {"bytes": round(received), "off": abs(received / by_ring - 1)}
     record.measure("times_params", received / (4 * params), "", **point)
     record.measure("bytes_off", point["off"], "")
 
 
 def note_files(record: Record, folder: str) -> None:
-    """Write how many ranks wrote into a checkpoint, and the largest share that one of them wrote.
+    """Record how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
 
-    Called when all have written. Each rank's file begins with its number.
+    All ranks must have written. The name of a file contains the rank that wrote it.
     """
     dist.barrier()
     sizes: dict[str, int] = {}
@@ -105,7 +106,7 @@ def note_files(record: Record, folder: str) -> None:
 
 
 class Alive(TorchDispatchMode):
-    """Notes after every operation how many bytes all tensors have that are alive."""
+    """Note the bytes of all tensors that are alive, after every operation."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
         super().__init__()
@@ -124,12 +125,12 @@ class Alive(TorchDispatchMode):
     ) -> Any:
         if any(issubclass(each, DTensor) for each in types):
             return NotImplemented  # it will come again, as operations on its local parts
-        found = func(*args, **(kwargs or {}))
-        for each in tree_leaves(found):
+        result = func(*args, **(kwargs or {}))
+        for each in tree_leaves(result):
             if isinstance(each, torch.Tensor) and not isinstance(each, DTensor):
                 self.see(each)
         self.note()
-        return found
+        return result
 
     def note(self) -> None:
         total = 0
@@ -147,8 +148,7 @@ class Alive(TorchDispatchMode):
 
 
 def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
-    """Return what is alive during the last of three steps, and what is held when its backward pass
-    has ended: bytes of parameters, gradients and the optimizer."""
+    """Return the bytes alive during a step, the third, and the state after its backward pass."""
     held: dict[str, int] = {}
 
     def before_step(most: float) -> None:
@@ -174,9 +174,8 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
 
 
 def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
-    """All tensors that parameters, gradients and the optimizer consist of."""
-    for params, gradients, state in [kinds(shared)]:
-        yield from itertools.chain(params, gradients, state)
+    """Return all tensors of parameters, gradients and the optimizer."""
+    return itertools.chain(*kinds(shared))
 
 
 def kinds(shared: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
@@ -207,14 +206,14 @@ def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def thinned(line: list[int]) -> list[int]:
-    """Return at most POINTS kilobytes: of neighbours the largest."""
+    """Return at most POINTS values in kilobytes, each the largest of its neighbours."""
     every = -(-len(line) // POINTS)
     pieces = (line[first : first + every] for first in range(0, len(line), every))
     return [round(max(piece) / 1000) for piece in pieces]
 
 
 def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, float]:
-    """Return the bytes that a rank has to hold when the backward pass has ended."""
+    """Return the bytes that a rank must hold at the end of the backward pass."""
     return {
         part: each * params / (ranks if stage >= shared_from else 1)
         for (part, shared_from), each in zip(SHARED_FROM.items(), EACH[precision], strict=True)
@@ -224,12 +223,12 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
 def note_memory(
     record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
 ) -> None:
-    """Write the staircase, what is held, and the error of a student's arithmetic."""
+    """Record the staircase, the bytes held, and the error of a student's arithmetic."""
     held, stage = seen["held"], STAGES[way]
     parts = {f"{part}_bytes": much for part, much in held.items()}
     record.measure("state_bytes", sum(held.values()), "bytes", **parts)
-    wanted = sum(share(params, stage, ranks, "float32").values())
-    record.measure("held_over_share", sum(held.values()) / wanted, "")
+    right = sum(share(params, stage, ranks, "float32").values())
+    record.measure("held_over_share", sum(held.values()) / right, "")
     record.measure("peak_bytes", max(seen["line"]), "bytes")
     kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     record.measure("activation_bytes", kept, "bytes")
@@ -240,15 +239,15 @@ def note_memory(
 
 
 def memory_error(way: str, state: Function, params: int) -> float:
-    """Return the largest error of a part in the student's arithmetic, as a share of the part."""
+    """Return the largest relative error of a part in the student's arithmetic."""
     errors = []
     for precision in EACH:
         for ranks in (1, 2, 5):
             right = share(params, STAGES[way], ranks, precision)
             try:
-                told = state(params, way, ranks, precision)
+                answer = state(params, way, ranks, precision)
             except Exception as raised:
                 tell("the error of state_bytes", raised)
                 return math.inf
-            errors.append(share_off(told, right))
+            errors.append(share_off(answer, right))
     return max(errors)

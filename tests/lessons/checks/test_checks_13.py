@@ -7,7 +7,7 @@ import pytest
 from advice import ROOT, assert_advice, failure
 
 from lessons.toolkit.checks import lesson_13 as check
-from lessons.toolkit.checks.lesson_13.arithmetic import CASES, STAGES, bytes_needed
+from lessons.toolkit.checks.lesson_13.arithmetic import CASES, STAGES, bytes_needed, unit_of
 from lessons.toolkit.checks.shared.check import checks_of
 
 LESSON = ROOT / "solutions" / "13_shard"
@@ -63,42 +63,42 @@ WRONG = [
     ("13.1", '"mixed": (2, 3)', '"mixed": (2, 2)', "a float32 copy as well"),
     ("13.1", '"mixed": (2, 3)', '"mixed": (4, 3)', "has 2 bytes"),
     ("13.1", '"optimizer": 4 *', '"optimizer": item *', "stay float32"),
-    ("13.1", "stage >= 2", "stage >= 3", "shares the gradients out"),
-    ("13.1", "stage >= 3", "stage >= 2", "does not share the parameters out"),
+    ("13.1", "stage >= 2", "stage >= 3", "shards the gradients"),
+    ("13.1", "stage >= 3", "stage >= 2", "does not shard the parameters"),
     ("13.1", '"parameters": item * params', '"parameters": params', "how many bytes has each"),
     ("13.1", "    return {", "    {", "Return it"),
-    ("13.2", "filled[rank * length : (rank + 1) * length].clone()", "flat", "that is everything"),
+    ("13.2", "filled[rank * length : (rank + 1) * length].clone()", "flat", "nothing is sharded"),
     ("13.2", ".clone()\n", "\n", "is a view"),
-    ("13.2", "return filled[", "return flat[", "have the same length"),
+    ("13.2", "return filled[", "return flat[", "parts of the same length"),
     ("13.2", "[flat, flat.new_zeros(size * length - len(flat))]",
      "[flat.new_zeros(size * length - len(flat)), flat]", "zeros come after"),
     ("13.2", "    return filled", "    filled", "is there a `return`"),
     ("13.3", GATHER, "pass", "all_gather_single"),
     ("13.3", " / self.size\n", "\n", "divide by self.size"),
     ("13.3", "self.reduce_scatter(flat) /", "flat.chunk(self.size)[dist.get_rank()] /",
-     "rank's gradient alone"),
+     "only this rank's gradient"),
     ("13.3", "self.part.grad =", "self.gradient =", "write the result into"),
     ("13.3", FREE, "    pass", "stay in memory"),
     ("13.3", "flat = nn.functional.pad(flat, (0, len(self.whole) - len(flat)))", "pass",
-     "put zeros behind"),
+     "put zeros at the end"),
     ("13.4", SENT, SENT.replace("- 1", "- 0").replace("- 2", "- 1"), "nothing was added"),
-    ("13.4", "parts[added] = parts[added] + received", "parts[added] = received", "added up"),
+    ("13.4", "parts[added] = parts[added] + received", "parts[added] = received", "the sum so far"),
     ("13.4", "range(size - 1)", "range(size)", "rank"),
     ("13.4", "range(size - 1)", "range(0)", "nothing was added"),
     ("13.4", "dist.P2POp(dist.irecv, received, left),", "", "same batch"),
-    ("13.5", COLLECT, "unit.collect()\n", "without the brackets"),
+    ("13.5", COLLECT, "unit.collect()\n", "no brackets"),
     ("13.5", "if stage == 2:", "if stage >= 1:", "nothing happens here"),
     ("13.5", "(unit.collect, unit.free)", "(unit.free, unit.collect)", "first collect, then free"),
-    ("13.5", "        module.register_forward_hook(lambda *_: unit.free())\n", "", "need the room"),
+    ("13.5", "        module.register_forward_hook(lambda *_: unit.free())\n", "", "the memory"),
     ("13.5", "        module.register_full_backward_pre_hook(lambda *_: unit.gather())\n", "",
      "needs the parameters again"),
     ("13.5", "        module.register_forward_pre_hook(lambda *_: unit.gather())\n", "",
-     "comes before|before the forward pass"),
+     "runs before the forward pass"),
     ("13.5", "if stage == 3:\n        unit.when", "if stage >= 2:\n        unit.when",
-     "only in stage 3"),
-    ("13.6", "    dist.all_reduce(squares)\n", "", "this rank's parts alone"),
+     "sharded only in stage 3"),
+    ("13.6", "    dist.all_reduce(squares)\n", "", "only this rank's parts"),
     ("13.6", ".clamp(max=1)", "", "stays as it is"),
-    ("13.6", "(squares.sqrt() + 1e-6)", "squares", "without the root"),
+    ("13.6", "(squares.sqrt() + 1e-6)", "squares", "root is missing"),
     ("13.6", "gradient.mul_(factor)", "gradient = gradient * factor", "in place"),
     ("13.6", "dist.all_reduce(squares)", "dist.all_reduce(squares, dist.ReduceOp.AVG)",
      "not the mean"),
@@ -130,6 +130,11 @@ def needs(network, way):
     return bytes_needed(network, way)
 
 
+def unit(network, way, stage):
+    """What is whole of the largest unit, in this stage only."""
+    return unit_of(network, way) if way == stage else 0
+
+
 def with_part(number, factor):
     """needs with one of its three terms a number of times."""
 
@@ -145,9 +150,10 @@ def with_part(number, factor):
 
 
 FITTING = [
-    (with_part(0, 0), "without the state"),
-    (with_part(1, 0), "parameters and gradients are there"),
-    (with_part(1, 0.5), "whole gradients"),
+    (with_part(0, 0), "state is missing"),
+    (with_part(1, 0), "whole until they are collected"),
+    (lambda n, way: needs(n, way) - unit(n, way, "zero3"), "parameters and gradients are there"),
+    (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "both are whole"),
     (with_part(2, 0), "activations are missing"),
     (lambda n, way: needs(n, "zero3" if way == "recompute" else way), "only the inputs"),
     (lambda n, way: needs(n, way) - (n.batch * n.block_bytes if way == "recompute" else 0),

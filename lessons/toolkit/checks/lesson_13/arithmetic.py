@@ -1,4 +1,4 @@
-"""Bytes of the state on each rank (13.1), and what a device needs in all (13.10)."""
+"""Check the bytes of the state on each rank (13.1) and of all that a device holds (13.10)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ GB = 1e9
 PARTS = ("parameters", "gradients", "optimizer")
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "recompute": 3}
 EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter, by part
-SHARED_FROM = dict(zip(PARTS, (3, 2, 1), strict=True))  # the stage that shares it out
+SHARED_FROM = dict(zip(PARTS, (3, 2, 1), strict=True))  # the first stage that shards it
 
 
 def state(params: float, way: str, ranks: int, precision: str) -> dict[str, float]:
@@ -39,7 +39,7 @@ def check_13_1(state_bytes: Function) -> str:
                     name = f'{what}["{part}"]'
                     mistakes = wrong_parts(part, right[part], n, way, ranks, precision)
                     compare(number(found[part], name), right[part], name, mistakes)
-    return "Stage 1 shares the optimizer's numbers, 2 the gradients too, 3 the parameters too."
+    return "Stage 1 shards the optimizer's numbers, 2 also the gradients, 3 also the parameters."
 
 
 def wrong_parts(
@@ -48,8 +48,8 @@ def wrong_parts(
     """Return known wrong results and the advice that each gets."""
     is_shared = STAGES[way] >= SHARED_FROM[part]
     wrong = {
-        right * ranks: f"{way} shares the {part} out: a rank has one part of {ranks}.",
-        right / ranks: f"{way} does not share the {part} out: every rank has all of it.",
+        right * ranks: f"{way} shards the {part}: a rank has one part of {ranks}.",
+        right / ranks: f"{way} does not shard the {part}: every rank has all of them.",
     }
     whole = right * ranks if is_shared else right
     share = ranks if is_shared else 1
@@ -60,7 +60,7 @@ def wrong_parts(
             wrong[whole / 2 / share] = "The optimizer's own numbers stay float32."
     elif precision == "mixed":
         wrong[2 * whole / share] = "A bfloat16 number has 2 bytes."
-    wrong[n / share] = "Those are numbers: how many bytes has each?"
+    wrong[n / share] = "That is a count of numbers. How many bytes has each of them?"
     wrong.pop(right, None)
     return wrong
 
@@ -80,7 +80,11 @@ class Network:
     device_bytes: float = 40 * GB
 
 
-# Not those of the lesson.
+WHOLE = {  # stage -> what a device holds beside its state
+    2: "The gradients of a unit are whole until they are collected: add the largest unit's.",
+    3: "While a unit computes, all of its parameters and gradients are there: add the largest's.",
+}
+# Not the networks of the lesson.
 CASES = (
     Network(4e9, 0.2e9, "mixed", 30, 0.1 * GB, 0.01 * GB, 3, 4),
     Network(1e9, 0.05e9, "float32", 24, 0.05 * GB, 0.004 * GB, 8, 2),
@@ -108,9 +112,9 @@ def state_of(case: Network, way: str) -> float:
 
 
 def unit_of(case: Network, way: str) -> float:
-    """Return the bytes of the largest unit's whole parameters and gradients."""
+    """Return the bytes of what is whole of the largest unit, beside the parts in the state."""
     item = {"float32": 4, "mixed": 2}[case.precision]
-    return 2 * item * case.largest if STAGES[way] == 3 else 0.0
+    return {2: 1, 3: 2}.get(STAGES[way], 0) * item * case.largest
 
 
 def activations_of(case: Network, way: str) -> float:
@@ -130,21 +134,26 @@ def why_wrong(case: Network, way: str, found: float) -> str:
     full = activations_of(case, "zero3")
     mistakes = [
         (right - kept, "The activations are missing."),
-        (right - kept + kept / case.batch, "Activations are kept for every text of the batch."),
-        (kept + unit, "That is without the state."),
-        (state_of(case, "ddp") + kept + unit, "Of the state, a device has only what its way says."),
+        (right - kept + kept / case.batch, "Each text of the batch has its own activations."),
+        (kept + unit, "The state is missing."),
+        (
+            state_of(case, "ddp") + kept + unit,
+            "A device has only its share of the state: call state.state_bytes with the way.",
+        ),
     ]
     if unit:
-        mistakes += [
-            (right - unit, "While a unit computes, all its parameters and gradients are there."),
-            (right - unit / 2, "Of the largest unit the whole gradients are there as well."),
-        ]
+        mistakes.append((right - unit, WHOLE[STAGES[way]]))
+    if STAGES[way] == 3:
+        mistakes.append((right - unit / 2, "Both are whole: its parameters and its gradients."))
     if way == "recompute":
         mistakes += [
-            (right - kept + full, "Only the inputs of the blocks are kept, and one block's all."),
+            (
+                right - kept + full,
+                "Only the inputs of the blocks are kept, and all activations of one block.",
+            ),
             (
                 right - case.batch * case.block_bytes,
-                "While it is computed again, one block's activations are all there.",
+                "While a block is computed again, all of its activations are there.",
             ),
         ]
     for mistake, advice in mistakes:

@@ -1,4 +1,4 @@
-"""ZeRO by hand, on ranks that are threads: 13.2 to 13.6."""
+"""Check ZeRO by hand, on ranks that are threads (13.2 to 13.6)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -55,11 +55,11 @@ def check_13_2(part_of: Function) -> str:
 
 def wrong_part(found: Any, flat: Any, length: int) -> str:
     if same(found, flat):
-        return "That is everything: then nothing is shared out. Take this rank's part."
+        return "That is everything, so nothing is sharded. Take this rank's part."
     if len(found) != length:
         return (
-            "All parts have the same length, 10 / size rounded up; collectives need that. Put "
-            "zeros behind the numbers first."
+            "Collectives need parts of the same length: 10 / size, rounded up. First put zeros at "
+            "the end."
         )
     return "Rank 0 has the first part, and zeros come after the last number, not before."
 
@@ -81,7 +81,7 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
             raise CheckFailed(
                 f"reduce_scatter gets {len(unit.whole)} numbers in a row, as long as whole",
                 f"a tensor of shape {list(flat.shape)}",
-                "Flatten each param.grad, torch.cat them, and put zeros behind them.",
+                "Flatten each param.grad, torch.cat them, and put zeros at the end.",
             )
         total = sum(stand_in.own.comm.exchange("reduce_scatter", flat.detach().clone()))
         return total.chunk(size)[rank].clone()
@@ -109,11 +109,11 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
         raise CheckFailed(wanted, "None", "Write the result into self.part.grad.")
     if not same(found, right):
         own = torch.cat([gradient, mean.new_zeros(len(unit.whole) - 7)]).chunk(size)[rank]
-        advice = "In which order are the parameters in whole?"
+        advice = "Are the gradients in the same order as the parameters in whole?"
         if same(found, right * size):
-            advice = "That is the sum of all ranks. DDP gives the mean: divide by self.size."
+            advice = "That is the sum over all ranks. DDP takes the mean: divide by self.size."
         elif same(found, own) or same(found, own / size):
-            advice = "That is this rank's gradient alone: call self.reduce_scatter."
+            advice = "That is only this rank's gradient: call self.reduce_scatter."
         raise CheckFailed(wanted, numbers(found), advice)
     if any(param.grad is not None for param in params):
         raise CheckFailed(
@@ -153,9 +153,9 @@ def check_13_4(ring: ModuleType) -> str:
             what = f"ring_reduce_scatter on rank {rank} of {size}"
             right = total.chunk(size)[rank]
             if not same(a_tensor(part, what), right):
-                advice = "Send what you have added up, not only your own numbers."
+                advice = "From the second round on, send the sum so far, not only your own numbers."
                 if any(same(part, other) for other in total.chunk(size)):
-                    advice = "That is the right sum of another rank's part: shift the parts by one."
+                    advice = "That is the sum of another rank's part: start with part rank - 1."
                 elif same(part, inputs[rank].chunk(size)[rank]):
                     advice = "That is this rank's own part: nothing was added."
                 raise CheckFailed(f"{what} gives {numbers(right)}", numbers(part), advice)
@@ -163,7 +163,7 @@ def check_13_4(ring: ModuleType) -> str:
                 raise CheckFailed(
                     f"rank {rank} of {size} sends {size - 1} messages of {length} numbers",
                     f"messages of {sent.get(rank, [])} numbers",
-                    "In each round one part goes to the right, and one comes from the left.",
+                    "In each round, send one part to the right and receive one from the left.",
                 )
     return "Each rank sends (p - 1) / p of all numbers, once."
 
@@ -243,25 +243,26 @@ def check_13_5(watch: Function) -> str:
 
 def wrong_step(found: list[str], stage: int) -> str:
     if stage < 3 and ("gather" in found or "free" in found):
-        return "Only in stage 3 are the parameters shared out: compare `stage` first."
+        return "Parameters are sharded only in stage 3: compare `stage` first."
     if stage == 1:
         return "In stage 1 nothing happens here: Zero.before_step collects."
     if "collect" not in found or "backward" not in found:
-        return "unit.when_complete(unit.collect): without the brackets of a call behind collect."
+        return "Call unit.when_complete(unit.collect), with no brackets after collect."
     if stage == 2:
-        return "One collect, when all gradients of the unit are there."
+        return "Collect once, when all gradients of the unit are there."
     if "gather" not in found[: found.index("forward")]:
         return (
-            "register_forward_pre_hook comes before the forward pass; register_forward_hook after."
+            "Gather in register_forward_pre_hook, which runs before the forward pass; "
+            "register_forward_hook runs after it."
         )
     after = found[found.index("forward") + 1 : found.index("backward")]
     if "free" not in after:
-        return "After the forward pass the other units need the room: free in a forward hook."
+        return "After the forward pass, other units need the memory: free in a forward hook."
     if "gather" not in after:
         return "The backward pass needs the parameters again: register_full_backward_pre_hook."
     if found[-2:] != ["collect", "free"]:
-        return "At the end first collect, then free: when_complete makes its calls in their order."
-    return "Each of it once: two gathers, two frees, one collect."
+        return "At the end, first collect, then free: when_complete runs its calls in this order."
+    return "A step has two gathers, two frees and one collect."
 
 
 @exercise("13.6")
@@ -302,11 +303,11 @@ def wrong_norm(length: float, norm: float, norms: list[float], factor: float) ->
     if close(norm):
         return "Nothing was scaled. Scale in place: gradient.mul_(factor)."
     if close(min(norm, 1.0)):
-        return "That is the norm of this rank's parts alone: add up the squares of all ranks."
+        return "That is the norm of only this rank's parts: add up the squares of all ranks."
     if close(norm / sum(norms)):
-        return "Norms do not add up; their squares do. Take the root after the all_reduce."
+        return "Norms do not add up, but their squares do. Take the root after the all_reduce."
     if close(norm / sum(each**2 for each in norms)):
-        return "That is without the root: the norm is the square root of the sum of squares."
+        return "The root is missing: the norm is the square root of the sum of squares."
     if close(norm / (sum(each**2 for each in norms) / len(norms)) ** 0.5):
-        return "The parts are different numbers, so their squares add up: the sum, not the mean."
+        return "Each rank has other numbers, so take the sum of their squares, not the mean."
     return "The factor is most / norm, with the root of the sum of all squares."

@@ -1,4 +1,4 @@
-"""PyTorch's own tools, in one process: fully_shard (13.7), recomputation (13.8), saving (13.9)."""
+"""Check fully_shard (13.7), recomputing (13.8) and saving (13.9), in one process."""
 
 import contextlib
 import copy
@@ -15,7 +15,7 @@ WIDTH, BLOCKS = 6, 3
 
 
 def small_network() -> Any:
-    """Return a network with blocks, which note the type of their weights as they compute."""
+    """Return a network whose blocks note the type of their weights when they compute."""
     import torch
 
     class Block(torch.nn.Module):
@@ -44,7 +44,7 @@ def small_network() -> Any:
 
 @contextlib.contextmanager
 def one_rank() -> Iterator[Any]:
-    """A group of this process alone, and its mesh."""
+    """Provide the mesh of a group that has only this process."""
     import torch.distributed as dist
     from torch.distributed.device_mesh import init_device_mesh
 
@@ -89,7 +89,7 @@ def check_13_7(library: ModuleType) -> str:
                     "Loop over model.blocks.",
                 )
             if not wraps(network):
-                advice = "fully_shard(model, **how) at last, for what belongs to no block."
+                advice = "End with fully_shard(model, **how), for what belongs to no block."
                 raise CheckFailed("the network is a unit as well", "only its blocks are", advice)
             with contextlib.suppress(RuntimeError):  # of precisions that do not fit: see below
                 network(torch.ones(2, WIDTH)).sum().backward()
@@ -118,7 +118,7 @@ def check_13_8(recompute: Function) -> str:
         found = block(x)
         during = kept["now"]
         if not isinstance(found, torch.Tensor) or not torch.equal(found, wanted):
-            advice = "Keep block.forward as the function that checkpoint calls."
+            advice = "checkpoint must call the old block.forward with the block's input."
             raise CheckFailed("the block computes what it did", "something else", advice)
         if not found.requires_grad:
             advice = "Its input needs no gradient here, its weights do: use_reentrant=False."
@@ -132,7 +132,7 @@ def check_13_8(recompute: Function) -> str:
         )
     for one, other in zip(block.parameters(), right.parameters(), strict=True):
         if one.grad is None or not torch.allclose(one.grad, other.grad):
-            advice = "use_reentrant=False: only so do weights get gradients for any input."
+            advice = "Set use_reentrant=False: then weights get gradients for any input."
             raise CheckFailed("the same gradients as before", "other ones", advice)
     if during > 8 * WIDTH * 8:
         advice = "The forward pass of the block has to run inside checkpoint."
@@ -169,9 +169,9 @@ def check_13_9(saving: ModuleType) -> str:
     step(old, first)
     step(new, second)
     if apart(old, new) > 1e-7:
-        advice = "Adam's running means belong into the checkpoint, too: get_state_dict gives both."
+        advice = "Adam's running means belong in the checkpoint, too: get_state_dict returns both."
         raise CheckFailed("the next step is the same", "another step", advice)
-    return "Parameters and Adam's numbers are as they were."
+    return "Parameters and Adam's numbers are the same as before."
 
 
 def apart(one: Any, other: Any) -> float:

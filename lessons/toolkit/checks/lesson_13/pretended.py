@@ -1,4 +1,4 @@
-"""torch.distributed for ranks that are threads: what the exercises of lesson 13 call."""
+"""Stand in for torch.distributed, with threads as ranks: the calls that lesson 13 needs."""
 
 import contextlib
 import queue
@@ -16,7 +16,7 @@ KNOWN = "all_reduce, all_gather_single, isend, irecv, batch_isend_irecv and P2PO
 
 
 class Message:
-    """What isend and irecv return."""
+    """The request that isend and irecv return."""
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self.finish = finish
@@ -55,6 +55,8 @@ class PretendedDist:
         parts = self.own.comm.exchange("all_gather_single", tensor.detach().clone())
         output.data.copy_(torch.cat(parts))
 
+    all_gather_into_tensor = all_gather_single  # its name in older versions of PyTorch
+
     def isend(self, tensor: Any, dst: int) -> Message:
         self.sent[self.get_rank()].append(tensor.numel())
         self.boxes[self.get_rank(), dst].put(tensor.detach().clone())
@@ -67,8 +69,8 @@ class PretendedDist:
             try:
                 tensor.data.copy_(box.get(timeout=PATIENCE))
             except queue.Empty:
-                said = f"rank {rank} waits for a message from rank {src} forever"
-                raise Hangs(said, ()) from None
+                message = f"rank {rank} waits for a message from rank {src} forever"
+                raise Hangs(message, ()) from None
 
         return Message(finish)
 
@@ -81,7 +83,7 @@ class PretendedDist:
 
 @contextlib.contextmanager
 def pretended(*modules: ModuleType) -> Iterator[PretendedDist]:
-    """Give the modules a pretended `dist` for a while."""
+    """Replace `dist` in these modules until the block ends."""
     stand_in, real = PretendedDist(), [module.dist for module in modules]
     for module in modules:
         module.dist = stand_in  # type: ignore[attr-defined]
@@ -93,7 +95,7 @@ def pretended(*modules: ModuleType) -> Iterator[PretendedDist]:
 
 
 def results_of(stand_in: PretendedDist, size: int, work: Callable[[int], Any]) -> list[Any]:
-    """Return what work(rank) returns on each rank; what one of them raises is raised here."""
+    """Return the result of work(rank) on each rank, or raise the error of one of them."""
 
     def on_rank(comm: Comm) -> Any:
         stand_in.own.comm = comm
@@ -103,7 +105,7 @@ def results_of(stand_in: PretendedDist, size: int, work: Callable[[int], Any]) -
     errors = [each for each in found if isinstance(each, BaseException)]
     for error in sorted(errors, key=lambda each: isinstance(each, Hangs)):
         if isinstance(error, Hangs):
-            advice = "Each rank has to call the same collectives, and each message has two ends."
+            advice = "Every rank must call the same collectives, and each message needs a receiver."
             raise CheckFailed("all ranks go on", str(error), advice)
         raise error
     return found
