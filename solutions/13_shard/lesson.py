@@ -72,12 +72,15 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 # %% [markdown]
 # ## What must each rank hold?
 #
-# With Adam in float32, each parameter needs 4 bytes, its gradient another 4, and the optimizer 8, for two
-# running means. So a network of 7 billion parameters needs 112 GB before the first activation.
+# A device that trains holds parameters, gradients, the optimizer's numbers, and activations. The first three are the
+# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. SGD keeps nothing more, momentum
+# one number per parameter, Adam two running means. So with Adam, a network of 7 billion parameters needs 112 GB
+# before the first activation.
 #
-# Lesson 11 named two kinds of mixed precision. With **autocast**, all of this stays float32. With **bfloat16
-# parameters and float32 copies** (`"mixed"` here), parameters and gradients need 2 bytes each, and the optimizer
-# keeps a float32 copy beside its two means. Both kinds need 16 bytes per parameter.
+# *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
+# computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"` here), parameters and gradients
+# need 2 bytes each. The optimizer keeps a float32 copy beside its means, for steps that are too small for bfloat16.
+# With Adam, both kinds need 16 bytes per parameter.
 #
 # **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
 
@@ -297,7 +300,7 @@ expectations.compare("recompute over fsdp, activations", kept, (0.05, 0.3), coun
 # four steps the parameters are 0.04 away from serial, because bfloat16 has only two or three digits. (Everything
 # else in this comparison is float64.)
 #
-# Which of lesson 11's two kinds is the policy `"mixed"`? Look at which tensors are bfloat16. (`mixed_kind`, below.)
+# Which of the two kinds is the policy `"mixed"`? Look at which tensors are bfloat16. (`mixed_kind`, below.)
 #
 # ## A checkpoint that all ranks write
 #
@@ -416,13 +419,16 @@ fit = {f"fits_{name}": f"{much / 1e9:.4g}" for name, (way, much) in ways.items()
 answers.note(**fit)
 
 # %% [markdown]
+# If no way fits, use more devices, or cut the layers (lesson 11): between them if the links are slow, through them
+# if no device can hold the largest layer. Stage 3 needs fast links, because it gathers in every block. (A trained
+# network can also be *pruned*: its smallest weights are left out.)
+#
 # ## Questions
 #
 # - `devices_f`: how many devices does network f need at least? (`network._replace(devices=…)`)
 # - `gloo_times`: on 4 ranks, how many times its parameters does a rank of stage 2 receive per step if Gloo does
 #   the reduce-scatter?
-# - `mixed_kind`: is the policy `"mixed"` lesson 11's `"autocast"`, or bfloat16 parameters with float32
-#   `"copies"`?
+# - `mixed_kind`: is the policy `"mixed"` `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
 # - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which is `wrap`, which is
 #   `optimizer`, which is `norm`? Write the three letters in this order, as one word.
 #
@@ -451,6 +457,7 @@ answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 # | you see | cause |
 # |---|---|
 # | out of memory with `fully_shard`, although a part fits easily | only the network was wrapped |
+# | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
 # | the loss does not fall, nothing else is wrong | the optimizer was created before `fully_shard` |
 # | the loss is as usual, but the parameters are not those of one process | clipping by a rank's own norm |
 # | nothing, then `Timed out waiting` or `Connection closed by peer` | only rank 0 called a collective: `full_tensor`, `dcp.save`, a forward pass |

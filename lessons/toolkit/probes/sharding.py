@@ -165,12 +165,15 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
     device = next(shared.model.parameters()).device
     ids, following = (piece.to(device) for piece in pieces)
     alive = Alive(tensors_of(shared))
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
     with alive:
         for _ in range(3):
             shared.optimizer.zero_grad()
             alive.line.clear()
             train_step(watched, ids, following, 1.0)
-    return {"line": alive.line, "marks": alive.marks, "held": held}
+    gpu_peak = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+    return {"line": alive.line, "marks": alive.marks, "held": held, "gpu_peak": gpu_peak}
 
 
 def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
@@ -230,6 +233,8 @@ def note_memory(
     right = sum(share(params, stage, ranks, "float32").values())
     record.measure("held_over_share", sum(held.values()) / right, "")
     record.measure("peak_bytes", max(seen["line"]), "bytes")
+    if seen["gpu_peak"] is not None:
+        record.measure("peak_over_held", seen["gpu_peak"] / max(seen["line"]), "")
     kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     record.measure("activation_bytes", kept, "bytes")
     for phase, line in phases(seen["line"], seen["marks"]).items():
