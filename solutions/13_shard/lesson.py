@@ -186,7 +186,7 @@ check.check_13_7(library)
 # all ranks.
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
+from cluster.jobs.notebook import on_nodes, show_output, submit_once
 
 several = on_nodes(ranks, gpus if profile == "full" else "")
 
@@ -214,7 +214,7 @@ predictions.compare("predict_held", held)
 sent = measure(runs["zero3"], "times_params") / measure(runs["ddp"], "times_params")
 predictions.compare("predict_sent", sent)
 twice = "Is a unit gathered or collected more often than the table says?"
-expectations.compare("zero3 over ddp", sent, (1.45, 1.6), above=twice, counted=True)
+expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True)
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
@@ -238,10 +238,10 @@ expectations.compare("zero3 over ddp", sent, (1.45, 1.6), above=twice, counted=T
 # ## The staircase
 
 # %%
-plots.staircase(runs, save="my_staircase.png")
 peak = measure(runs["zero3"], "peak_bytes") / measure(runs["ddp"], "peak_bytes")
 whole = "Is a unit freed after its forward pass, and are whole gradients dropped?"
 expectations.compare("zero3's peak over ddp's", peak, (0.2, 0.7), above=whole, counted=True)
+plots.staircase(runs, save="my_staircase.png")
 
 # %% [markdown]
 # **What you should see.** Read it from left to right.
@@ -291,7 +291,7 @@ for name, run in {"fsdp": runs["fsdp"], "recompute": twice, "mixed": mixed}.item
     print(f"{name}: {kept:.1f} MB of activations, {sent:.2f} × parameters received, ", end="")
     print(f"{measure(run, 'serial_error'):.0e} from serial")
 kept = measure(twice, "activation_bytes") / measure(runs["fsdp"], "activation_bytes")
-expectations.compare("recompute over fsdp, activations", kept, (0.05, 0.3), counted=True)
+expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
@@ -326,7 +326,9 @@ check.check_13_9(saving)
 # %%
 one = on_nodes(1, gpus if profile == "full" else "")
 [saved] = train("--ways", "fsdp", "--save", "checkpoint").values()
-[loaded] = read_files(submit_once("job_load.sbatch", *size, options=one))
+read = submit_once("job_load.sbatch", *size, options=one)
+show_output(read)
+[loaded] = read_files(read)
 for name, run in {"wrote": saved, "read": loaded}.items():
     test, after = run.test_loss.value, measure(run, "next_loss")
     print(f"{run.workers} rank(s) {name}: test loss {test:.6f}, {after:.6f} after the next step")
