@@ -157,7 +157,7 @@ check.check_13_6(zero)
 # ## fully_shard
 #
 # PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
-# `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You decide about:
+# `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
 #
 # - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call it for the blocks
 #   first and for the network last. Large units need more memory, small ones more messages. (Older texts: the
@@ -381,8 +381,9 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block |
 #
-# The ways are in order of what they cost: first more code, then more bytes, then more computing. Take the first that
-# fits. (The table is an estimate. Prefetch makes a second unit whole, and no memory can be filled to the last byte.)
+# Take the first way that fits. The ways are in order of their cost: `zero1` and `zero2` need more code than `ddp`,
+# `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch makes a second unit whole, and
+# no memory can be filled to the last byte.)
 #
 # **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
 # (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
