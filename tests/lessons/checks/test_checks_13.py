@@ -54,6 +54,11 @@ def test_the_solution_passes(number):
     function(student)
 
 
+def test_the_older_name_of_the_collective_passes():
+    function, student = students("13.3", ("all_gather_single", "all_gather_into_tensor"))
+    function(student)
+
+
 COLLECT = "unit.when_complete(unit.collect)\n"
 GATHER = "dist.all_gather_single(self.whole, self.part.detach())"
 FREE = "    for param in self.params:\n            param.grad = None"
