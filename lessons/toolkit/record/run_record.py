@@ -29,6 +29,7 @@ import socket
 import stat
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,6 +53,10 @@ LAUNCHERS = {
     "mpiexec": ("PALS_APID",),
     "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
 }
+NO_LAUNCH = (
+    "No launcher that the run record knows started these ranks, so each is a run of its own. "
+    "Give the same run= to all ranks: eight hex digits, new for each launch."
+)
 
 
 class RunRecord:
@@ -354,8 +359,12 @@ def launch_id(environ: Mapping[str, str], size: int) -> str:
     elif kind == "mpirun" and environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == values[names[2]]:
         # The name holds mpirun's process id, which may recur; its start time does not.
         parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", values["PMIX_NAMESPACE"])]
-    elif kind == "none":  # without a parent, any value that no other process has
-        parts.append(birth(parent.pid) if parent and parent.pid else os.urandom(8).hex())
+    elif kind == "none" and parent and parent.pid:
+        parts.append(birth(parent.pid))
+    elif kind == "none":  # any value that no other process has
+        parts.append(os.urandom(8).hex())
+        if size > 1:
+            warnings.warn(NO_LAUNCH, stacklevel=4)
     return hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:8]
 
 
