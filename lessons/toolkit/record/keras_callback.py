@@ -20,7 +20,7 @@ class CallbackMethods(KerasMethods):
         self.counts_before: tuple[int, int] = (0, 0)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        # The first time, and if its parameters exist.
+        # only the first time, and only if the parameters exist
         if self.model.built and self.record.start_hash is None:
             self.record.begin(self.model.trainable_variables)
             for kind, count in layers(self.model).items():
@@ -48,8 +48,9 @@ class CallbackMethods(KerasMethods):
             return finished
         params = self.params or {}
         if "steps" in params and params["steps"] is None:
-            return None  # the optimizer has counted the step that found no more data, too
-        return begun or params.get("steps")  # without anything to train, the optimizer counts none
+            return None  # The optimizer also counts the step that found no more data.
+        # Without trainable parameters, the optimizer counts no steps.
+        return begun or params.get("steps")
 
     def on_train_end(self, logs: Any = None) -> None:
         if len(images := images_of_replicas(self.model)) > 1:
@@ -73,7 +74,7 @@ def images_of_replicas(model: Any) -> list[float]:
 
     Keras counts them for the mean loss and has a copy of the counter on each device.
     """
-    strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has none
+    strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has no such attribute
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
     if strategy is None or count is None:
         return []
@@ -100,5 +101,5 @@ def learning_rate(model: Any) -> float | None:
         return None
     if callable(rate) and not hasattr(rate, "numpy"):  # a schedule
         rate = rate(model.optimizer.iterations)
-    # tf.distribute's variables have a numpy() and no float()
+    # tf.distribute's variables have numpy(), but no float()
     return float(rate.numpy() if hasattr(rate, "numpy") else rate)

@@ -60,8 +60,9 @@ class Record(RunRecord):
             gc.freeze()
         self.program, self.told = program.main_hash(), set[str]()
         self.before: list[Any] | None = None  # hash of the parameters that training began with
-        self.seen: dict[str, Any] = {}  # of the parameters, right after the last step
-        self.numbers: list[Any] = []  # of the images that a Keras epoch reads, batch by batch
+        self.seen: dict[str, Any] = {}  # facts of the parameters, right after the last step
+        # Numbers of the images that a Keras epoch reads, batch by batch.
+        self.numbers: list[Any] = []
         self.start_hash: str | None = None
         self.files_found: int | None = None
         self.files_written: int | None = None
@@ -102,7 +103,7 @@ class Record(RunRecord):
         """Return the record as a Keras callback, which calls begin and trained itself.
 
         Put callbacks that write checkpoints after it. `gather`: see trained. `bend`: also measure
-        how far the network is from a straight map (networks.py).
+        how far the network is from a linear map (networks.py).
         """
         return keras_callback(CallbackMethods, self, gather, bend)
 
@@ -122,7 +123,7 @@ class Record(RunRecord):
     def look_at(
         self, batch: Any, numbers: Any, images: Any, found: Any = None, labels: Any = None
     ) -> None:
-        """Compare a batch with the data set's images of these numbers.
+        """Compare a batch with the data set's images that have these numbers.
 
         `found` are the labels that came with the batch; they are compared with the data set's
         labels.
@@ -180,7 +181,7 @@ class Record(RunRecord):
         files_written: int | None = None,
         **more: Any,
     ) -> None:
-        """End the record: the last call, on every rank.
+        """End the record. This is the last call, on every rank.
 
         `params`: the trained parameters, if trained() was not called. `param_spread`: the program's
         own result, if trained() got no collective.

@@ -40,7 +40,7 @@ TAG = ":::MLLOG "
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
 RECORD_VERSION = 1
-RECORDS = itertools.count()  # of this process
+RECORDS = itertools.count()  # counts the records of this process
 # Launchers, the innermost first, with variables that are the same in all processes of a launch and
 # differ between launches. A launcher is identified by its first variable.
 LAUNCHERS = {
@@ -83,7 +83,7 @@ class RunRecord:
     ) -> None:
         self.rank, self.size, self.local_rank = int(rank), int(size), int(local_rank)
         self.started, self.epochs, self.ended = time.monotonic(), 0, False
-        self.clock: EpochClock | None = None  # of the last epoch
+        self.clock: EpochClock | None = None  # clock of the last epoch
         data, batch = facts.get("dataset") or {}, facts.get("local_batch")
         self.samples = data.get("train_samples") if samples is None else samples
         self.test_samples = data.get("test_samples")
@@ -173,7 +173,7 @@ class RunRecord:
             write([self.point("measure", {"name": name, "value": value, "unit": unit, **point})])
 
     def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
-        """End the record: the last call, on every rank."""
+        """End the record. This is the last call, on every rank."""
         if self.ended:
             return
         self.ended = True
@@ -191,7 +191,7 @@ class RunRecord:
         """Return what a rank says at its end."""
         facts = {"rank": self.rank, "samples": self.samples}
         facts |= {"param_hash": None, "files_written": None}
-        if self.clock is not None:  # its own, of its last epoch
+        if self.clock is not None:  # facts of this rank's last epoch
             facts |= {"steps": self.clock.steps, "loss": short(self.clock.logged.get("loss"))}
         return facts
 
@@ -200,7 +200,7 @@ class RunRecord:
         return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
 
     def abort(self) -> None:
-        """Record, on rank 0 at the program's end, that an exception ended it."""
+        """Record that an exception ended the program, on rank 0 at the program's end."""
         if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
             write([self.stop_line("aborted", {"reason": type(sys.last_value).__name__})])
 
@@ -262,7 +262,7 @@ class KerasMethods:
         self.epoch = self.record.start_epoch()
 
     def on_test_begin(self, logs: Any = None) -> None:
-        if self.epoch:  # validation inside fit
+        if self.epoch:  # during validation inside fit
             self.epoch.pause()
 
     def on_test_end(self, logs: Any = None) -> None:
@@ -282,15 +282,15 @@ class KerasMethods:
 
 
 def keras_callback(methods: type, *values: Any) -> Any:
-    # A class can only be derived once Keras is loaded, and from the Keras that the program uses.
+    # The class can be derived only after Keras is loaded, from the Keras that the program uses.
     keras: Any = sys.modules.get("tf_keras") or sys.modules.get("keras")
     if keras is None:
-        raise RuntimeError("record.keras_callback() needs Keras: import it before.")
+        raise RuntimeError("record.keras_callback() needs Keras: import Keras before.")
     return type("RecordCallback", (methods, keras.callbacks.Callback), {})(*values)
 
 
 def keras_accuracy(logs: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return the accuracy from Keras's logs, where its name is that of the requested metric."""
+    """Return the accuracy from Keras's logs, where it has the name of the requested metric."""
     names = ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy")
     return next((logs[prefix + name] for name in names if prefix + name in logs), None)
 
@@ -344,7 +344,7 @@ def run_id(environ: Mapping[str, str], size: int) -> str:
 
 
 def launch_id(environ: Mapping[str, str], size: int) -> str:
-    """Return eight hex digits: the same in all ranks of a launch, others in other launches.
+    """Return eight hex digits that identify a launch. They are the same in all of its ranks.
 
     Ranks exchange no message for it. A program that considers itself the only rank is a run of its
     own, even if a launcher started it N times.
@@ -391,7 +391,7 @@ class Chain:
     def line(self, event_type: str, key: str, value: Any, **metadata: Any) -> str:
         """Return the line for an event, without its newline.
 
-        Values that are too long are cut, never split.
+        Values that are too long are truncated.
         """
         where = caller(self.loggers)
         event = {
@@ -482,7 +482,7 @@ def write(lines: list[str]) -> None:
     out = sys.stdout
     out.flush()
     try:
-        if not isinstance(out, io.TextIOWrapper):  # a notebook's output has no file underneath
+        if not isinstance(out, io.TextIOWrapper):  # a notebook's output is not a file
             raise io.UnsupportedOperation
         fd = out.fileno()
     except (io.UnsupportedOperation, ValueError):
