@@ -97,7 +97,7 @@ METRICS: dict[str, Metric] = {
     "unique_samples": Metric(measure.unique_samples,
         "number of distinct samples per epoch, over all ranks", "samples"),
     "read_most": Metric(epochs.read_most,
-        "how often the most frequent sample of an epoch was read", "times",
+        "number of times that the most frequent sample of an epoch was read", "times",
         label="times that a sample was read"),
     "reading_orders": Metric(epochs.reading_orders,
         "number of different orders of the samples; equal to the epochs if each shuffles",
@@ -108,8 +108,8 @@ METRICS: dict[str, Metric] = {
     "shard_uncovered": Metric(sample_shares.shard_uncovered, "number of samples that no rank reads",
         "samples", label="samples left out"),
     # how it was trained
-    "epochs": Metric(epochs.epochs, "finished epochs", "epochs"),
-    "steps": Metric(epochs.steps, "steps per epoch", "steps"),
+    "epochs": Metric(epochs.epochs, "number of finished epochs", "epochs"),
+    "steps": Metric(epochs.steps, "number of steps per epoch", "steps"),
     "steps_expected": Metric(epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up",
         "steps"),
     "share_steps": Metric(participants.share_steps,
@@ -137,7 +137,7 @@ METRICS: dict[str, Metric] = {
     "efficiency": Metric(study.efficiency,
         "`speedup` / growth in workers; for weak scaling, `speedup` itself", base=True),
     # a speed job
-    "rounds": Metric(rounds.how_many, "rounds of a speed job", "rounds"),
+    "rounds": Metric(rounds.how_many, "number of rounds of a speed job", "rounds"),
     "rounds_speedup": Metric(rounds.speedup,
         "work per second of all ranks together / work per second of one rank alone",
         label="speedup"),
@@ -179,7 +179,7 @@ METRICS: dict[str, Metric] = {
         "yes if errors are in a separate file", label="separate error file"),
     # sweeps
     "useful_workers": Metric(sweep.useful_workers,
-        "largest N whose best rule (mean over seeds) is at most `within` worse than N = 1",
+        "largest N whose best accuracy (mean over seeds) is at most `within` below that of N = 1",
         "workers", all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost",
         label="largest useful N"),
     "sooner": Metric(sweep.sooner,
