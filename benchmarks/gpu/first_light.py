@@ -37,7 +37,7 @@ EACH = 90
 APART = 0.02  # relative difference of a loss on GPU and CPU, after few steps in float32
 SHORT = ("--train-samples", "2560", "--epochs", "2")
 SMALL = (*SHORT, "--test-samples", "1000")
-PRETENDED = {"nccl": "gloo", "1024": "64", "2560": "640", "1000": "200", "10": "6"}
+PRETENDED = {"nccl": "gloo", "1024": "64", "384": "64", "2560": "640", "1000": "200", "10": "6"}
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,13 @@ PROGRAMS = [
     Program("11_pipeline/train.py", (*SMALL, "--schedule", "1f1b"), 2, 2),
     Program("11_pipeline/train_library.py", SHORT, 2, 2),
     Program("11_pipeline/speed.py", ("--rounds", "3", "--width", "1024"), 2, 2, trains=False),
-    Program("11_pipeline/memory.py", ("--width", "1024"), most=1, trains=False),
     Program(
         "11_pipeline/tensor_parallel.py",
         ("--backend", "nccl", "--precision", "float32", "--width", "1024"), 2, 2, trains=False,
     ),
     Program("12_scaling/train.py", (*SMALL, "--scaling", "strong")),
+    Program("13_shard/train.py", ("--layers", "6", "--width", "384")),
+    Program("13_shard/break_it.py", ("--without", "nothing", "wrap"), 2, 2),
 ]  # fmt: skip
 
 
@@ -161,7 +162,7 @@ def written(report: dict[str, object]) -> str:
         f"| {row['precision']} | {row['loop']} | {row['images_per_s']:,.0f} | {row['peak_mb']} |"
         for row in report["precisions"]
     ]
-    lines += ["", "Peak of GPU memory over what the arithmetic of lesson 11 says:"]
+    lines += ["", "Peak of GPU memory over all tensors that are alive (lesson 13):"]
     peaks = [
         row["measures"].get("peak_over_held") for row in report["programs"] if "measures" in row
     ]

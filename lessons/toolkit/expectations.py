@@ -25,11 +25,13 @@ def compare(
     below: str = "",
     above: str = "",
     again: str = AGAIN,
+    counted: bool = False,
 ) -> Outcome:
     """Print whether a measurement is in the page's range, and the possible causes if it is not.
 
     `measured` is a Measure, a number, or a list of repeats. `between` has the lowest and the
     highest value that the page promises. `below` and `above` name the usual causes of other values.
+    `counted` values, such as bytes, do not depend on what else the machine does.
     """
     value, low, high = interval_of(measured)
     outcome = outcome_of(value, low, high, between)
@@ -42,6 +44,8 @@ def compare(
         "busy": f"{said}. Expected: {promised}. Your machine was too busy to show it. {again}",
     }
     doubt = f"{cause} Or your machine was busy." if cause else "Perhaps your machine was busy."
+    if counted:
+        doubt, again = cause, ""
     otherwise = f"{said}. Expected: {promised}. {doubt} {again}"
     line = f"{what}: {sentences.get(outcome, otherwise)}"
     print(textwrap.fill(" ".join(line.split()), 90, subsequent_indent="  "))

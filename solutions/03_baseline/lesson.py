@@ -233,7 +233,7 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # why mixed precision keeps float32 numbers and adds the steps to those. With **autocast**, these are the
 # parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
-# lesson 11. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
+# lesson 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
 # for other products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa
 # on an A100 or H100, and a 23-bit one on a V100 or a CPU. Ten bits are three decimal digits. That is one
 # more reason never to divide such devices' seconds. When you quote a throughput, quote the precision with

@@ -27,11 +27,11 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes. Then
-# you calculate which of them a network needs.
+# Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes.
+# (Lesson 13 divides the *state* instead of the computing, and calculates what fits.)
 #
-# Allow 80 minutes for pipelines (7 of the 10 points) and 60 for the second part. On two CPU cores all jobs on this
-# page take about 90 seconds.
+# Allow 80 minutes for pipelines (about 7 of the 10 points) and 45 for the second part. On two CPU cores all jobs on
+# this page take about 90 seconds.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -41,8 +41,6 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 # %% tags=["setup"]
 import importlib
 import statistics
-
-import memory
 
 from autograder.reading.files import read_files
 from lessons.toolkit import answers, plots, predictions
@@ -354,91 +352,6 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # Bytes are not everything. Gradients can travel while the backward pass goes on; in a cut layer all ranks wait for
 # the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
 #
-# # What fits?
-#
-# | a training device holds | bytes |
-# |---|---|
-# | parameters | 4 each in float32, 2 in bfloat16 |
-# | gradients | as many |
-# | optimizer | SGD: nothing; momentum: one float32 number per parameter; Adam: two; with bfloat16 parameters also a float32 copy |
-# | activations | for every image in the batch, until the backward pass uses them |
-#
-# The first three rows are the *state*. *Mixed precision* has two meanings. With **autocast** (lesson 03), parameters
-# stay float32, and only products are computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"`
-# below), the optimizer keeps a float32 copy for steps that are too small for bfloat16. With Adam both need 16 bytes
-# per parameter. (*Activation checkpoints* keep fewer activations and recompute the others.)
-#
-# **Exercise 11.8.** Complete `memory` in `memory.py`. The program compares your arithmetic with the bytes of the tensors
-# that PyTorch holds in real training steps.
-
-# %% tags=["check"]
-importlib.reload(memory)
-check.check_11_8(memory.memory)
-
-# %%
-[held] = read_files(submit_once("job_memory.sbatch", options=one))
-for case in held.measured("bytes_held"):
-    parts = {key[:-6]: much / 1e6 for key, much in case.facts.items() if key.endswith("_bytes")}
-    what = f"{case['optimizer']}, {case['precision']}, checkpoint {case['checkpoint_every']}"
-    print(f"{what:32}", ", ".join(f"{part} {much:.1f}" for part, much in parts.items()))
-[error] = held.measured("memory_error")
-print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
-
-# %% [markdown]
-# A GPU's *peak* is higher: it includes library workspaces, gradients of activations and gaps between memory blocks.
-#
-# Take the first way in this table that fits. Sharding and tensor parallelism communicate in every layer, so skip
-# both on slow links.
-#
-# | way | the fullest device holds |
-# |---|---|
-# | `"data"`: copies | all of the state, the whole batch's activations |
-# | `"accumulate"`: the batch in small pieces | all of the state, one image's activations |
-# | `"shard"`: copies, each with a part of the state | its share of the state; one whole layer's parameters and gradients; one image's activations |
-# | `"pipeline"`: between layers | the state of its layers, at least of the largest one; one image's activations (a p-th part for each of p micro-batches under way) |
-# | `"tensor"`: through layers | its share of the state, one image's activations |
-#
-# **Exercise 11.9.** `needs(network, way)` returns the bytes on the fullest device, from `network.params`,
-# `optimizer`, `precision`, `image_bytes`, `batch`, `layers`, `largest` (parameters of the largest layer) and
-# `devices`. A stage has at most `layers / devices` layers, rounded up.
-
-# %%
-from networks import NETWORKS
-
-for name, network in NETWORKS.items():
-    print(f"{name}: {network}")
-
-
-# %% tags=["exercise"]
-def needs(network, way):
-    ### BEGIN SOLUTION Exercise 11.9: state, or its share, and activations, as the table says
-    parts = memory.memory(network.params, network.optimizer, 0, network.precision)
-    state, p = sum(parts.values()), network.devices
-    largest = network.largest / network.params
-    layer = largest * (parts["parameters"] + parts["gradients"])
-    stage = max(largest, -(-network.layers // p) / network.layers)
-    activations = network.image_bytes * (network.batch if way == "data" else 1)
-    shares = {"shard": state / p + layer, "pipeline": state * stage, "tensor": state / p}
-    return shares.get(way, state) + activations
-    ### END SOLUTION
-
-
-# %% tags=["check"]
-check.check_11_9(needs)
-
-# %%
-from networks import fits
-
-found = {name: fits(network, needs) for name, network in NETWORKS.items()}
-for name, (way, much) in found.items():
-    print(f"{name}: {way}, {much / 1e9:.3g} GB")
-answers.note(**{f"fits_{name}": f"{much / 1e9:.4g}" for name, (_, much) in found.items()})
-
-# %% [markdown]
-# Network *c* is the usual case: sharding fills half a device, has no bubble, and hardly changes the program
-# (PyTorch's `fully_shard`). Network *d* has one layer that no device can hold, so only a cut through it helps. (A
-# trained network can also be *pruned*: its smallest weights are left out.)
-#
 # ## Questions
 #
 # - `bubble_share`: with 4 stages and 8 micro-batches, what share of all the time is idle? `bubble_ratio`: this idle
@@ -471,7 +384,6 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 # | one rank idle half of the time | stages with equal numbers of layers, not equal costs |
 # | the loss is not that of one process | batch normalisation; a mean over unequal micro-batches |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
-# | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
 #
 # ## Recap
 #
@@ -479,7 +391,8 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #   no bubble, a sum for every two layers, so only over the fastest links.
 # - Both compute the same network as one process. Compare the parameters once, in float64.
 # - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B only as many as there are stages.
-# - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster.
+# - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
+#   state is too large, shard it (lesson 13) before you cut layers.
 #
 # On four ranks, two pipelines of two stages share the batch:
 #
@@ -489,6 +402,6 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 #     lessons submit 11
 #
-# Next: 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965; Narayanan
+# Next: 13 shards the state, and 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965; Narayanan
 # and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377, which fills the bubble by using
 # stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.

@@ -1,4 +1,4 @@
-"""A home folder of its own for each test, and the `cluster` command as a user runs it."""
+"""A home folder of its own for each test, the `cluster` command as a user runs it, and the box."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cluster.sites import site_files
+from tests.cluster.box_students import clear_what_interrupted_tests_left, run_box
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -91,3 +92,15 @@ def shell(tmp_path: Path) -> Shell:
     shell = Shell(home, folder)
     shell.choose("laptop")
     return shell
+
+
+@pytest.fixture(scope="session")
+def box():
+    """The box's own command. It is up, and taken down afterwards if it was down before."""
+    was_up = run_box("status").returncode == 0
+    done = run_box("up", seconds=300)
+    assert done.returncode == 0, done.stderr
+    clear_what_interrupted_tests_left()
+    yield run_box
+    if not was_up:
+        run_box("down")

@@ -24,6 +24,7 @@ LESSONS = {
     "10": ("DDP", 3, 3, ("02", "06")),
     "11": ("Splitting a model", 4, 3, ("10",)),
     "12": ("The scaling study", 4, 4, ("10",)),
+    "13": ("Shard everything", 5, 3, ("10", "11")),
     "16": ("TensorFlow", 3, 4, ("02", "06")),
 }
 

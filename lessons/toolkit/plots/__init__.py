@@ -33,6 +33,7 @@ from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds, speedup_card
 from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
+from lessons.toolkit.plots.sharding import staircase
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
@@ -75,6 +76,7 @@ __all__ = [
     "speed_rounds",
     "speedup",
     "speedup_card",
+    "staircase",
     "staleness",
     "staleness_of",
     "step_times",

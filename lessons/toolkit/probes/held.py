@@ -61,7 +61,7 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
         yield seen
 
 
-def share_off(found: Any, held: Mapping[str, int]) -> float:
+def share_off(found: Any, held: Mapping[str, float]) -> float:
     """Return the largest error of a part of the arithmetic.
 
     It is relative to the bytes that are held of this part, or at least to a hundredth of all bytes.

@@ -1,119 +1,16 @@
-"""The box, brought up once, and an ordinary student who works on it."""
+"""An ordinary student who works on the box."""
 
-import contextlib
-import os
-import pwd
-import shutil
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-COURSE = Path(__file__).parents[3]
-BOX = COURSE / "cluster/box/box"
-ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
-
-
-def run_box(*words: str, seconds: int = 120) -> subprocess.CompletedProcess:
-    """`box WORDS…` as whoever runs the tests; up and down need root."""
-    words = ("timeout", "-k", "5", str(seconds), "bash", str(BOX), *words)
-    return subprocess.run(words, capture_output=True, text=True)
-
-
-@dataclass(frozen=True)
-class Student:
-    """Runs commands in a login shell of its own account, in a folder of its own home."""
-
-    name: str
-    folder: str
-
-    def try_to(self, command: str, seconds: int = 60) -> subprocess.CompletedProcess:
-        command = f"cd {self.folder} && {command}"
-        words = ["timeout", "-k", "5", str(seconds), "runuser", "-l", self.name, "-c", command]
-        return subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-
-    def do(self, command: str, seconds: int = 60) -> str:
-        done = self.try_to(command, seconds)
-        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def write(self, name: str, text: str) -> None:
-        words = ["runuser", "-u", self.name, "--", "tee", f"{self.folder}/{name}"]
-        subprocess.run(words, input=text, text=True, check=True, stdout=subprocess.DEVNULL)
-
-    def read(self, name: str) -> str:
-        return (Path(self.folder) / name).read_text()
-
-    def submit(self, options: str, script: str) -> str:
-        """The number of a new job that runs the script's lines."""
-        self.write("job.sh", "#!/bin/bash\nset -eu\n" + script + "\n")
-        return self.do(f"sbatch --parsable {options} job.sh").strip()
-
-    def wait(self, job: str, seconds: float = 60) -> dict[str, str]:
-        """How Slurm accounts for the job once it has ended."""
-        end = time.monotonic() + seconds
-        while (row := self.account(job)).get("state", "").split(" ")[0] not in ENDED:
-            assert time.monotonic() < end, f"job {job} has not ended: {row}"
-            time.sleep(0.3)
-        return row
-
-    def account(self, job: str) -> dict[str, str]:
-        names = "jobid,user,account,state,exitcode,nnodes,nodelist,elapsedraw,alloctres"
-        lines = self.do(f"sacct -X -P -n -j {job} --format={names}").splitlines()
-        return dict(zip(names.split(","), lines[-1].split("|"), strict=True)) if lines else {}
+from tests.cluster.box_students import COURSE, Student, student_named
 
 
 @pytest.fixture(scope="session")
 def course() -> Path:
     return COURSE
-
-
-@pytest.fixture(scope="session")
-def box():
-    """The box's own command. It is up, and taken down afterwards if it was down before."""
-    was_up = run_box("status").returncode == 0
-    done = run_box("up", seconds=300)
-    assert done.returncode == 0, done.stderr
-    clear_what_interrupted_tests_left()
-    yield run_box
-    if not was_up:
-        run_box("down")
-
-
-def clear_what_interrupted_tests_left() -> None:
-    """End the jobs and processes of the first two students, and empty their homes."""
-    for name in ("student1", "student2"):
-        subprocess.run(["scancel", f"--user={name}"], check=True)
-        end = time.monotonic() + 60
-        while subprocess.run(["squeue", "-h", f"--user={name}"], stdout=subprocess.PIPE).stdout:
-            assert time.monotonic() < end, f"jobs of {name} do not end"
-            time.sleep(0.2)
-        account = pwd.getpwnam(name)
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
-                if process.stat().st_uid == account.pw_uid:
-                    os.kill(int(process.name), signal.SIGKILL)
-        for path in Path(account.pw_dir).iterdir():
-            if path.name == ".cache" or Path("/etc/skel", path.name).exists():
-                continue
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
-
-
-@contextmanager
-def student_named(name: str) -> Iterator[Student]:
-    words = ["runuser", "-l", name, "-c", 'mktemp -d "$HOME/test-XXXXXX"']
-    made = subprocess.run(words, capture_output=True, text=True, check=True)
-    someone = Student(name, made.stdout.strip())
-    yield someone
-    someone.do(f"rm -rf {someone.folder}")
 
 
 @pytest.fixture

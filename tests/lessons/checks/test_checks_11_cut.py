@@ -1,18 +1,14 @@
 """Lesson 11's public checks of what is cut and counted: each mistake has a name."""
 
-import functools
 import types
 from pathlib import Path
 
 import pytest
 from advice import ROOT, assert_advice, failure
-from solution_programs import program
 
 from lessons.toolkit.checks import lesson_11 as check
-from lessons.toolkit.checks.lesson_11.fitting import CASES, bytes_needed
 
 LESSON = ROOT / "solutions" / "11_pipeline"
-memory, networks = (program("11_pipeline", name) for name in ("memory", "networks"))
 
 
 def changed(name, *changes):
@@ -28,35 +24,9 @@ def changed(name, *changes):
 
 def test_the_lessons_own_functions_pass():
     layers = changed("tensor_layers.py")
-    check.check_11_8(memory.memory)
     check.check_11_5(layers.cut)
     check.check_11_6(layers)
     check.check_11_7(layers.bytes_a_step)
-    check.check_11_9(needs)
-
-
-# Exercise 11.8
-MEMORY = [
-    ('"momentum": 1, "adam": 2', '"momentum": 1, "adam": 1', "Adam keeps two"),
-    (
-        '(precision == "mixed")',
-        '((precision, optimizer) in [("mixed", "sgd"), ("mixed", "adam")])',
-        "a float32 copy",
-    ),
-    ('"adam": 2', '"adam": 4', "parts of their own"),
-    ('"adam": 2', '"adam": 0', "Adam two"),
-    (' + (precision == "mixed")', "", "too coarse for small steps"),
-    ('"optimizer": 4 *', '"optimizer": itemsize *', "stay float32"),
-    ('"gradients": itemsize * params', '"gradients": 0', "leaves one number for each"),
-    ('"mixed": 2}', '"mixed": 4}', "has 2 bytes"),
-    ('"parameters": itemsize * params', '"parameters": params', "how many bytes has each"),
-    ('"activations": activations,', "", "a dictionary of parameters"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "advice"), MEMORY)
-def test_wrong_arithmetic(old, new, advice):
-    assert_advice(failure(check.check_11_8, changed("memory.py", (old, new)).memory), advice)
 
 
 # Exercise 11.5
@@ -154,75 +124,3 @@ BYTES = [
 def test_wrong_bytes(old, new, advice):
     wrong = changed("tensor_layers.py", (old, new))
     assert_advice(failure(check.check_11_7, wrong.bytes_a_step), advice)
-
-
-# Exercise 11.9
-def needs(network, way, **changed):
-    """As the lesson has it; `changed` are terms of the sum with a mistake in them."""
-    parts = memory.memory(network.params, network.optimizer, 0, network.precision)
-    state, p = sum(parts.values()), network.devices
-    largest = network.largest / network.params
-    layer = largest * (parts["parameters"] + parts["gradients"])
-    stage = max(largest, -(-network.layers // p) / network.layers)
-    held = {"shard": state / p + layer, "pipeline": state * stage, "tensor": state / p}
-    terms = {"network": network, "parts": parts, "state": state, "p": p, "largest": largest}
-    held |= {name: term(**terms) for name, term in changed.items() if name != "images"}
-    images = changed.get("images", lambda network, way: network.batch if way == "data" else 1)
-    return held.get(way, state) + network.image_bytes * images(network, way)
-
-
-NEEDS = [
-    ({"images": lambda network, way: network.batch}, "its whole batch, otherwise of one image"),
-    ({"images": lambda network, way: 1}, "its whole batch, otherwise of one image"),
-    ({"images": lambda network, way: 0}, "The activations are missing"),
-    ({"shard": lambda state, p, **_: state / p}, "While a layer computes"),
-    (
-        {"shard": lambda state, p, largest, parts, **_: state / p + largest * parts["parameters"]},
-        "gradients are there as well",
-    ),
-    ({"shard": lambda state, p, largest, **_: state / p + largest * state}, "stays in its shards"),
-    ({"shard": lambda state, **_: state}, "only its share of the state"),
-    ({"pipeline": lambda state, p, **_: state / p}, "Layers are not cut"),
-    ({"pipeline": lambda state, largest, **_: state * largest}, "rounded up"),
-    (
-        {
-            "pipeline": lambda state, network, p, **_: (
-                state * -(-network.layers // p) / network.layers
-            )
-        },
-        "take the maximum",
-    ),
-    ({"tensor": lambda **_: 0}, "the activations alone"),
-    ({"tensor": lambda state, **_: state}, "word by word"),
-]
-
-
-@pytest.mark.parametrize(("mistake", "advice"), NEEDS)
-def test_wrong_needs(mistake, advice):
-    wrong = functools.partial(needs, **mistake)
-    assert_advice(failure(check.check_11_9, wrong), advice)
-
-
-FIRST = {
-    "a": ("data", 11.8272),
-    "b": ("accumulate", 22.3),
-    "c": ("shard", 19),
-    "d": ("tensor", 41.3),
-    "e": ("pipeline", 13),
-}
-
-
-def test_the_first_way_that_fits_each_network():
-    found = {name: networks.fits(each, needs) for name, each in networks.NETWORKS.items()}
-    assert {name: (way, much / 1e9) for name, (way, much) in found.items()} == {
-        name: (way, pytest.approx(much)) for name, (way, much) in FIRST.items()
-    }
-    for network in networks.NETWORKS.values():  # none is a matter of a few percent
-        for way in networks.WAYS:
-            assert not 0.97 < needs(network, way) / network.device_bytes < 1.03
-
-
-def test_the_networks_of_the_check_have_the_lessons_fields():
-    for case in CASES:
-        assert set(vars(case)) == set(networks.Network._fields)
-        assert bytes_needed(case, "data") == needs(case, "data")

@@ -126,12 +126,30 @@ def traces_of_09(runs: Runs, printed: str) -> None:
     assert losses[-1] == pytest.approx(guessing, abs=0.05), "then it is the same for ever"
 
 
+def traces_of_13(runs: Runs, printed: str) -> None:
+    assert "rank 0 alone, after" in printed
+    assert "Timed out waiting 5000ms" in printed
+    away = {name: measured(run, "serial_error") for name, run in runs.items()}
+    assert max(away[name] for name in ("nothing", "wrap", "save")) < 1e-10
+    assert away["norm"] == pytest.approx(8e-3, rel=0.1)
+    assert away["optimizer"] == pytest.approx(4e-2, rel=0.1)
+    assert measured(runs.pop("save"), "waited_s") == pytest.approx(5, abs=2)  # and trains nothing
+    peak = {name: measured(run, "peak_kb") for name, run in runs.items()}
+    assert peak["wrap"] > 1.2 * max(peak["nothing"], peak["norm"])
+    moved = {name: run.end["param_moved"] for name, run in runs.items()}
+    assert moved.pop("optimizer") == 0 < min(moved.values())
+    loss = {name: run.epochs[-1].train_loss.value for name, run in runs.items()}
+    assert loss["norm"] == pytest.approx(loss["nothing"], abs=0.1)
+    assert loss["optimizer"] > loss["nothing"] + 1
+
+
 TRACES_OF = {
     "05": traces_of_05,
     "06": traces_of_06,
     "07": traces_of_07,
     "08": traces_of_08,
     "09": traces_of_09,
+    "13": traces_of_13,
 }
 
 

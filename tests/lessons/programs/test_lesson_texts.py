@@ -157,6 +157,19 @@ MENTIONS = {
         "2104.04473",
         "2401.10241",
     ],
+    "13": [
+        "wrap policy",
+        "Prefetch",
+        "MixedPrecisionPolicy",
+        "DTensor",
+        "autocast",
+        "use_reentrant=False",
+        ".metadata",
+        "clip_grad_norm_",
+        "arXiv:1910.02054",
+        "arXiv:2304.11277",
+        "arXiv:1604.06174",
+    ],
     "16": [
         "ClusterSpec",
         "gRPC",
@@ -228,7 +241,7 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-NUMBERED = [*(f"{number:02}" for number in range(12)), "16"]
+NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "16"]
 
 
 @pytest.mark.parametrize("lesson", NUMBERED)

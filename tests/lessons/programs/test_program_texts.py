@@ -37,6 +37,7 @@ CHAIN = [
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
+    ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
@@ -46,6 +47,7 @@ COPIES = [
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
     ("09_learning_rate/network.py", "16_tensorflow/network.py"),
+    ("00_cluster/gpt.py", "13_shard/gpt.py"),
 ]
 
 
@@ -79,8 +81,11 @@ HEAVY = [
     *("horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"),
     *("lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"),
     *("torch", "torch.distributed", "torch.distributed.distributed_c10d"),
+    *("torch.distributed.checkpoint", "torch.distributed.checkpoint.state_dict"),
+    *("torch.distributed.device_mesh", "torch.distributed.fsdp", "torch.distributed.tensor"),
     *("torch.distributed.pipelining", "torch.nn", "torch.nn.functional", "torch.nn.parallel"),
-    *("torch.utils", "torch.utils.checkpoint", "torch.utils.data"),
+    *("torch.nn.utils", "torch.utils", "torch.utils._python_dispatch", "torch.utils._pytree"),
+    *("torch.utils.checkpoint", "torch.utils.data"),
 ]
 
 

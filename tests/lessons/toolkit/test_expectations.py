@@ -31,3 +31,12 @@ def test_a_measurement_is_sorted_by_its_value_and_its_repeats(measured, outcome,
     assert ("again=True" in printed) == (outcome != "expected")
     for name, cause in causes.items():
         assert (cause in printed) == (name == outcome)
+
+
+def test_a_counted_value_is_never_blamed_on_a_busy_machine(capsys):
+    outcome = expectations.compare("bytes", 90, RANGE, above="Is it sent twice?", counted=True)
+    printed = capsys.readouterr().out
+    assert outcome == "above"
+    assert "Is it sent twice?" in printed
+    assert "busy" not in printed
+    assert "again=True" not in printed

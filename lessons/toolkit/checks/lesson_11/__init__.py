@@ -1,7 +1,5 @@
 """Public checks of lesson 11: when the model does not fit."""
 
-from lessons.toolkit.checks.lesson_11.fitting import check_11_9
-from lessons.toolkit.checks.lesson_11.memory import check_11_8
 from lessons.toolkit.checks.lesson_11.plans import check_11_1, check_11_2, check_11_3
 from lessons.toolkit.checks.lesson_11.stages import check_11_4
 from lessons.toolkit.checks.lesson_11.tensor import check_11_5, check_11_6, check_11_7
@@ -14,6 +12,4 @@ __all__ = [
     "check_11_5",
     "check_11_6",
     "check_11_7",
-    "check_11_8",
-    "check_11_9",
 ]

@@ -21,6 +21,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from portal import COURSE, Session, install_app, ruby, sbatch_words
 
 from tests.cluster.box.test_lessons_on_box import grades, hand_in
+from tests.cluster.box_students import student_named
 from tests.jupyterlab import run_all
 from tests.lessons.programs.break_it import leaves_its_traces
 
@@ -49,8 +50,6 @@ srun bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS on $(hostname)"'
 @pytest.fixture(scope="module")
 def running(box, tmp_path_factory):
     """A session of student1 whose Jupyter answers: its folder, connection and the portal."""
-    from box_fixtures import student_named
-
     page = tmp_path_factory.mktemp("portal") / "view.html"
     with student_named("student1") as student, portal(page) as address:
         home = Path(student.do("echo $HOME").strip())

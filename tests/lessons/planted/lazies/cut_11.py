@@ -2,10 +2,9 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TENSOR, MEMORY = "cut layers", "bytes held"
+TENSOR = "cut layers"
 UNLIKE = {"tensor": "difference to serial"}
 BYTES = {"tensor": "bytes off"}
-OFF = {"memory": "memory error"}
 BLOCK = "tensor_layers.py 11.6: ToParts, column layer, relu, row layer, FromParts, its bias"
 WHOLE = "return linear(torch.relu(linear(x, *column)), *row)"
 # Exact, and every rank has all of the network once more.
@@ -55,15 +54,6 @@ TABLE: LazyTable = {
             " * sum((i + 1) * o for i, o in itertools.pairwise(sizes))",
             {"tensor": "bytes error"},
             base=TENSOR,
-        ),
-    },
-    "memory.py 11.8": {
-        "nothing": Lazy("return {}", OFF, base=MEMORY),
-        "16 bytes each, always": Lazy(
-            "return {'parameters': 4 * params, 'gradients': 4 * params,"
-            " 'optimizer': 8 * params, 'activations': activations}",
-            OFF,
-            base=MEMORY,
         ),
     },
 }

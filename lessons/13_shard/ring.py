@@ -1,0 +1,24 @@
+"""Reduce-scatter: every rank gives all of its numbers and gets one part of their sum."""
+
+import torch
+import torch.distributed as dist
+
+
+def ring_reduce_scatter(flat):
+    """Return this rank's part of the sum. Each message goes to the neighbour on the right."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    right, left = (rank + 1) % size, (rank - 1) % size
+    parts = list(flat.chunk(size))  # one per rank, all of the same length
+    raise NotImplementedError(
+        "Exercise 13.4: size - 1 rounds; send a part, receive one, add it to your own"
+    )
+
+
+def library_reduce_scatter(flat):
+    """Return the same, computed by PyTorch with Gloo or NCCL."""
+    part = flat.new_empty(len(flat) // dist.get_world_size())
+    dist.reduce_scatter_single(part, flat)
+    return part
+
+
+REDUCE_SCATTER = {"ring": ring_reduce_scatter, "library": library_reduce_scatter}

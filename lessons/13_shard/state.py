@@ -1,0 +1,14 @@
+"""Bytes of a network's state on each rank, by arithmetic."""
+
+WAYS = ("ddp", "zero1", "zero2", "zero3")
+
+
+def state_bytes(params, way, ranks, precision="float32"):
+    """Return bytes on one rank at the end of the backward pass: parameters, gradients, optimizer.
+
+    params: how many the network has. way: one of WAYS. The optimizer is Adam. precision:
+    "float32", or "mixed": bfloat16 parameters and gradients, float32 copies in the optimizer.
+    """
+    raise NotImplementedError(
+        "Exercise 13.1: bytes of a parameter in each part, and who shares which part"
+    )

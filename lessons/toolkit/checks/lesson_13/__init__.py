@@ -1,0 +1,24 @@
+"""Public checks of lesson 13."""
+
+from lessons.toolkit.checks.lesson_13.arithmetic import check_13_1, check_13_10
+from lessons.toolkit.checks.lesson_13.by_hand import (
+    check_13_2,
+    check_13_3,
+    check_13_4,
+    check_13_5,
+    check_13_6,
+)
+from lessons.toolkit.checks.lesson_13.library import check_13_7, check_13_8, check_13_9
+
+__all__ = [
+    "check_13_1",
+    "check_13_2",
+    "check_13_3",
+    "check_13_4",
+    "check_13_5",
+    "check_13_6",
+    "check_13_7",
+    "check_13_8",
+    "check_13_9",
+    "check_13_10",
+]

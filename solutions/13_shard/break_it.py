@@ -1,0 +1,157 @@
+"""Train with fully_shard and one line wrong, in one run for each fault.
+
+mpirun -np 2 python break_it.py --without nothing wrap norm
+"""
+
+import argparse
+import datetime
+import functools
+import time
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.distributed_c10d import _set_pg_timeout
+from torch.distributed.fsdp import fully_shard
+from torch.nn.utils import clip_grad_norm_
+
+from lessons.toolkit.probes import sharding
+from lessons.toolkit.record import Record
+
+import library
+import train
+from gpt import GPT, Text, windows
+from ways import Sharing
+
+FAULTS = ("nothing", "wrap", "optimizer", "norm", "save")
+
+
+def share_out(without, network, lr):
+    """Do what ways.share_out does for fsdp, with one line wrong."""
+    device = next(network.parameters()).device
+    mesh = init_device_mesh(device.type, (dist.get_world_size(),))
+    before = list(network.parameters())
+    if without == "wrap":  # of the blocks: the whole network is one unit
+        fully_shard(network, mesh=mesh)
+    else:
+        library.shard(network, mesh)
+    params = before if without == "optimizer" else list(network.parameters())
+    optimizer = torch.optim.AdamW(params, lr, betas=(0.9, 0.99))
+    parts = list(network.parameters())
+    clip = local_clip if without == "norm" else clip_grad_norm_
+    return Sharing(
+        network,
+        optimizer,
+        functools.partial(clip, parts),
+        lambda: None,
+        lambda: library.whole(network),
+    )
+
+
+def local_clip(params, most):
+    """Scale by a factor that comes only from the parts that this rank holds."""
+    gradients = [param.grad.to_local() for param in params]
+    norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
+    for gradient in gradients:
+        gradient.mul_((most / (norm + 1e-6)).clamp(max=1))
+
+
+def one_run(without, args, text, rank, size, local_rank, device):
+    torch.manual_seed(args.seed)
+    network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    record = Record(
+        "13",
+        args,
+        source="broken",
+        framework="torch",
+        without=without,
+        model="gpt",
+        params=sum(p.numel() for p in network.parameters()),
+        optimizer="adamw",
+        dataset=text.facts | {"train_samples": args.windows},
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+    )
+    share = functools.partial(share_out, without)
+    error = max(train.gather(sharding.serial_error(share, train.train_step, GPT, device)))
+    record.measure("serial_error", error, "")
+    shared = share(network, args.lr)
+    record.begin(shared.whole())
+    steps = args.windows // (size * args.batch_size)
+    for number in range(1, 1 + (0 if without == "save" else args.epochs)):
+        starts = train.starts_of(number, text, args)
+        loss_sum = 0
+        with record.epoch(steps=steps) as epoch:
+            for batch in starts[rank::size].split(args.batch_size)[:steps]:
+                pieces = [part.to(device) for part in windows(text.train, batch, args.length)]
+                loss_sum += train.train_step(shared, *pieces, args.clip)
+            epoch.read(starts.numpy())
+            epoch.log(loss=loss_sum.item() / steps)
+    record.trained(shared.whole(), train.gather)
+    loss, accuracy = train.evaluate(shared.model, text, device, args.length)
+    if without == "save":
+        save_alone(record, rank, shared, args.timeout)
+    else:
+        pieces = windows(text.train, starts[:1], args.length)
+        seen = sharding.watch_steps(shared, train.train_step, pieces)
+        record.measure("peak_kb", round(max(seen["line"]) / 1000), "kB")
+    record.end(test_loss=loss, test_accuracy=accuracy)
+
+
+def save_alone(record, rank, shared, timeout):
+    """Ask for all parameters in their full size on rank 0 only. The other ranks sleep."""
+    _set_pg_timeout(datetime.timedelta(seconds=timeout))
+    dist.barrier()
+    began = time.perf_counter()
+    reason = "all parameters are there"
+    if rank == 0:
+        try:
+            torch.save(shared.whole(), "alone.pt")
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0][:200]
+        print(f"rank 0 alone, after {time.perf_counter() - began:.1f} s: {reason}", flush=True)
+    else:
+        time.sleep(timeout + 2)
+    record.measure("waited_s", time.perf_counter() - began, "s", reason=reason)
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break; save: last"
+    )
+    parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
+    parser.add_argument("--windows", type=int, default=96, help="pieces of text in an epoch")
+    parser.add_argument("--length", type=int, default=64, help="characters in a window")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=8, help="windows a step, on each rank"
+    )
+    parser.add_argument("--layers", type=int, default=4, help="blocks of the network")
+    parser.add_argument("--width", type=int, default=128, help="numbers for each character")
+    parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
+    parser.add_argument("--clip", type=float, default=1.0, help="largest norm of the gradients")
+    parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for a rank")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    rank, size, local_rank, device = train.start_ranks()
+    if "save" in args.without[:-1]:
+        parser.error("save comes last: after it, ranks no longer wait for each other")
+    text = Text()
+    for without in args.without:
+        one_run(without, args, text, rank, size, local_rank, device)
+    if args.without[-1] != "save":  # else the group is broken
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,482 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 13 · Shard everything
+#
+# **What must each rank hold, and what does that cost in bytes?**
+#
+# With DistributedDataParallel, every rank holds all parameters, all gradients and all of the optimizer's
+# numbers. That is wasteful. It is enough that *one* rank keeps each parameter, if the others can borrow it in
+# time. This idea is called ZeRO (*zero redundancy optimizer*). It has three stages:
+#
+# ```
+#              DDP            stage 1        stage 2        stage 3
+# rank         0     1        0     1        0     1        0     1
+#
+# parameters   ████  ████     ████  ████     ████  ████     ██▁▁  ▁▁██
+# gradients    ████  ████     ████  ████     ██▁▁  ▁▁██     ██▁▁  ▁▁██
+# optimizer    ████  ████     ██▁▁  ▁▁██     ██▁▁  ▁▁██     ██▁▁  ▁▁██
+# ```
+#
+# You write all three with `torch.distributed`, then replace them with PyTorch's `fully_shard` (FSDP2). Training
+# stays data parallel: every rank reads its own texts and computes all layers.
+#
+# The network is lesson 00's GPT. The program is that lesson's `train_gpt.py` with small changes. Allow 110
+# minutes. On two CPU cores, all jobs on this page take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
+ranks = 2  # in "full" as many as you have GPUs on one node
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
+
+# %% tags=["setup"]
+import importlib
+
+from autograder.reading.files import read_files
+from lessons.toolkit import answers, expectations, plots, predictions
+from lessons.toolkit.checks import lesson_13 as check
+
+import library
+import ring
+import saving
+import state
+import zero
+
+size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--windows", "3200"]}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in
+#    stage 3, as a fraction of DDP's?
+# 2. How many bytes does a rank receive per step in stage 3, as a multiple of DDP's?
+# 3. Later you break the program: **w** wraps only the whole network, **o** creates the optimizer before sharding,
+#    **n** clips by each rank's own norm. In which of these runs does the loss fall as usual? Letters, or `none`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_held and predict_sent to numbers, predict_same to letters
+predict_held, predict_sent, predict_same = 0.5, 1.5, "wn"
+### END SOLUTION
+answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=predict_same)
+
+# %% [markdown]
+# ## What must each rank hold?
+#
+# A device that trains holds parameters, gradients, the optimizer's numbers, and activations. The first three are the
+# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. SGD keeps nothing more, momentum
+# one number per parameter, Adam two running means. So with Adam, a network of 7 billion parameters needs 112 GB
+# before the first activation.
+#
+# *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
+# computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"` here), parameters and gradients
+# need 2 bytes each. The optimizer keeps a float32 copy beside its means, for steps that are too small for bfloat16.
+# With Adam, both kinds need 16 bytes per parameter.
+#
+# **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
+
+# %% tags=["check"]
+importlib.reload(state)  # so that the cell sees what you just saved
+check.check_13_1(state.state_bytes)
+
+# %% [markdown]
+# ## A part for every rank
+#
+# `zero.py` groups the parameters into *units*: one for each block of the GPT, and one for everything else. A unit
+# travels in one message. Its parameters become views of one long tensor, `whole`. The optimizer updates only this
+# rank's `part` of `whole`.
+#
+# **Exercise 13.2.** `part_of(flat, rank, size)` returns a rank's part of the tensor `flat`. Collectives need parts
+# of equal length, so put zeros at the end of `flat` first.
+
+# %% tags=["check"]
+importlib.reload(zero)
+check.check_13_2(zero.part_of)
+
+# %% [markdown]
+# ## Gather and collect
+#
+# Two collectives do all the work:
+#
+# - **All-gather**: each rank gives its part and gets all parts.
+# - **Reduce-scatter**: each rank gives all of its numbers and gets one part of their sum over the ranks.
+#
+# One after the other, they are an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather. ZeRO
+# updates the parameters in between.
+#
+# **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using `dist.all_gather_single`.
+# (Older versions of PyTorch call it `all_gather_into_tensor`.) `Unit.collect` turns the whole gradients into
+# `self.part.grad`, this rank's part of their mean, and drops the whole ones. `self.reduce_scatter(flat)` returns
+# this rank's part of the sum.
+#
+# **Exercise 13.4.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to
+# the right, receives another part from the left, and adds its own numbers to it. If you start by sending part
+# `rank - 1`, you end with part `rank`. Put both messages of a round into one `dist.batch_isend_irecv` (lesson 11).
+# Otherwise every rank may wait for a neighbour that waits, too.
+
+# %% tags=["check"]
+importlib.reload(zero)
+importlib.reload(ring)
+check.check_13_3(zero)
+check.check_13_4(ring)
+
+# %% [markdown]
+# ## When?
+#
+# | stage | parameters | whole gradients become parts |
+# |---|---|---|
+# | 1 | stay whole; gathered after the update | before the update, all units |
+# | 2 | as in stage 1 | as soon as a unit has all its gradients |
+# | 3 | gathered before the unit's forward pass and freed after it; gathered again before its backward pass, freed when its gradients are collected | as in stage 2 |
+#
+# `Zero.before_step` and `Zero.after_step` do what comes right before and after the update. Hooks do the rest:
+# `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
+# `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
+# PyTorch passes arguments to a hook that you don't need here: `lambda *_: unit.gather()`.
+#
+# **Exercise 13.5.** `watch(module, unit, stage)` registers what a stage needs.
+#
+# **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`, because a single long step
+# can spoil the training. The norm is that of *all* gradients, and no rank has them all.
+
+# %% tags=["check"]
+importlib.reload(zero)
+check.check_13_5(zero.watch)
+check.check_13_6(zero)
+
+# %% [markdown]
+# ## fully_shard
+#
+# PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
+# `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
+#
+# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call it for the blocks
+#   first and for the network last. Large units need more memory, small ones more messages. (Older texts: the
+#   *wrap policy*.)
+# - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
+#   it. `reshard_after_forward` changes this for any unit.
+# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two are whole at a time. Your
+#   units take turns instead.
+# - **Precision**, with a `MixedPrecisionPolicy`. Units are gathered and computed in `param_dtype`, and gradients
+#   are added up in `reduce_dtype`. The parts stay float32.
+#
+# `torch.nn.utils.clip_grad_norm_` knows DTensors: it takes the norm over all ranks. Create the optimizer *after*
+# sharding, because it must get the new parameters.
+#
+# **Exercise 13.7.** `shard` in `library.py` makes a unit of each block, and one of the rest.
+
+# %% tags=["check"]
+importlib.reload(library)
+check.check_13_7(library)
+
+# %% [markdown]
+# ## Is it the same, and who holds what?
+#
+# One job trains in all five ways from the same start. Before that, each way makes four steps of a small float64
+# network with your functions. The job compares its parameters with those of one process that reads the texts of
+# all ranks.
+
+# %%
+from cluster.jobs.notebook import on_nodes, show_output, submit_once
+
+several = on_nodes(ranks, gpus if profile == "full" else "")
+
+
+def train(*words, options=several):
+    found = read_files(submit_once("job.sbatch", *size, *words, options=options))
+    return {run.header["source"]: run for run in found}
+
+
+def measure(run, name):
+    return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
+
+
+runs = train()
+
+# %%
+for way, run in runs.items():
+    loss, error = run.epochs[-1].train_loss.value, measure(run, "serial_error")
+    held, peak = measure(run, "state_bytes") / 1e6, measure(run, "peak_bytes") / 1e6
+    sent = measure(run, "times_params")
+    print(f"{way}: loss {loss:.3f}, {error:.0e} from serial; ", end="")
+    print(f"{held:.1f} MB of state, {peak:.1f} MB at most, {sent:.2f} × parameters received")
+held = measure(runs["zero3"], "state_bytes") / measure(runs["ddp"], "state_bytes")
+predictions.compare("predict_held", held)
+sent = measure(runs["zero3"], "times_params") / measure(runs["ddp"], "times_params")
+predictions.compare("predict_sent", sent)
+twice = "Is a unit gathered or collected more often than the table says?"
+expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True)
+
+# %% [markdown]
+# **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
+# with 814,720 parameters (the number depends on which characters your Python's text contains):
+#
+# | | state, MB | at most, MB | × parameters received |
+# |---|---|---|---|
+# | `ddp` | 13.0 | 15.6 | 1.00 |
+# | `zero1` | 9.8 | 11.4 | 1.00 |
+# | `zero2` | 8.1 | 10.6 | 1.00 |
+# | `zero3` | 6.5 | 9.8 | 1.50 |
+# | `fsdp` | 6.5 | about 10 | 1.99 |
+#
+# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there
+# you see `nan`.) *State* is what PyTorch holds at the end of the backward pass. *At most* is the peak of all
+# tensors during a step with one text. The kernel counted the received bytes.
+#
+# Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
+# twice, so it sends half as much again. Why does `fsdp` receive 2 ×? You find out below.
+#
+# ## The staircase
+
+# %%
+peak = measure(runs["zero3"], "peak_bytes") / measure(runs["ddp"], "peak_bytes")
+whole = "Is a unit freed after its forward pass, and are whole gradients dropped?"
+expectations.compare("zero3's peak over ddp's", peak, (0.2, 0.7), above=whole, counted=True)
+plots.staircase(runs, save="my_staircase.png")
+
+# %% [markdown]
+# **What you should see.** Read it from left to right.
+#
+# - The dashed line is DDP, which holds all of the state all the time. Activations pile up in the forward pass and
+#   are freed in the backward pass.
+# - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: at each
+#   peak, a block's whole gradients become a part.
+# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computes, and is freed.
+# - No way gets down to half of DDP. Activations are not sharded, and the unit that computes is whole.
+#
+# ## What does Gloo do?
+#
+# Your ring sends only what it must. `--reduce-scatter library` uses PyTorch's `dist.reduce_scatter_single` instead.
+# (The same job trains `fsdp` with the policy `mixed`, for the next section.)
+
+# %%
+brief = ["--epochs", "1", "--windows", "48"]
+gloo = train("--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed", *brief)
+mixed = gloo.pop("fsdp")
+for way, run in gloo.items():
+    print(f"{way}: {measure(run, 'times_params'):.2f} × parameters received")
+
+# %% [markdown]
+# **What you should see.** On two ranks, 1.50 instead of 1.00. With Gloo, PyTorch makes a whole allreduce, and each
+# rank keeps one part of the result. That is why `fsdp` received 2 × its parameters above. NCCL has a real
+# reduce-scatter. So count bytes before you believe a table, including this one.
+#
+# ## Compute twice, keep less
+#
+# Sharding divides the state. It does not divide activations, because each rank has its own texts. **Activation
+# checkpointing** keeps only the input of each block. In the backward pass, the block computes once more. So a
+# step has a third more to compute: two forward passes instead of one, and a backward pass that costs as much as
+# two. (These *checkpoints* are not files.)
+#
+# **Exercise 13.8.** `recompute` in `library.py` uses `torch.utils.checkpoint.checkpoint`. Set
+# `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.
+
+# %% tags=["check"]
+importlib.reload(library)
+check.check_13_8(library.recompute)
+
+# %%
+[twice] = train("--ways", "fsdp", "--recompute", *brief).values()
+for name, run in {"fsdp": runs["fsdp"], "recompute": twice, "mixed": mixed}.items():
+    kept, sent = measure(run, "activation_bytes") / 1e6, measure(run, "times_params")
+    print(f"{name}: {kept:.1f} MB of activations, {sent:.2f} × parameters received, ", end="")
+    print(f"{measure(run, 'serial_error'):.0e} from serial")
+kept = measure(twice, "activation_bytes") / measure(runs["fsdp"], "activation_bytes")
+expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
+
+# %% [markdown]
+# **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
+# the same to 4e-12. With `mixed`, blocks are gathered in half the bytes, so 1.5 instead of 2.0 times the parameters
+# arrive. Their activations need half the bytes, too. Gradients still travel in float32. The price is precision: after
+# four steps the parameters are 0.04 away from serial, because bfloat16 has only two or three digits. (Everything
+# else in this comparison is float64.)
+#
+# Which of the two kinds is the policy `"mixed"`? Look at which tensors are bfloat16. (`mixed_kind`, below.)
+#
+# ## A checkpoint that all ranks write
+#
+# Perhaps no rank has room for all parameters, so no rank can save them alone. With `torch.distributed.checkpoint`
+# (`dcp`), every rank writes the parts that it holds, and a file `.metadata` lists what is where. A reader takes only
+# what *it* needs, so the number of ranks may change.
+#
+# - `get_state_dict(model, optimizer)` returns two dictionaries of names and (sharded) tensors.
+# - `dcp.save({"model": …, "optimizer": …}, checkpoint_id=folder)` is a collective: **all** ranks must call it.
+# - `dcp.load(the same, checkpoint_id=folder)` fills the tensors in the dictionaries that you pass. Then
+#   `set_state_dict` puts them into network and optimizer.
+#
+# **Exercise 13.9.** `save` and `load` in `saving.py` write and read both dictionaries.
+
+# %% tags=["check"]
+importlib.reload(saving)
+check.check_13_9(saving)
+
+# %% [markdown]
+# Train once more with `fsdp`, and save. Then `load.py` creates another network on **one** rank, loads the
+# checkpoint, writes a text, and makes one more step.
+
+# %%
+one = on_nodes(1, gpus if profile == "full" else "")
+[saved] = train("--ways", "fsdp", "--save", "checkpoint").values()
+read = submit_once("job_load.sbatch", *size, options=one)
+show_output(read)
+[loaded] = read_files(read)
+for name, run in {"wrote": saved, "read": loaded}.items():
+    test, after = run.test_loss.value, measure(run, "next_loss")
+    print(f"{run.workers} rank(s) {name}: test loss {test:.6f}, {after:.6f} after the next step")
+
+# %% [markdown]
+# **What you should see.** Equal losses. After the next step they are equal only if Adam's running means were saved
+# as well.
+#
+# ## Break it
+#
+# `break_it.py` trains with `fully_shard`, first with `nothing` wrong (your `library.py`), then with one line wrong:
+#
+# | `without` | what is different |
+# |---|---|
+# | `wrap` | the blocks are not wrapped, only the whole network |
+# | `optimizer` | the optimizer is created before `shard` |
+# | `norm` | each rank clips by the norm of its own parts |
+# | `save` | only rank 0 asks for the full parameters, to save them |
+
+# %%
+found = read_files(submit_once("job_break.sbatch", *size, options=several))
+broken = {run.header["without"]: run for run in found}
+intact = broken["nothing"].epochs[-1].train_loss.value
+usual = [
+    name
+    for name in ("wrap", "optimizer", "norm")
+    if broken[name].epochs[-1].train_loss.value < intact + 0.1
+]
+predictions.compare("predict_same", "".join(name[0] for name in usual) or "none")
+plots.faults(broken, path="", more=["peak_kb", "serial_error"])
+
+# %% [markdown]
+# **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
+#
+# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10: all parameters are gathered at the same
+#   time. A network that only just fits runs out of memory here.
+# - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
+#   ones, which it also keeps in memory. No error reports this.
+# - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by a factor of its own. Only the
+#   comparison with one process shows it (8e-3 instead of 4e-12).
+# - `save` stops after 5 seconds, the timeout here: `Timed out waiting 5000ms for send operation to complete`. Rank
+#   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour.
+#
+# ## What fits?
+#
+# | way | a device holds |
+# |---|---|
+# | `"ddp"`, `"zero1"` | its state; activations of all blocks, for its batch |
+# | `"zero2"` | the same, plus the largest unit's whole gradients |
+# | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
+# | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block |
+#
+# Take the first way that fits. The ways are in order of their cost: `zero1` and `zero2` need more code than `ddp`,
+# `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch makes a second unit whole, and
+# no memory can be filled to the last byte.)
+#
+# **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
+# (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
+# (texts on each device) and `devices`. `state.state_bytes` knows `"zero3"`, but not `"recompute"`.
+
+# %%
+from networks import NETWORKS, fits
+
+for name, network in NETWORKS.items():
+    print(f"{name}: {network}")
+
+
+# %% tags=["exercise"]
+def needs(network, way):
+    ### BEGIN SOLUTION Exercise 13.10: state, what is whole of the largest unit, activations
+    stage = "zero3" if way == "recompute" else way
+    held = state.state_bytes(network.params, stage, network.devices, network.precision)
+    unit = state.state_bytes(network.largest, "ddp", 1, network.precision)
+    whole = unit["gradients"] if stage in ("zero2", "zero3") else 0
+    whole += unit["parameters"] if stage == "zero3" else 0
+    kept = network.blocks * network.block_bytes
+    if way == "recompute":
+        kept = network.blocks * network.input_bytes + network.block_bytes
+    return sum(held.values()) + whole + network.batch * kept
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_13_10(needs)
+
+# %%
+ways = {name: fits(network, needs) for name, network in NETWORKS.items()}
+for name, (way, much) in ways.items():
+    print(f"{name}: {way}" + (f", {much / 1e9:.4g} GB" if way != "none" else " fits"))
+fit = {f"fits_{name}": f"{much / 1e9:.4g}" for name, (way, much) in ways.items() if way != "none"}
+answers.note(**fit)
+
+# %% [markdown]
+# If no way fits, use more devices, or cut the layers (lesson 11): between them if the links are slow, through them
+# if no device can hold the largest layer. Stage 3 needs fast links, because it gathers in every block. (A trained
+# network can also be *pruned*: its smallest weights are left out.)
+#
+# ## Questions
+#
+# - `devices_f`: how many devices does network f need at least? (`network._replace(devices=…)`)
+# - `gloo_times`: on 4 ranks, how many times its parameters does a rank of stage 2 receive per step if Gloo does
+#   the reduce-scatter?
+# - `mixed_kind`: is the policy `"mixed"` `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
+# - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which is `wrap`, which is
+#   `optimizer`, which is `norm`? Write the three letters in this order, as one word.
+#
+# | record | loss in epochs 1, 2 | peak, kB | from serial |
+# |---|---|---|---|
+# | intact | 4.028, 3.424 | 10,177 | 4e-12 |
+# | A | 5.105, 5.043 | 11,774 | 4e-2 |
+# | B | 4.028, 3.434 | 10,177 | 8e-3 |
+# | C | 4.028, 3.424 | 15,994 | 4e-12 |
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: devices_f, gloo_times, mixed_kind and faults_8_blocks
+devices_f = next(
+    n for n in range(1, 99) if fits(NETWORKS["f"]._replace(devices=n), needs)[0] != "none"
+)
+gloo_times = 3 * 3 / 4
+mixed_kind = "copies"
+faults_8_blocks = "CAB"
+### END SOLUTION
+answers.note(devices_f=devices_f, gloo_times=gloo_times)
+answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | cause |
+# |---|---|
+# | out of memory with `fully_shard`, although a part fits easily | only the network was wrapped |
+# | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
+# | the loss does not fall, nothing else is wrong | the optimizer was created before `fully_shard` |
+# | the loss is as usual, but the parameters are not those of one process | clipping by a rank's own norm |
+# | nothing, then `Timed out waiting` or `Connection closed by peer` | only rank 0 called a collective: `full_tensor`, `dcp.save`, a forward pass |
+#
+# ## Recap
+#
+# - Adam needs 16 bytes per parameter, in float32 and in mixed precision. Stage 1 shares 8 (mixed: 12) of them,
+#   stage 2 another 4 (2), stage 3 all.
+# - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
+# - Training stays the same. Compare it with one process once, in float64.
+# - Sharding does not shrink activations. Computing twice does.
+# - All ranks save a checkpoint, and any number of ranks can load it.
+#
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
+#
+#     lessons submit 13
+#
+# Further reading: Rajbhandari and others, *ZeRO*, arXiv:1910.02054; Zhao and others, *PyTorch FSDP*,
+# arXiv:2304.11277; Chen and others, *Training deep nets with sublinear memory cost*, arXiv:1604.06174.

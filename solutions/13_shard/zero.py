@@ -1,0 +1,133 @@
+"""ZeRO by hand: every rank keeps a part of the parameters, gradients and optimizer's numbers."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+
+def part_of(flat, rank, size):
+    """Return a rank's part of a tensor, in memory of its own. All parts are equally long."""
+    ### BEGIN SOLUTION Exercise 13.2: fill up with zeros until size divides the length, take a part
+    length = -(-len(flat) // size)
+    filled = torch.cat([flat, flat.new_zeros(size * length - len(flat))])
+    return filled[rank * length : (rank + 1) * length].clone()
+    ### END SOLUTION
+
+
+class Unit:
+    """Parameters that travel together: those of one block, or those that are in no block."""
+
+    def __init__(self, params, stage, reduce_scatter):
+        self.params, self.reduce_scatter = params, reduce_scatter
+        rank, self.size = dist.get_rank(), dist.get_world_size()
+        flat = torch.cat([param.detach().flatten() for param in params])
+        part = part_of(flat, rank, self.size)
+        # The parameters become views of `whole`, which can be filled and emptied under them.
+        self.whole = flat.new_zeros(self.size * len(part))
+        self.bytes = self.whole.untyped_storage().nbytes()
+        self.whole[: len(flat)] = flat
+        if stage < 3:  # whole is always there, so the part can be a piece of it
+            part = self.whole.chunk(self.size)[rank]
+        self.part = nn.Parameter(part)
+        lengths = [param.numel() for param in params]
+        for param, piece in zip(params, self.whole[: len(flat)].split(lengths), strict=True):
+            param.data = piece.view_as(param)
+
+    def gather(self):
+        """Fill `whole` from the parts of all ranks."""
+        self.whole.untyped_storage().resize_(self.bytes)
+        ### BEGIN SOLUTION Exercise 13.3: one all-gather of the parts into whole
+        dist.all_gather_single(self.whole, self.part.detach())
+        ### END SOLUTION
+
+    def free(self):
+        """Give the memory of `whole` back. The parts stay."""
+        self.whole.untyped_storage().resize_(0)
+
+    def collect(self):
+        """Turn whole gradients into this rank's part of their mean, and drop the whole ones."""
+        ### BEGIN SOLUTION Exercise 13.3: flat, as long as whole; reduce_scatter; mean; param.grad
+        flat = torch.cat([param.grad.flatten() for param in self.params])
+        flat = nn.functional.pad(flat, (0, len(self.whole) - len(flat)))
+        self.part.grad = self.reduce_scatter(flat) / self.size
+        for param in self.params:
+            param.grad = None
+        ### END SOLUTION
+
+    def when_complete(self, *calls):
+        """Run these calls whenever the backward pass has computed all gradients of this unit."""
+        arrived = []
+
+        def one_more(param):
+            arrived.append(param)
+            if len(arrived) == len(self.params):
+                arrived.clear()
+                for call in calls:
+                    call()
+
+        for param in self.params:
+            param.register_post_accumulate_grad_hook(one_more)
+
+
+def watch(module, unit, stage):
+    """Register what a unit does while its module, a block or the network, computes."""
+    ### BEGIN SOLUTION Exercise 13.5: when_complete from stage 2 on; three hooks more in stage 3
+    if stage == 2:
+        unit.when_complete(unit.collect)
+    if stage == 3:
+        unit.when_complete(unit.collect, unit.free)
+        module.register_forward_pre_hook(lambda *_: unit.gather())
+        module.register_forward_hook(lambda *_: unit.free())
+        module.register_full_backward_pre_hook(lambda *_: unit.gather())
+    ### END SOLUTION
+
+
+def clip(gradients, most):
+    """Scale this rank's parts in place until the norm over all ranks is at most `most`."""
+    ### BEGIN SOLUTION Exercise 13.6: the sum of squares of all ranks, its root, one factor for all
+    squares = sum(gradient.square().sum() for gradient in gradients)
+    dist.all_reduce(squares)
+    factor = (most / (squares.sqrt() + 1e-6)).clamp(max=1)  # as clip_grad_norm_ does
+    for gradient in gradients:
+        gradient.mul_(factor)
+    ### END SOLUTION
+
+
+class Zero:
+    """A network whose state is sharded over the ranks, by stage 1, 2 or 3 of ZeRO."""
+
+    def __init__(self, model, stage, reduce_scatter):
+        self.model, self.stage, self.units = model, stage, []
+        rest = {id(param): param for param in model.parameters()}
+        for module in [*model.blocks, model]:
+            params = [rest.pop(id(p)) for p in module.parameters() if id(p) in rest]
+            unit = Unit(params, stage, reduce_scatter)
+            watch(module, unit, stage)
+            self.units.append(unit)
+            if stage == 3:
+                unit.free()
+
+    @property
+    def parts(self):
+        return [unit.part for unit in self.units]
+
+    def before_step(self, most):
+        if self.stage == 1:  # only now: until here every rank holds all gradients
+            for unit in self.units:
+                unit.collect()
+        clip([part.grad for part in self.parts], most)
+
+    def after_step(self):
+        if self.stage < 3:
+            for unit in self.units:
+                unit.gather()
+
+    def whole(self):
+        """Return copies of all parameters in their full size. The units stay as they are."""
+        copies = {}
+        for unit in self.units:
+            unit.gather()
+            copies |= {id(param): param.detach().clone() for param in unit.params}
+            if self.stage == 3:
+                unit.free()
+        return [copies[id(param)] for param in self.model.parameters()]

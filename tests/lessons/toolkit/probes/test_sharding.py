@@ -1,0 +1,77 @@
+"""What is alive during a step, and what the numbers of lesson 13's record are made of."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from lessons.toolkit.probes import sharding  # noqa: E402
+
+
+class Noted:
+    """A record that keeps what it is told."""
+
+    def __init__(self):
+        self.told = {}
+
+    def measure(self, name, value, unit, **point):
+        self.told[name] = value
+
+
+def test_what_is_alive_is_counted_once_and_until_it_dies():
+    before = torch.zeros(100)
+    with sharding.Alive([before, before[:10]]) as alive:
+        made = torch.ones(50)
+        view = made[:5]
+        del made
+        torch.zeros(1)
+        assert alive.line[-1] == 400 + 200 + 4
+        del view
+        torch.zeros(1)
+    assert alive.line[-1] == 400 + 4
+
+
+def test_memory_that_was_given_back_does_not_count():
+    whole = torch.zeros(100)
+    with sharding.Alive([whole]) as alive:
+        whole.untyped_storage().resize_(0)
+        alive.note()
+        assert alive.line[-1] == 0
+        whole.untyped_storage().resize_(400)
+        alive.note()
+        assert alive.line[-1] == 400
+
+
+@pytest.mark.parametrize(
+    ("way", "ranks", "times"),
+    [("ddp", 2, 1), ("zero1", 2, 1), ("zero2", 4, 1.5), ("zero3", 2, 1.5), ("fsdp", 4, 2.25)],
+)
+def test_bytes_are_compared_with_a_rings(way, ranks, times, monkeypatch):
+    record, steps, params = Noted(), 5, 1000
+    monkeypatch.setattr(sharding, "bytes_so_far", lambda: 7 + round(times * 4000 * steps))
+    sharding.note_bytes(record, way, 7, steps, params, ranks)
+    assert record.told == {"times_params": times, "bytes_off": 0}
+
+
+def test_bytes_that_nobody_counts_are_not_told(monkeypatch):
+    for after, before, ranks in ((None, None, 2), (5, None, 2), (5, 0, 1)):
+        record = Noted()
+        monkeypatch.setattr(sharding, "bytes_so_far", lambda after=after: after)
+        sharding.note_bytes(record, "ddp", before, 5, 1000, ranks)
+        assert record.told == {}
+
+
+def test_a_staircase_keeps_its_peaks():
+    line = [1000 * (place == 321) for place in range(1000)]
+    assert max(sharding.thinned(line)) == 1
+    assert len(sharding.thinned(line)) <= sharding.POINTS
+    parts = sharding.phases(list(range(10)), {"backward": 3, "update": 7})
+    assert parts == {"forward": [0, 1, 2, 3], "backward": [3, 4, 5, 6, 7], "update": [7, 8, 9]}
+
+
+def test_files_are_counted_by_the_rank_that_wrote_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(sharding.dist, "barrier", lambda: None)
+    for name, size in {"__0_0": 10, "__0_1": 20, "__1_0": 30, "other": 99}.items():
+        (tmp_path / f"{name}.distcp").write_bytes(b"x" * size)
+    record = Noted()
+    sharding.note_files(record, str(tmp_path))
+    assert record.told == {"ranks_wrote": 2, "largest_share": 0.5}
