@@ -54,6 +54,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         rubrics=loaded,
         expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=options.profile,
+        heading=options.heading,
         released={n: load_released(options.released_folder / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
@@ -82,6 +83,7 @@ def pseudonyms(
 FOR_ALL = (
     "grader",
     "profile",
+    "title",
     "rubrics",
     "expected",
     "released",
@@ -116,6 +118,7 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
     found = {
         "grader": code_key(),
         "profile": options.profile,
+        "title": options.heading,
         "latest": "yes" if options.latest else "",
         "junit": "yes" if options.junit else "",
         "rubrics": digest(parts_of(rubrics)),
