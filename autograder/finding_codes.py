@@ -60,6 +60,7 @@ class FindingCode(StrEnum):
     FILE_UNREADABLE = "file unreadable"
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
+    FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_KIND = "archive kind"  # a kind of archive that is not read
     ARCHIVE_LEFT_OUT = "archive left out"
     ARCHIVE_UNOPENED = "archive unopened"

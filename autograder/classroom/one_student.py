@@ -16,7 +16,7 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
-from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
+from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
 from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
@@ -154,7 +154,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")
     runs = read_runs(folder, own_readers(known))
-    folder.findings += [*not_read(runs), *copied(runs)]
+    folder.findings += [*not_read(runs), *badly_submitted(runs)]
     lesson = folder.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
