@@ -15,7 +15,7 @@ class Severity(StrEnum):
     INFORMATION = "information"
 
 
-CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
+CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the worst first
 
 
 class FindingCode(StrEnum):
@@ -39,6 +39,11 @@ class FindingCode(StrEnum):
     @staticmethod
     def _generate_next_value_(name: str, *_: object) -> str:
         return name.lower().replace("_", " ")
+
+    @property
+    def rank(self) -> int:
+        """Return the position in lists of findings: the most severe come first."""
+        return SEVERITIES.index(self.severity)
 
     # fmt: off
     # What was submitted, by whom and when.
@@ -194,8 +199,8 @@ class FindingCode(StrEnum):
     CHECK_NOT_MEASURED = "check not measured"
     NOT_IN_ROSTER = "not in roster"
     OTHER_TOOLKIT = "other toolkit"
-    SHARED_RUN = "shared run"  # with another student, as the next ones are
-    SHARED_JOB = "shared job"
-    SHARED_LOSSES = "shared losses"
-    SHARED_PARAMETERS = "shared parameters"
+    SHARED_RUN = "shared run", DOUBT  # with another student, as the next ones are
+    SHARED_JOB = "shared job", DOUBT
+    SHARED_LOSSES = "shared losses", DOUBT
+    SHARED_PARAMETERS = "shared parameters", DOUBT
     # fmt: on
