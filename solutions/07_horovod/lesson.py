@@ -39,7 +39,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # see "Keras 3" below
 
 from autograder.wording import counted
-from lessons.toolkit import answers, plots, predictions, quiet
+from lessons.toolkit import answers, expectations, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_07 as check  # compiles Horovod if it is missing
 
 quiet.tensorflow()
@@ -203,6 +203,9 @@ ratio = measure.epoch_time(together).value / measure.epoch_time(alone).value
 print(f"An epoch on {ranks} ranks takes {ratio:.2f} times as long as on one.")
 word = "quarter" if ratio < 0.4 else "same" if ratio < 1.25 else "longer"
 predictions.compare("predict_epoch", word)
+if profile == "smoke":
+    cores, times = "Are there more ranks than cores?", measure.speedup(together, alone)
+    expectations.compare("Two ranks over one", times, between=(0.9, 3), above=cores)
 predictions.compare("predict_accuracy", 0.9773, how="read")  # published, four ranks
 lost = alone.test_accuracy.value - together.test_accuracy.value
 print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's accuracy.")
@@ -366,8 +369,13 @@ words = {"smoke": "--rounds 10 --steps 2 --batch-size 48"}
 words["full"] = "--width 10 --steps 30 --batch-size 256"
 rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=several))
-predictions.compare("predict_share", measured.share(speed))
+share = measured.share(speed)
+predictions.compare("predict_share", share)
 display(plots.speed_rounds(speed), plots.speedup_card(speed, save="my_speedup.png"))
+if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
+    expectations.compare("Share of the ceiling", share, between=(0.75, 1.1))
+
+# %%
 if profile == "full":
     nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
     for run in nodes:
@@ -397,7 +405,11 @@ print(f"train.py reads {samples + twice:,} images per epoch, to see {samples:,} 
 display(plots.sample_map(reads, samples))
 seconds = [measure.epoch_time(run).value for run in (alone, shared)]
 print(f"An epoch takes {seconds[0]:.2f} s on one rank, {seconds[1]:.2f} s on two that share")
-predictions.compare("predict_two_ranks", seconds[0] / seconds[1])
+gain = seconds[0] / seconds[1]
+predictions.compare("predict_two_ranks", gain)
+if profile == "smoke":
+    idle = "Did other programs slow your run on one rank? Then submit both again."
+    expectations.compare("Two ranks that share over one", gain, (0.7, 1.6), above=idle)
 
 # %% [markdown]
 # In `train.py` every rank reads every image. Published course material does so *without* dividing the epochs: N GPUs
@@ -406,8 +418,7 @@ predictions.compare("predict_two_ranks", seconds[0] / seconds[1])
 # Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its own share
 # (lesson 08). Each of two ranks then does half of the work, but on two idle cores an epoch is hardly shorter.
 # Computing a batch of 32 images takes about a millisecond, and then 407,050 gradients travel. **There is too little
-# work per exchange.** (If an epoch is twice as fast, other programs slowed your run on one rank: submit both again,
-# with `submit_once(…, again=True)`.)
+# work per exchange.**
 #
 # **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
