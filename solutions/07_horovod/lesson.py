@@ -215,8 +215,9 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
-#   is small, and 407,050 gradients travel after each step. On two otherwise idle cores, 6,400 images took 0.67 s per
-#   epoch on one rank and 0.89 s on two.
+#   is small, and 407,050 gradients travel after each step. On two cores of a shared AMD EPYC (23
+#   November 2026, two threads per rank), 3,200 images took 0.4 s per epoch on one rank and 0.9 to
+#   1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
 #   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` uses 3,200, so its values are lower.
 #
@@ -417,7 +418,7 @@ if profile == "smoke":
 #
 # Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its own share
 # (lesson 08). Each of two ranks then does half of the work, but on two idle cores an epoch is hardly shorter.
-# Computing a batch of 32 images takes about a millisecond, and then 407,050 gradients travel. **There is too little
+# The rank computes one batch of 32 images, and then 407,050 gradients travel. **There is too little
 # work per exchange.**
 #
 # **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
@@ -488,9 +489,9 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture shows times from start to end. With *divided* data (60,000 images,
-# batch 128 per rank) an epoch of the convolutions took 30 s on one core, 23 s on two ranks over MPI and 20 s over
-# Gloo, on a machine with a ceiling of 1.9.
+# **What you should see.** The upper picture shows times from start to end. If two ranks *divide* the
+# data, they finish an epoch of the convolutions sooner than one rank, because convolutions compute
+# more per gradient.
 #
 # The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
 # until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
@@ -516,8 +517,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These rows add to the two tables above. They were measured on two ranks of one 2-core machine, 3,200 images, 2
-# epochs, with `train.py`. The intact run reached 0.899.
+# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of
+# an AMD EPYC, 23 November 2026), 3,200 images, 2 epochs. The intact run reached 0.899.
 #
 # | you see | cause |
 # |---|---|
