@@ -66,7 +66,7 @@ def _verdict(before: float | str, measured: Measure | float | str) -> str:
         same = str(before).casefold() == str(value).casefold()
         return ": the same." if same else ": not the same."
     if isinstance(measured, Measure) and measured.low <= before <= measured.high:
-        return ": within what your runs leave open."
+        return ": within this range."
     if before == 0 or value == 0 or (before < 0) != (value < 0):
         return ": the same." if before == value else f": {shown(before - value)} apart."
     times = before / value

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.measuring import laws, study_table
+from autograder.measuring import interval, laws, study_table
 from autograder.reading.files import read_files
 from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
 from lessons.toolkit import answers, foretelling, plots, predictions, scaling_report
@@ -251,9 +251,9 @@ for name, (sizes, S) in sets.items():
     curves[name] = {law: laws.textbook(sizes, S)[law] for law in ("Amdahl", "Gustafson", "USL")}
 fits["small_fixed_s"], fits["small_divided_s"] = fixed_and_divided(GPUS, SMALL_T)
 answers.note(**{name: float(value) for name, value in fits.items()})
-low, high = fits["small_low_1024"], fits["small_high_1024"]
-ring = [f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}" for p in (2, 32, 1024)]
-print(f"1,024: you said {predict_1024:g}, laws {low:.0f} to {high:.0f}; ring:", ", ".join(ring))
+low, top = fits["small_low_1024"], fits["small_high_1024"]
+predictions.compare("predict_1024", interval.Measure(np.sqrt(low * top), low, top), how="computed")
+print("ring:", *(f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}," for p in (2, 32, 1024)))
 plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]

@@ -20,7 +20,7 @@ COMPARED = [
     ("other", "other", "you said “other”, you measured “other”: the same."),
     ("Same", "other", "you said “Same”, you measured “other”: not the same."),
     ("a lot", 3.4, "you said “a lot”, you measured 3.4: not the same."),
-    (1.9, Measure(1.7, 1.5, 2.0), "you measured 1.7 (1.5 to 2): within what your runs leave open."),
+    (1.9, Measure(1.7, 1.5, 2.0), "you measured 1.7 (1.5 to 2): within this range."),
     (4, Measure(1.7, 1.5, 1.9), "you measured 1.7 (1.5 to 1.9): 2.4 times too high."),
 ]
 
