@@ -466,8 +466,8 @@ check.check_0_5()
 # | every line says rank 0 of 1 | a launcher that does not match the MPI; the exit code is 0 |
 # | the second run has overwritten the first | no `%j` in `--output` |
 # | output empty until the end | no `-u` |
-# | output empty, `ImportError` in the error file | module or environment not loaded |
-# | `sbatch` asks for an account, or uses the wrong partition | the site's file was not read: `source ~/.dl-course/site.sh` |
+# | output empty, `ModuleNotFoundError` in the error file | module or environment not loaded |
+# | `sbatch` asks for an account, or uses the wrong partition (at a centre; not run here) | the site's file was not read: `source ~/.dl-course/site.sh` |
 # | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the exit code of the last line counts; `set -e` ends the job at the first failure |
 #
 # ## Recap

@@ -85,12 +85,12 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
-# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0 |
+# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0 (needs GPUs; not run here) |
 # | share out | `DistributedSampler` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
-# | leave | `destroy_process_group` | a warning; on some systems ranks never end |
+# | leave | `destroy_process_group` | a warning of NCCL (needs GPUs; not run here) |
 #
 # The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it averages
 # gradients over *ranks*, so a small batch counts as much as a large one.
@@ -427,12 +427,12 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 #
 # | you see | cause |
 # |---|---|
-# | every epoch in the same order; accuracy a little worse | no `set_epoch` |
+# | every epoch in the same order; accuracy 0.923 instead of 0.926 (6,400 images, 3 epochs) | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
 # | the job prints nothing and does not end | a collective that one rank skips |
 # | `address already in use` | a constant port that another job on the node uses; or every rank believes it is rank 0 |
 # | accumulated gradients N times too large | a sum of means: weight each part |
-# | accumulation no faster than small batches | no `no_sync`: gradients travel after each part |
+# | gradients travel after each of 4 parts, so accumulation saves no exchange | no `no_sync` |
 # | the result depends on the number of ranks | unequal batches: DDP averages over ranks, not images |
 # | `terminate called without an active exception`, after the last line of a program with Gloo | a PyTorch thread that outlives Python (pytorch#190489, seen once here); submit the job again |
 #

@@ -525,10 +525,11 @@ scaling_report.write(
 # | you see | cause |
 # |---|---|
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
-# | a baseline that nothing beats | it used all cores, the other runs one per rank |
-# | best of ten repeats | no median; draw all repeats as points |
-# | "1,024 GPUs: 651 times" | a law, without its range |
-# | nodes in one curve, GPUs in the other | two studies in one picture |
+# | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
+#
+# Three traps are in reports. The best of ten repeats is not the median: draw all repeats as points.
+# "1,024 GPUs: 651 times" is a law without its range. Nodes in one curve and GPUs in the other are
+# two studies in one picture.
 #
 # ## Recap
 #

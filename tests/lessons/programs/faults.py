@@ -99,6 +99,15 @@ TRACES: dict[str, Callable[[Run], Any]] = {
     "last rate": lambda run: run.epochs[-1].lr,
     "loss rises": lambda run: run.epochs[-1].train_loss.value > run.epochs[-2].train_loss.value,
     "processed": lambda run: run.epochs[-1].steps * run.header["global_batch"],
+    "batch": lambda run: run.header["global_batch"],
+    "new order each epoch": lambda run: measured(run, "orders_as_drawn") == 1,
+    "exchanges": lambda run: measured(run, "exchanges"),
+    "gradients of the whole batch": lambda run: measured(run, "accumulation_error") < 1e-9,
+    "gradients of one process": lambda run: measured(run, "serial_error") < 1e-9,
+    "longest stage too long by": lambda run: measured(run, "split_excess"),
+    "more than four times the parameters": lambda run: any(
+        m["value"] > 4 * m["parameters_bytes"] for m in run.measures if m["name"] == "bytes_held"
+    ),
 }
 
 

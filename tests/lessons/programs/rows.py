@@ -1,4 +1,4 @@
-"""The rows of the tables of faults in lessons 05 to 09 and 16: words of a row -> what shows it."""
+"""The rows of the tables of faults in the lessons: words of a row -> what shows it."""
 
 from tests.lessons.programs.faults import Kept, MadeBy, NotHere, Proof
 
@@ -11,8 +11,25 @@ UNEQUAL = MadeBy(TRACES, "traces_of_08")
 PLANTED = MadeBy("../planted/test_mistakes.py", "test_the_grader_names_what_a_mistake_broke")
 IN_VAIN = MadeBy("test_lesson_16.py", "test_who_does_not_come_is_named")
 TF_CONFIG = MadeBy("test_tf_config.py", "test_a_wrong_tf_config_ends_as_the_page_says")
+JOBS = "../../cluster/jobs/test_traps.py"
+LAPTOP = "../../cluster/schedulers/test_laptop.py"
+TORCH = "test_traps_of_torch.py"
+ALONE = Kept("lazy 10.1 each rank alone", also={"ranks": 1})
 
 ROWS: dict[str, dict[str, list[Proof]]] = {
+    "00": {
+        "one line instead of four": [Kept("python without launch", also={"ranks": 1})],
+        "every line says rank 0 of 1": [
+            MadeBy(BREAK, "test_without_its_launcher_every_rank_is_rank_0_of_1"),
+        ],
+        "has overwritten the first": [MadeBy(JOBS, "test_without_j_the_second_run_overwrites")],
+        "output empty until the end": [MadeBy(JOBS, "test_without_u_an_output_is_empty")],
+        "`ModuleNotFoundError`": [MadeBy(JOBS, "test_without_its_environment_a_program_ends")],
+        "asks for an account": [NotHere("not run here")],
+        "`COMPLETED 0:0`": [
+            MadeBy(LAPTOP, "test_state_and_exit_code_are_those_of_the_script"),
+        ],
+    },
     "05": {
         "a list of devices": [
             Kept("all devices instead of the asked one", also={"replicas": 2}),
@@ -182,6 +199,58 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         "the training losses were not equal": [
             MadeBy(BREAK, "test_a_gap_closes_when_one_trains_on")
         ],
+    },
+    "10": {
+        "no rank knows the others": [ALONE],
+        "by the *local* rank": [NotHere("not run here")],
+        "every rank reads every image": [Kept("every rank reads all", also={"steps": 200})],
+        "every epoch has the same order": [
+            Kept("no set_epoch", also={"new order each epoch": False}),
+        ],
+        "networks that drift apart": [Kept("not wrapped", also={"starts": 2, "ranks heard": 1})],
+        "every line N times": [ALONE, MadeBy(TRACES, "traces_of_07")],
+        "`destroy_process_group`": [NotHere("not run here")],
+        "no `set_epoch`": [Kept("no set_epoch", {"accuracy": "0.923"})],
+        "mutually exclusive": [MadeBy(TORCH, "test_a_sampler_and_shuffle_exclude_each_other")],
+        "prints nothing and does not end": [
+            MadeBy("test_lesson_10.py", "test_the_hang_says_where_every_rank_waits"),
+        ],
+        "`address already in use`": [MadeBy(TORCH, "test_two_meetings_at_one_port")],
+        "a sum of means": [
+            Kept("a sum of means", also={"gradients of the whole batch": False}),
+            MadeBy(TORCH, "test_a_sum_of_means_is_as_many_times_too_large_as_there_are_parts"),
+        ],
+        "no `no_sync`": [Kept("each part travels", also={"exchanges": 4})],
+        "unequal batches": [MadeBy(TORCH, "test_unequal_batches_give_another_gradient")],
+        "without an active exception": [NotHere("seen once here")],
+    },
+    "11": {
+        "Timed out waiting": [
+            MadeBy("test_lesson_11.py", "test_orders_that_wait_for_each_other_end_by_the_time_out"),
+            PLANTED,
+        ],
+        "`dist.new_group` without a timeout": [
+            MadeBy(TORCH, "test_a_new_group_does_not_inherit_the_timeout"),
+        ],
+        "equal numbers of layers": [
+            Kept("lazy 11.1 equally many", also={"longest stage too long by": 0.25}),
+        ],
+        "a mean over unequal micro-batches": [
+            Kept("a mean of each micro-batch", also={"gradients of one process": False}),
+            MadeBy(TORCH, "test_batch_normalisation_sees_a_micro_batch_alone"),
+        ],
+        "a forgotten allreduce": [
+            Kept("no allreduce backward", also={"as one rank": False}),
+            Kept("summed both ways", also={"as one rank": False}),
+            Kept("the bias added on every rank", also={"as one rank": False}),
+        ],
+        "the parameters fit four times": [
+            Kept("bytes held", also={"more than four times the parameters": True}),
+        ],
+    },
+    "12": {
+        'a perfect "strong" curve': [Kept("the local batch kept", also={"batch": 128})],
+        "a baseline that nothing beats": [NotHere("not run here")],
     },
     "16": {
         "TF_CONFIG before the strategy": [

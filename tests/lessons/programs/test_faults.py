@@ -82,7 +82,9 @@ def test_what_nobody_here_can_run_says_so(lesson, words, proof):
     assert proof.said in row_with(lesson, words)
 
 
-@pytest.mark.parametrize("lesson", [lesson for lesson in ROWS if lesson != "16"])
+@pytest.mark.parametrize(
+    "lesson", [lesson for lesson in ROWS if [*SOLUTIONS.glob(f"{lesson}_*/break_it.py")]]
+)
 def test_the_page_explains_every_fault_that_can_be_chosen(lesson):
     [page] = SOLUTIONS.glob(f"{lesson}_*/lesson.py")
     text = page.read_text(encoding="utf-8")
