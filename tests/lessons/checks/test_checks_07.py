@@ -263,6 +263,11 @@ def test_the_timeline_asked_for_too_late(tmp_path):
     assert_advice(failure(lesson_07.check_7_7, job_with(tmp_path, late)), "above the launch")
 
 
+def test_a_job_that_never_gets_to_its_launch(tmp_path):
+    ends = job_with(tmp_path, JOB.replace(ASKED, f"{ASKED}\nexit 1"))
+    assert_advice(failure(lesson_07.check_7_7, ends), "ends before its launch")
+
+
 def test_an_untouched_job_is_a_gap():
     job = ROOT / "lessons" / "07_horovod" / "job_torch.sbatch"
     assert "still a gap" in str(failure(lesson_07.check_7_7, str(job)))

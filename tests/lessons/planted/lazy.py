@@ -38,14 +38,16 @@ class Lazy:
 
 
 LazyTable = Mapping[str, Mapping[str, Lazy]]  # gap -> name -> what was put there
+# Gap of a job file -> name -> what was put there, and words of the public check that refuses it.
+LazyJobs = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
 @cache
 def gaps_of(source: Path) -> dict[str, Change]:
-    """The gaps of a lesson's programs: "train.py 7.2", or with its whole label where that is not
-    one alone, -> file, the text from marker to marker, and its indent."""
+    """The gaps of a lesson's programs and job files: "train.py 7.2", or with its whole label where
+    that is not one alone, -> file, the text from marker to marker, and its indent."""
     found = {}
-    for file in sorted(source.glob("*.py")):
+    for file in sorted((*source.glob("*.py"), *source.glob("*.sbatch"))):
         if file.name == "lesson.py":
             continue
         text = file.read_text(encoding="utf-8")
@@ -94,7 +96,7 @@ def base_of(lesson: Lesson, lazy: Lazy) -> tuple[str, str]:
     return file, lazy.base
 
 
-def missing(lesson_source: Path, table: LazyTable) -> list[str]:
+def missing(lesson_source: Path, table: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Gaps with too few rows, and rows of no gap."""
     gaps = gaps_of(lesson_source)
     few = [gap for gap in gaps if len(table.get(gap, ())) < FEWEST]

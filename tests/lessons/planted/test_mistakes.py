@@ -1,13 +1,17 @@
 """Each planted mistake, run for real once and its output kept: the grader names what it broke."""
 
+from importlib import import_module
+
 import pytest
 
 from autograder.finding_codes import FindingCode
+from lessons.toolkit.checks.shared.check import CheckFailed
 from tests.breadth import breadth
 from tests.lessons.planted import kept
 from tests.lessons.planted.judged import cases, grade_of, graded, reasons, runs_of, unexpected
 from tests.lessons.planted.lazies import LAZIES
-from tests.lessons.planted.lazy import missing
+from tests.lessons.planted.lazies.job_files import JOB_FILES
+from tests.lessons.planted.lazy import filled, missing
 from tests.lessons.planted.lessons import LESSONS
 from tests.lessons.planted.lessons.lesson_06 import PLANTED, SHOWS_IN_SPREAD
 from tests.lessons.planted.table import ROOT
@@ -21,11 +25,29 @@ def test_every_kept_output_comes_from_the_present_program_and_change(number):
 
 
 @pytest.mark.parametrize("source", sorted(ROOT.glob("solutions/[0-9]*")), ids=lambda s: s.name)
-def test_every_gap_of_every_program_has_lazy_answers_that_lose_points(source):
+def test_every_gap_has_lazy_answers_that_lose_points_or_fail_their_check(source):
     table = LAZIES.get(source.name[:2], {})
-    assert missing(source, table) == []
+    assert missing(source, {**table, **JOB_FILES.get(source.name[:2], {})}) == []
     rows = [row for rows in table.values() for row in rows.values()]
     assert all(row.loses for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "gap", "lazy"),
+    [(lesson, gap, name) for lesson, table in JOB_FILES.items() for gap in table
+     for name in table[gap]],
+)  # fmt: skip
+def test_the_check_of_a_job_file_refuses_a_lazy_answer(lesson, gap, lazy, tmp_path):
+    code, words = JOB_FILES[lesson][gap][lazy]
+    [source] = ROOT.glob(f"solutions/{lesson}_*")
+    name, old, new = filled(source, gap, code)
+    job = tmp_path / name
+    job.write_text((source / name).read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    number = gap.split()[1].replace(".", "_")
+    checks = import_module(f"lessons.toolkit.checks.lesson_{lesson}")
+    with pytest.raises(CheckFailed) as failed:
+        getattr(checks, f"check_{number}")(str(job))
+    assert words in str(failed.value)
 
 
 def test_the_kept_outputs_stay_small():

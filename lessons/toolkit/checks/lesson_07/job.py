@@ -1,6 +1,12 @@
-"""The check of a job file that requests a timeline (7.7), by its text and without Horovod."""
+"""The check of a job file that requests a timeline (7.7), without Horovod.
 
+Most advice follows from the text. At the end the job runs with a `launch` that starts nothing.
+"""
+
+import os
 import re
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +14,10 @@ from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
 
 TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)(\S*)")
 ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)=(\S*)")
+SITE = """facts() { :; }
+module() { :; }
+launch() { bash -c 'echo "launched with ${HOROVOD_TIMELINE-}"'; }
+"""
 NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|(\w+))")
 
 
@@ -55,7 +65,32 @@ def check_7_7(job: str) -> str:
         raise CheckFailed(right, line, advice)
     if two != "timeline_2.json":
         raise CheckFailed("timeline_2.json on two ranks", two, "The notebook looks for that name.")
+    seen = seen_by_launch(Path(job))
+    if seen is None:
+        advice = "A line above the launch ends the job, such as the gap's `exit 1`. Remove it."
+        raise CheckFailed(right, f"{job} ends before its launch", advice)
+    if seen != two:
+        advice = "A later line changes it, or this line is never reached."
+        raise CheckFailed(right, f"the launch does not see what `{line}` says", advice)
     return "On two ranks Horovod writes timeline_2.json."
+
+
+def seen_by_launch(job: Path) -> str | None:
+    """Return the HOROVOD_TIMELINE that a program gets from the launch on two ranks.
+
+    Return None if the job ends before the launch.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder, "site.sh")
+        site.write_text(SITE, encoding="utf-8")
+        environ = os.environ | {"COURSE_SITE": str(site), "SLURM_NTASKS": "2", "SLURM_NPROCS": "2"}
+        environ.pop("HOROVOD_TIMELINE", None)
+        done = subprocess.run(
+            ["bash", job.name], cwd=job.resolve().parent, env=environ,
+            capture_output=True, text=True, timeout=20,
+        )  # fmt: skip
+    found = re.findall(r"^launched with (.*)$", done.stdout, re.MULTILINE)
+    return found[-1] if found else None
 
 
 def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:

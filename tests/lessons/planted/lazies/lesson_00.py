@@ -4,7 +4,16 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 
 MPI = "OMPI_COMM_WORLD"
 
+ONE = """
+#SBATCH --ntasks=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --time=00:05:00
+#SBATCH --output=00_cluster_%j.out
+#SBATCH --error=00_cluster_%j.err
+"""
+
 TABLE: LazyTable = {
+    "job.sbatch 0.1": {"one task": Lazy(ONE, {"ranks": "exercise 0.1, --ntasks"})},
     "train.py 0.2": {
         "nothing": Lazy("pass", {"ranks": "`launch`", "places": "whichever it is"}),
         "one launcher, local rank is the rank": Lazy(

@@ -1,0 +1,47 @@
+"""The laziest ways to fill a gap of a job file. The exercise's public check refuses each.
+
+What a job file asks for is in no record, so these are not run: `filled` makes the file.
+"""
+
+import re
+
+from tests.lessons.planted.lazy import LazyJobs
+
+TWO = """
+#SBATCH --ntasks=2
+#SBATCH --ntasks-per-node=2
+#SBATCH --time=00:05:00
+#SBATCH --output=00_cluster_%j.out
+#SBATCH --error=00_cluster_%j.err
+"""
+EXPORT = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
+
+JOB_FILES: dict[str, LazyJobs] = {
+    "00": {
+        "job.sbatch 0.1": {
+            "nothing": ("", "still a gap"),
+            "the page's example": (
+                TWO.replace("=2", "=8", 1).replace("node=2", "node=4"), "This job runs two tasks"
+            ),
+            "one task": (TWO.replace("=2", "=1"), "This job runs two tasks"),
+            "a 2 for everything": (re.sub("=.*", "=2", TWO), "%j becomes the job's number"),
+            "no time limit": (TWO.replace("00:05:00", "UNLIMITED"), "no limit"),
+            "only in comments": (TWO.replace("#SBATCH", "# SBATCH"), "without a space after #"),
+            "names without a number": (TWO.replace("_%j", ""), "%j becomes the job's number"),
+            "one file": (TWO.replace(".err", ".out"), "End them with .out and .err"),
+        },
+    },
+    "07": {
+        "job_torch.sbatch 7.7": {
+            "nothing": ("", "no line of"),
+            "a command that does nothing": (":", "no line of"),
+            "a comment": (f"# {EXPORT}", "no line of"),
+            "printed": (f"echo '{EXPORT}'", "no line of"),
+            "the notebook's name": (EXPORT.replace("$SLURM_NTASKS", "2"), "write over the other's"),
+            "not exported": (EXPORT.removeprefix("export "), "Without `export`"),
+            "with the gap's last line": (f"{EXPORT}\nexit 1", "`exit 1`. Remove it"),
+            "where nobody gets": (f"if false; then\n{EXPORT}\nfi", "never reached"),
+            "taken back": (f"{EXPORT}\nunset HOROVOD_TIMELINE", "A later line changes it"),
+        },
+    },
+}  # fmt: skip
