@@ -24,6 +24,10 @@ ADVICE = {
     " longer exist: module purge; module spider NAME; then correct load_software in the site file",
     r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "a library of another compiler"
     " or MPI came first, so modules clash: module list; cluster doctor",
+    r": command not found": "a command is misspelt or not installed here: compare the line with the"
+    " lesson's job file (launch, facts); a site's own commands need its module",
+    r"NameError: ": "a name is misspelt, or used before it has a value: the last lines before"
+    " NameError say where; lessons check finds it without a job",
     r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
     " the course's",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
@@ -41,15 +45,23 @@ def tell(statuses: list[JobStatus], say: Show) -> None:
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
-    advice: list[str] = []
     for file, command in ((failed.output, "logs"), (failed.error, "logs -e")):
         lines = end_of(file, LOOKED_AT)
         if lines and not (command == "logs -e" and file == failed.output):
             say(f"The end of {file} (cluster {command} {failed.label}):")
             for line in readable_lines(lines)[-LAST_LINES:]:
                 say(f"    {line}")
-        advice += [sentence for sentence in meaning(lines) if sentence not in advice]
-    for sentence in advice:
+    advise(failed, say)
+
+
+def advise(failed: JobStatus, say: Show) -> None:
+    """Show advice on the errors in both files of a failed job, each sentence once."""
+    sentences = [
+        sentence
+        for file in (failed.output, failed.error)
+        for sentence in meaning(end_of(file, LOOKED_AT))
+    ]
+    for sentence in dict.fromkeys(sentences):
         say(f"job {failed.label}: {sentence}")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from cluster.jobs import failure_advice
 from cluster.jobs.readable import readable
 from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.known import scheduler_of
@@ -60,15 +61,17 @@ def logs_command(
 
 
 def point_to_errors(status: JobStatus, shown: Path) -> None:
-    """Name the error file of a failed job, which usually holds the reason."""
+    """Name the error file of a failed job, which usually holds the reason, and give advice."""
+    if not status.over or status.succeeded:
+        return
     error = status.error
-    failed = status.over and not status.succeeded
-    if failed and error and error != shown and error.is_file() and error.stat().st_size:
+    if error and error != shown and error.is_file() and error.stat().st_size:
         click.echo(
             f"job {status.label} is {status.state}; its errors are in {error}:"
             f" cluster logs -e {status.label}",
             err=True,
         )
+    failure_advice.advise(status, lambda line: click.echo(line, err=True))
 
 
 def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:

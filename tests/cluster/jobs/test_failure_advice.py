@@ -13,6 +13,8 @@ MESSAGES = [
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "the GPU's memory"),
     ("Lmod has detected the following error: The following module(s) are unknown", "module spider"),
     ("ImportError: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found", "modules clash"),
+    ("slurm_script: line 12: laucnh: command not found", "(launch, facts)"),
+    ("NameError: name 'modle' is not defined. Did you mean: 'model'?", "lessons check"),
     ("ModuleNotFoundError: No module named 'horovod'", "--environment FOLDER"),
     ("NCCL WARN Bootstrap : no socket interface found", "GLOO_SOCKET_IFNAME"),
     ("RuntimeError: Gloo connectFullMesh failed with [..] Connection refused", "cluster doctor"),
@@ -48,6 +50,14 @@ def test_over_its_time_is_a_sentence(shell):
     shell.write("job.sbatch", "sleep 300", "--time=0:01", "-e err")
     said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
     assert "job 1: the job reached its time limit: ask for more --time" in said
+
+
+def test_a_misspelt_command_of_a_job_is_a_sentence(shell):
+    shell.write("job.sbatch", "laucnh python train.py", "-e err")
+    said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
+    advice = "job 1: a command is misspelt or not installed here"
+    assert advice in said
+    assert advice in shell.cluster("logs", "1").stderr
 
 
 def test_software_that_cannot_be_loaded_is_a_sentence(shell):
