@@ -234,12 +234,13 @@ if not full:
 plots.speedup(list(runs.values()))
 
 # %% [markdown]
-# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
-# 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
-# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
-# not. The time does *not* fall: a step of this network computes for a fraction of a millisecond, and then 200 kB are
-# exchanged, however many ranks there are. Data parallelism pays off when there is a lot of computation per byte that travels:
-# lesson 07.
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two
+# ranks, is exactly 0: all ranks add the same numbers to the same start. Five seeds with 12,800
+# images ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The
+# seed changes the accuracy; the number of ranks does not. The time does *not* fall: a step of this
+# network computes for a fraction of a millisecond, and then 200 kB are exchanged, however many
+# ranks there are. Data parallelism pays off when there is a lot of computation per byte that
+# travels: lesson 07.
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -352,11 +353,11 @@ lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring
 plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
-# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on
-# the right. On two cores of a shared Intel Xeon (22 November 2026, Open MPI 5.0.11), two ranks took
-# 7 µs for 1 kB with the server, 24 with the ring and 3 with the library. For 10 MB, of which the
-# ring moves half, they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the cache are faster than the
-# model says. That is why we count bytes.
+# **What you should see.** The lines are flat on the left, where latency dominates, and proportional
+# to the bytes on the right. On two cores of a shared Intel Xeon (22 November 2026, Open MPI
+# 5.0.11), two ranks took 7 µs for 1 kB with the server, 24 with the ring and 3 with the library.
+# For 10 MB, of which the ring moves half, they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the
+# cache are faster than the model says. That is why we count bytes.
 #
 # ## Why rings lose when ranks are many
 #
@@ -414,9 +415,9 @@ for m in found.measures:  # many small arrays, and the two halves
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays
-# of 1 kB take longer one by one than fused. Fusion gains most where latency is large, here with Gloo.
-# The two halves together take about as long as the allreduce.
+# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160
+# arrays of 1 kB take longer one by one than fused. Fusion gains most where latency is large, here
+# with Gloo. The two halves together take about as long as the allreduce.
 #
 # GPUs on one node and GPUs on two nodes communicate over different networks. In `full` the cell measures both, up to
 # 512 MB, because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes,

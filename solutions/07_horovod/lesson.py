@@ -416,10 +416,10 @@ if profile == "smoke":
 # In `train.py` every rank reads every image. Published course material does so *without* dividing the epochs: N GPUs
 # do N times the work in the same time, and the accuracy looks good.
 #
-# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
-# own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes clearly more
-# than half of the time. For each batch of 32 images, 407,050 gradients travel. **There is too little
-# work per exchange.**
+# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank
+# its own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes
+# clearly more than half of the time. For each batch of 32 images, 407,050 gradients travel. **There
+# is too little work per exchange.**
 #
 # **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
@@ -489,9 +489,9 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture shows times from start to end. If two ranks *divide* the
-# data, they finish an epoch of the convolutions sooner than one rank, because convolutions compute
-# more per gradient.
+# **What you should see.** The upper picture shows times from start to end. If two ranks *divide*
+# the data, they finish an epoch of the convolutions sooner than one rank, because convolutions
+# compute more per gradient.
 #
 # The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
 # until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
@@ -517,8 +517,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of
-# an AMD EPYC, 23 November 2026), 3,200 images, 2 epochs. The intact run reached 0.899.
+# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores
+# of an AMD EPYC, 23 November 2026), 3,200 images, 2 epochs. The intact run reached 0.899.
 #
 # | you see | cause |
 # |---|---|
