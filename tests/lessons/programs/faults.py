@@ -105,9 +105,6 @@ TRACES: dict[str, Callable[[Run], Any]] = {
     "gradients of the whole batch": lambda run: measured(run, "accumulation_error") < 1e-9,
     "gradients of one process": lambda run: measured(run, "serial_error") < 1e-9,
     "longest stage too long by": lambda run: measured(run, "split_excess"),
-    "more than four times the parameters": lambda run: any(
-        m["value"] > 4 * m["parameters_bytes"] for m in run.measures if m["name"] == "bytes_held"
-    ),
 }
 
 

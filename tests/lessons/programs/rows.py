@@ -244,9 +244,6 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("summed both ways", also={"as one rank": False}),
             Kept("the bias added on every rank", also={"as one rank": False}),
         ],
-        "the parameters fit four times": [
-            Kept("bytes held", also={"more than four times the parameters": True}),
-        ],
     },
     "12": {
         'a perfect "strong" curve': [Kept("the local batch kept", also={"batch": 128})],
