@@ -10,7 +10,7 @@ UNKNOWN = "What this cell draws"
 
 
 def alt_text(code: str) -> str:
-    """Return the docstrings of the `plots` functions that a cell calls, in their order."""
+    """Return the docstrings of the `plots` functions that a cell calls, in the order of calls."""
     known = docstrings()
     drawn = [known[name] for name in dict.fromkeys(called(code)) if known.get(name)]
     return " ".join(drawn) or UNKNOWN
@@ -31,15 +31,15 @@ def docstrings() -> dict[str, str]:
 
 
 def draws(function: ast.FunctionDef) -> bool:
-    """Return whether a function draws a picture. Others only prepare data."""
+    """Return whether a function draws a picture instead of only preparing data."""
     return [one.arg for one in function.args.args[:1]] == ["figure"]
 
 
 def called(code: str) -> Iterator[str]:
-    """Yield the names of `plots.NAME(…)`, from the first line to the last."""
+    """Yield the names in `plots.NAME(…)` calls, in the order of the source."""
     try:
         parts = list(ast.walk(ast.parse(code)))
-    except SyntaxError:  # a cell of %magic
+    except SyntaxError:  # a cell with %magic
         return
     calls = [part.func for part in parts if isinstance(part, ast.Call)]
     for one in sorted((c for c in calls if isinstance(c, ast.Attribute)), key=lambda c: c.lineno):

@@ -17,38 +17,43 @@ from lessons.edition.build import build
 from lessons.edition.release import leaks_in, squeezed
 from lessons.folders import course_root, lesson_folders
 
-MARK = ".lessons-book"  # this folder was made here and may be replaced
+MARK = ".lessons-book"  # marks a folder that this command made and may replace
 MOST_TOLD = 20
 
 
 @click.command("book")
 @click.option(
-    "--from", "runs", type=click.Path(path_type=Path), help="What `lessons run --out` left."
+    "--from",
+    "runs",
+    type=click.Path(path_type=Path),
+    help="Use the lessons executed in this folder, the --out of `lessons run`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/book.")
-@click.option("--solutions", is_flag=True, help="For instructors: with the solutions.")
-@click.option("--partial", is_flag=True, help="Exit 0 although lessons have no outputs.")
+@click.option("--solutions", is_flag=True, help="Include the solutions, for instructors.")
+@click.option("--partial", is_flag=True, help="Exit 0 even if lessons have no outputs.")
 def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: bool) -> None:
     """Make a site of the course: its lessons with their output and pictures.
 
-    Without --from it first executes the lessons that are missing in build/book-runs, or were run
-    from older files: about 15 minutes for all on two cores.
+    Without --from, it first executes the lessons whose output in build/book-runs is missing or out
+    of date. Executing all of them takes about 15 minutes on two cores.
     """
     root = course_root()
     if not (root / "solutions").is_dir():
         raise click.ClickException(
-            "There is no solutions/ folder here: this is the students' edition, "
-            "and the book is made where the lessons' sources are."
+            "There is no solutions/ folder here: this is the students' edition. The book can "
+            "only be made from the complete course."
         )
     if lacking := [name for name in NEEDED if find_spec(name) is None]:
         raise click.ClickException(
-            f"the book needs {', '.join(lacking)}, not installed here: `make .venv` does it."
+            f"The book needs {', '.join(lacking)}. Install with `make .venv`."
         )
     out = (out or root / "build" / "book").resolve()
     if out.exists() and not (out / MARK).is_file() and (out.is_file() or any(out.iterdir())):
-        raise click.UsageError(f"{out} is not a book; name a new folder with --out.")
+        raise click.UsageError(f"{out} is not a book. Choose a new folder with --out.")
     if runs is not None and not runs.is_dir():
-        raise click.UsageError(f"--from {runs} is not a folder that `lessons run --out` left.")
+        raise click.UsageError(
+            f"--from {runs}: there is no such folder. Name the --out folder of `lessons run`."
+        )
     edition = build(root)
     if edition.problems:
         raise click.ClickException("\n".join(["the lessons' sources:", *edition.problems]))
@@ -75,8 +80,8 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
         shutil.rmtree(making, ignore_errors=True)
     seconds = time.monotonic() - started
     click.echo(
-        f"{out / 'index.html'}: {pages} pages in {seconds:.0f} s; all links within hold, "
-        f"{outside} lead elsewhere (external-links.txt, not tried)"
+        f"{out / 'index.html'}: {pages} pages in {seconds:.0f} s; all internal links work, "
+        f"{outside} external ones were not tried (external-links.txt)"
     )
     missing = [one for one in found.values() if isinstance(one, str)]
     for sentence in missing:
@@ -87,11 +92,11 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
 def refuse_leaks(root: Path, source: Path) -> None:
     """Refuse to publish solutions.
 
-    The search is the same as before a release and includes the output of cells.
+    The search is the same as before a release, and includes the output of cells.
     """
     texts = {}
     for name, text in readable_source(source):
-        # A printed diff has signs before the lines.
+        # The lines of a printed diff begin with a sign.
         signs = "\n".join(line[1:] for line in text.splitlines())
         texts[name] = squeezed(f"{text}\n{signs}")
     found = list(leaks_in(root, texts))

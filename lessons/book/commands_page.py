@@ -36,7 +36,7 @@ def described(
 
 
 def commands_page() -> str:
-    """Return the page as Markdown. Its beginning is unchanged."""
+    """Return the page as Markdown, with its handwritten beginning unchanged."""
     parts = [PAGE.read_text(encoding="utf-8").partition(FIRST)[0].rstrip() + "\n"]
     for program in PROGRAMS:
         main = importlib.import_module(f"{program}.cli").main

@@ -1,4 +1,4 @@
-"""Add links to a text of the book that names a lesson or one of its programs."""
+"""Add links to the book's texts where they name a lesson or one of its programs."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +12,8 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 def linked(text: str, files: Collection[str], lessons: Mapping[str, str]) -> str:
     """Return the text with links.
 
-    `files` are beside the text; `lessons` is number -> relative path of its page.
+    `files` are in the same folder as the text. `lessons` maps a lesson's number to the relative
+    path of its page.
     """
     text, fences = put_aside(text, FENCE)
     text, kept = put_aside(text, KEEP)
@@ -33,7 +34,7 @@ def link_to_lesson(found: re.Match[str], lessons: Mapping[str, str]) -> str:
 
 
 def below_the_title(text: str) -> str:
-    """Return the text with only one title: other headings of that level become smaller."""
+    """Return the text with a single title. Other headings of that level move down a level."""
     text, fences = put_aside(text, FENCE)
     return put_back(re.sub(r"^# ", "## ", text, flags=re.MULTILINE), fences)
 

@@ -1,4 +1,4 @@
-"""Find the executed lessons: the outputs of their cells, or a sentence on why there are none."""
+"""Find the outputs of executed lessons, or a sentence that says why there are none."""
 
 import json
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from lessons.folders import made_by_hand, notebook_in
 
 @dataclass(frozen=True)
 class Executed:
-    """A lesson that ran to its end, from the current files."""
+    """A lesson that ran to its end with the current files."""
 
     outputs: tuple[list[Any], ...]  # the outputs of each cell, in order
     profile: str
-    date: str  # of the run, such as 2026-11-23
-    devices: tuple[str, ...]  # named by its jobs' records
+    date: str  # date of the run, such as 2026-11-23
+    devices: tuple[str, ...]  # hardware named in the records of its jobs
 
 
 def look_up(runs: Path, source: Path) -> Executed | str:
@@ -28,7 +28,7 @@ def look_up(runs: Path, source: Path) -> Executed | str:
     import nbformat
 
     name = source.name
-    # The second one with --batch, where a lesson runs inside its own job.
+    # With --batch, a lesson runs inside its own job and is in the second folder.
     folders = (runs / name, runs / f"{name}_job" / name)
     folder = next((one for one in folders if notebook_in(one).is_file()), None)
     if folder is None:
@@ -36,7 +36,7 @@ def look_up(runs: Path, source: Path) -> Executed | str:
     try:
         notebook = nbformat.read(notebook_in(folder), as_version=4)
     except Exception as error:
-        return f"{name}: its executed notebook is not a notebook: {str(error)[:100]}."
+        return f"{name}: its executed notebook cannot be read: {str(error)[:100]}."
     ours = [c for c in notebook.cells if "injected-parameters" not in c.metadata.get("tags", [])]
     if problem := summed_up(runs, name) or failed(name, ours) or changed(folder, source, ours):
         return problem
@@ -68,7 +68,7 @@ def failed(name: str, cells: list[Any]) -> str | None:
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})
         if facts.get("exception") or not facts.get("end_time"):
-            return f"{name} did not run to its end: it stopped in its cell {number} of {len(code)}."
+            return f"{name} did not run to its end: it stopped in cell {number} of {len(code)}."
     return None
 
 

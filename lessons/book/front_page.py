@@ -7,8 +7,8 @@ from typing import Any
 
 TEMPLATE = Path(__file__).with_name("front.md")
 
-# The four kinds of page, and the pages of docs/ of each kind; docs/README.md has the same groups.
-# A page in no group is listed in the last one, so that a new page is never lost.
+# The four kinds of page, with the pages of docs/ in each. docs/README.md has the same groups. A
+# page in no group is added to the last one, so no new page is lost.
 GROUPS = {
     "Tutorials": ("for-students", "first-class", "own-course"),
     "How-to guides": (
@@ -29,13 +29,14 @@ GROUPS = {
         *("scale", "scale-jobs", "scale-class", "large-batches", "architecture"),
     ),
 }
-SHORT = {"for-students": "A student's first hour"}  # its own title is that of the course
+SHORT = {"for-students": "A student's first hour"}  # its own title is the course's
 
 
 def front_page(lessons: Mapping[str, Any], docs: Collection[str], more: Collection[str]) -> str:
     """Return the first page.
 
-    `lessons` is folder -> notebook, `docs` the names of the pages, `more` other pages.
+    `lessons` maps a folder to its notebook. `docs` has the names of the pages, `more` further
+    pages.
     """
     text = TEMPLATE.read_text(encoding="utf-8")
     text = text.replace("@LESSONS@", lessons_table(lessons))

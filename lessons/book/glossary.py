@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# - **all names, with commas** (the lesson that explains it, if one does): what it is
+# - **all names, with commas** (number of the lesson that explains it, if any): definition
 TERM = re.compile(r"^- \*\*(.+?)\*\*(?: \((\d\d)\))?: (.+(?:\n  .+)*)", re.MULTILINE)
 SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 

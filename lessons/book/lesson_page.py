@@ -68,7 +68,7 @@ def scroll(shown: list[Any]) -> list[str]:
 
 
 def run_note(executed: Executed | None, solutions: bool) -> str:
-    """Return one line about the origin of the outputs, for below the title."""
+    """Return one line about the origin of the outputs, to show below the title."""
     if executed is None:
         said = "This lesson was not executed for this book: its cells have no outputs."
     else:
@@ -76,8 +76,8 @@ def run_note(executed: Executed | None, solutions: bool) -> str:
         said = f"Executed on {executed.date}, in the size `{executed.profile}`, on: {where}."
         if not solutions:
             said += (
-                " What you see below a cell the solution has printed;"
-                " what says `NotImplementedError` is yours to write."
+                "The output below each cell comes from the solution. Replace each "
+                "`NotImplementedError` with your own code."
             )
     return f":::{{container}} run-note\n{said} [The files](#files-of-this-lesson)\n:::"
 

@@ -60,11 +60,11 @@ def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
             where = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             where = where / "index.html" if where.is_dir() else where
             if not where.is_file():
-                found.append(f"{name} links to {link}, which is not there")
+                found.append(f"{name} links to {link}, which does not exist")
                 continue
             anchors = pages[where].anchors if where in pages else {parts.fragment}
             if parts.fragment and not anchors & {parts.fragment, unquote(parts.fragment)}:
-                found.append(f"{name} links to {link}, and that page has no such place")
+                found.append(f"{name} links to {link}, but that page has no such anchor")
     return found
 
 

@@ -1,6 +1,6 @@
 """Prepare the outputs of a cell for the book.
 
-They are readable in dark mode too, and contain no name of a machine.
+The results are also readable in dark mode, and contain no machine names.
 """
 
 import re
@@ -11,7 +11,7 @@ from lessons.execute.one_lesson import ESCAPES
 
 LONG = 30  # lines; a longer output scrolls in a box of its own
 
-# TensorFlow's messages at its start, in red, which no lesson mentions.
+# TensorFlow's messages at its start, which are red and which no lesson mentions.
 NOISE = re.compile(r"WARNING: All log messages before absl|[IWE]\d{4} [\d:.]+ +\d+ \S+\.cc:\d+\]")
 
 # The machine that ran the lessons: its folders and its user.
@@ -76,11 +76,11 @@ def tidy(text: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """Return the text with `you` as the user in tables of the queue and the accounting."""
+    """Return tables of queued and finished jobs with `you` as the user."""
     if ACCOUNTING.search(text):
         text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
     if head := QUEUE.search(text):
-        end = head.end(1) - head.start()  # the column is flush right
+        end = head.end(1) - head.start()  # the column is right-aligned
         lines = [
             re.sub(r"\S+$", lambda who: "you".rjust(len(who[0])), line[:end]) + line[end:]
             if re.match(r" *\d+ ", line)

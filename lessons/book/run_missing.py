@@ -13,7 +13,7 @@ SMOKE_MINUTES = 1.5  # for a lesson on two cores of a shared machine
 
 
 def run_missing(root: Path, runs: Path) -> None:
-    """Update `runs`. A lesson that fails is reported when `runs` is read."""
+    """Execute the missing lessons in `runs`. A failed lesson is reported when `runs` is read."""
     folders = lesson_folders(root / "solutions")
     missing = {
         number: reason
@@ -22,12 +22,12 @@ def run_missing(root: Path, runs: Path) -> None:
     }
     current = len(folders) - len(missing)
     if not missing:
-        click.echo(f"The outputs of all {current} lessons are there and current: {runs}")
+        click.echo(f"The outputs of all {current} lessons in {runs} are up to date.")
         return
     minutes = counted(max(1, round(len(missing) * SMOKE_MINUTES)), "minute")
     click.echo(
         f"Executing {', '.join(missing)} (about {minutes} on two cores); "
-        f"the outputs of {current} others are there and current: {runs}"
+        f"the outputs of {current} others in {runs} are up to date."
     )
     for number in missing:
         name = folders[number].name
@@ -37,9 +37,9 @@ def run_missing(root: Path, runs: Path) -> None:
 
 
 def run_them(numbers: list[str], runs: Path) -> None:
-    """Run the lessons as `lessons run` does, with its bars.
+    """Run the lessons as `lessons run` does, with its progress bars.
 
-    An exit code of 128 or more is a signal that stopped it.
+    An exit code of 128 or more means that a signal stopped it.
     """
     from lessons.execute.run_command import run_command
 

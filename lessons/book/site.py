@@ -12,12 +12,12 @@ from typing import Any
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme")
 STATIC = Path(__file__).with_name("static")
 NOT_FOUND = Path(__file__).with_name("not_found.html")
-PROCESSES = 4  # more gain little: half of the time is spent in one process
+PROCESSES = 4  # more gain little, because one process takes half of the time
 
 SETTINGS: dict[str, Any] = {
     "project": "Deep Learning on Supercomputers",
     "extensions": ["myst_nb"],
-    "exclude_patterns": ["**/notebook/*"],  # the notebooks that are downloaded
+    "exclude_patterns": ["**/notebook/*"],  # notebooks for download
     "nb_execution_mode": "off",
     "nb_merge_streams": True,
     "nb_ipywidgets_js": {},  # would come from another host
@@ -31,15 +31,15 @@ SETTINGS: dict[str, Any] = {
     "html_css_files": ["book.css"],
     "html_copy_source": False,
     "html_favicon": str(STATIC / "icon.svg"),
-    "html_context": {"default_mode": "auto"},  # the reader's system decides, until the reader does
+    "html_context": {"default_mode": "auto"},  # follow the reader's system until the reader chooses
     "html_theme_options": {
-        "use_download_button": False,  # a lesson's page has its files
+        "use_download_button": False,  # a lesson's page lists its files
         "show_navbar_depth": 1,
         "show_toc_level": 2,
         "home_page_in_toc": True,
         "pygments_light_style": "a11y-high-contrast-light",
         "pygments_dark_style": "a11y-high-contrast-dark",
-        # No bar above the page: the book has its search and its title at the side.
+        # No bar above the page: search and title are in the sidebar.
         "navbar_start": [],
         "navbar_center": [],
         "navbar_end": [],
@@ -50,7 +50,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def make_site(source: Path, target: Path, doctrees: Path) -> list[str]:
-    """Write the site and return Sphinx's warnings, for example about a link that leads nowhere."""
+    """Write the site and return Sphinx's warnings, for example about broken links."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 

@@ -1,4 +1,4 @@
-"""Write the book's source as a folder with the repository's layout, so its links work."""
+"""Write the book's source as a folder with the repository's layout, so that relative links work."""
 
 import re
 import shutil
@@ -22,9 +22,10 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 def write_source(
     root: Path, target: Path, edition: Edition, executed: Mapping[str, Executed], solutions: bool
 ) -> None:
-    """Write the source.
+    """Write the book's source.
 
-    `edition` is the students'; `executed` is folder -> outputs, for those lessons that ran.
+    `edition` is the students' edition. `executed` maps the folder of each executed lesson to its
+    outputs.
     """
     folders = lesson_folders(root / "solutions")
     pages = {}
@@ -47,7 +48,7 @@ def solved_files(folder: Path) -> dict[Path, bytes]:
 
 
 def students_files(files: Mapping[Path, bytes], name: str) -> dict[Path, bytes]:
-    """Return the files that students get, with the notebook under this page's name."""
+    """Return the files that students get, with the notebook renamed to that of the book's pages."""
     own = Path(name, f"{name}.ipynb")
     return {Path(name, NOTEBOOK) if path == own else path: files[path] for path in files}
 

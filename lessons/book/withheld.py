@@ -21,7 +21,7 @@ TELLING_DIGITS = 3  # a shorter number occurs in too many lines by chance
 
 
 def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
-    """Return a printed program or diff with the gaps as gaps."""
+    """Return a printed program or diff with gaps in place of its solutions."""
     if head := FROM_TO.search(text):
         old, new = Path(head[1]) / head[2], Path(lesson) / head[3]
         if old in students and new in students:
@@ -43,7 +43,7 @@ def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
 
 
 def value_of_gap(solved: str) -> bool:
-    """Return whether the value shown below a cell is that of a gap's own last statement."""
+    """Return whether the value below a cell comes from the last statement of a gap."""
     gaps = find_gaps(solved, "lesson.py")
     try:
         last = ast.parse(solved).body[-1]
