@@ -1,4 +1,7 @@
-"""Make the students' edition in lessons/ from solutions/ (`lessons build`). It is never edited."""
+"""Make the students' edition in lessons/ from solutions/ (`lessons build`).
+
+Nobody edits the result by hand.
+"""
 
 import difflib
 import os
@@ -30,7 +33,7 @@ LONGEST_DIFF = 60
 
 @dataclass
 class Edition:
-    """The required contents of lessons/: relative path -> bytes; and the problems of the source."""
+    """The required contents of lessons/ by relative path, and the problems found in the source."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -88,7 +91,9 @@ def build_lesson(folder: Path) -> Edition:
         edition.problems.append(f"solutions/{folder.name}:1: there is no lesson.py.")
     for number, where in exercises.items():
         if int(number.split(".")[0]) != int(lesson):
-            edition.problems.append(f"{where}: exercise {number} in lesson {lesson}.")
+            edition.problems.append(
+                f"{where}: exercise {number} does not belong to lesson {lesson}."
+            )
         elif checked and number not in checked:
             edition.problems.append(f"{where}: exercise {number} has no `check` cell in lesson.py.")
     return edition
@@ -97,9 +102,9 @@ def build_lesson(folder: Path) -> Edition:
 def lint_length(text: str, file: str) -> Iterator[str]:
     lines = [line for line in text.splitlines() if not is_marker(line)]
     if file.endswith(".py") and len(lines) > LONGEST_PROGRAM:
-        yield f"{file}:1: {len(lines)} lines; a program has at most {LONGEST_PROGRAM}."
+        yield f"{file}:1: {len(lines)} lines; a program may have at most {LONGEST_PROGRAM}."
     if file.endswith(".sbatch") and len(lines) > LONGEST_JOB:
-        yield f"{file}:1: {len(lines)} lines; a job file has at most {LONGEST_JOB}."
+        yield f"{file}:1: {len(lines)} lines; a job file may have at most {LONGEST_JOB}."
 
 
 def build(root: Path, asked: tuple[str, ...] = ()) -> Edition:
@@ -112,10 +117,7 @@ def build(root: Path, asked: tuple[str, ...] = ()) -> Edition:
 
 
 def strangers(root: Path, edition: Edition, asked: tuple[str, ...]) -> list[Path]:
-    """Return files in the built lessons' folders that the builder does not make.
-
-    They are relative to lessons/.
-    """
+    """Return unexpected files in the folders of built lessons, relative to lessons/."""
     built = {path.parts[0] for path in edition.files}
     found = []
     for folder in lesson_folders(root / "lessons").values():
@@ -125,7 +127,7 @@ def strangers(root: Path, edition: Edition, asked: tuple[str, ...]) -> list[Path
 
 
 def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
-    """Yield unified diffs from the files in lessons/ to those that the builder makes."""
+    """Yield unified diffs from the files in lessons/ to the required ones."""
     for path, made in sorted(edition.files.items()):
         there = root / "lessons" / path
         old = there.read_bytes() if there.is_file() else None
@@ -142,17 +144,17 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
         if len(diff) > LONGEST_DIFF:
             yield f"… {len(diff) - LONGEST_DIFF} more lines of this diff"
         if not diff:
-            yield f"lessons/{path} differs only in its line ends"
+            yield f"lessons/{path} should not be there: it is not made from solutions/"
     for path in strangers(root, edition, asked):
-        yield f"lessons/{path} should not be there: nothing in solutions/ makes it"
+        yield f"lessons/{path} should not be there: it does not come from solutions/"
     for path, _ in old_files(root, asked):
-        yield f"{path} is not what solutions/ makes"
+        yield f"{path} is out of date"
 
 
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
     """Update lessons/ and move the replaced files to a folder in build/.
 
-    Somebody may have tried a lesson right here and filled its gaps.
+    Somebody may have filled gaps in them to try a lesson.
     """
     now = f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
     before = root / "build" / "replaced-in-lessons" / now
@@ -167,13 +169,13 @@ def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
         replace_file(there, made)
         yield f"wrote lessons/{path}"
     if before.is_dir():
-        yield f"the files that were there before are in {before.relative_to(root)}"
+        yield f"the previous files are in {before.relative_to(root)}"
     aside = root / "build" / "moved-out-of-lessons" / now
     for path in strangers(root, edition, asked):
         target = aside / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(root / "lessons" / path, target)
-        yield f"moved lessons/{path} to {target.relative_to(root)}: nothing in solutions/ makes it"
+        yield f"moved lessons/{path} to {target.relative_to(root)}: not made from solutions/"
     for folder in lesson_folders(root / "lessons").values():
         if not any(folder.iterdir()):
             folder.rmdir()
@@ -184,7 +186,7 @@ def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file completely or not at all, so that a kill leaves no half file."""
+    """Replace a file atomically, so that an interruption leaves no partial file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     with os.fdopen(handle, "wb") as file:
         file.write(content)
@@ -194,7 +196,9 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @click.command("build")
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 with a diff if lessons/ is old.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 with a diff if lessons/ is out of date."
+)
 def build_command(lessons: tuple[str, ...], check: bool) -> None:
     """Make lessons/ from solutions/: lesson.py becomes NN_name.ipynb, solutions become gaps."""
     root = course_root()
@@ -213,6 +217,6 @@ def build_command(lessons: tuple[str, ...], check: bool) -> None:
     if differences:
         click.echo("\n".join(differences))
         raise click.ClickException(
-            "lessons/ is not what solutions/ makes: run `lessons build` and commit the result."
+            "lessons/ is out of date: run `lessons build` and commit the result."
         )
     click.echo("lessons/ is up to date")

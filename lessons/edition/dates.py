@@ -1,4 +1,4 @@
-"""The dates of the course's files from git. In a clone, all file times are the same."""
+"""Find the dates of the course's files in git, because in a clone all file times are the same."""
 
 import subprocess
 from collections.abc import Iterable
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
-    """Return the date of each file's last commit in seconds since 1970.
+    """Return the date of each file's last commit, in seconds since 1970.
 
-    For a file that is not in git as it is, return its modification time.
+    For a file that is new or changed since, return its modification time.
     """
     committed = commit_dates(root)
     for name in changed_since(root):

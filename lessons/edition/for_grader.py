@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
-The grader gets the programs' text outside their gaps; hints get hashes of the right answers. The
-grader imports no lesson and must not read one in which somebody has filled the gaps. So each
-lesson's programs are beside its rubric, as pieces of text with gaps in between.
+The grader gets the programs' text outside their gaps, in a file beside each rubric. It imports no
+lesson, and must not read programs in which somebody has filled the gaps. Hints get hashes of the
+right answers.
 """
 
 import json
@@ -18,9 +18,9 @@ RUBRICS = Path("autograder") / "rubrics"
 
 
 def answer_hashes(root: Path) -> dict[Path, bytes]:
-    """Return the file of hashes of all words and numbers that a rubric expects as an answer.
+    """Return the file of hashes of all words and numbers that a rubric expects as answers.
 
-    It is empty if there are no answers or no place for it.
+    The result is empty if there are no answers, or no folder for the file.
     """
     file = Path("lessons") / "questions" / HASHES.name
     if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
@@ -41,7 +41,7 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
 
 
 def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
-    """Return path in the course -> content for each requested lesson; nothing without a grader."""
+    """Return the files for the grader by their paths in the course; nothing without a grader."""
     if not (root / RUBRICS).is_dir():
         return {}
     found = {}

@@ -50,7 +50,7 @@ class Gap:
 
     @property
     def name(self) -> str:
-        """Return exercise-2-1, predict or answer, a form that cell ids and nbgrader allow."""
+        """Return exercise-2-1, predict or answer, which cell ids and nbgrader allow."""
         return re.sub(r"[ .]", "-", self.label.split(":")[0].lower())
 
 
@@ -70,7 +70,7 @@ def find_gaps(text: str, file: str) -> list[Gap]:
         begin, end = BEGIN.fullmatch(line), END.fullmatch(line)
         if begin and opened:
             raise SourceError(
-                file, number, f"a gap inside the gap of line {opened[0]}; end that one first."
+                file, number, f"this gap is inside the gap of line {opened[0]}; end that one first."
             )
         if begin:
             opened = number, begin
@@ -79,7 +79,7 @@ def find_gaps(text: str, file: str) -> list[Gap]:
         elif end and opened:
             first, match = opened
             if end["indent"] != match["indent"]:
-                raise SourceError(file, number, f"indent END like its BEGIN in line {first}.")
+                raise SourceError(file, number, f"indent this END like its BEGIN in line {first}.")
             body = tuple(lines[first : number - 1])
             gaps.append(Gap(match["label"].rstrip(), first, number, match["indent"], body))
             opened = None
@@ -139,9 +139,9 @@ def shell_stub(gap: Gap, file: str) -> list[str]:
 
 
 def refuse_torn_python(text: str, gaps: list[Gap], file: str) -> None:
-    """Raise an error if a gap does not contain whole statements at its own indent.
+    """Raise an error unless a gap consists of whole statements at its own indent.
 
-    Without them, removing the gap would break the rest.
+    Removing anything else would break the rest of the program.
     """
     try:
         ast.parse(text)
@@ -159,7 +159,7 @@ def refuse_torn_python(text: str, gaps: list[Gap], file: str) -> None:
         whole = (open_at.get(line) == 0 for line in (gap.begin, gap.end))
         if not all(whole):
             raise SourceError(
-                file, gap.begin, "this gap lies inside an expression or a string; move it around."
+                file, gap.begin, "this gap is inside an expression or a string; move it outside."
             )
         code = [line for line in gap.body if line.strip()]
         try:
@@ -169,7 +169,7 @@ def refuse_torn_python(text: str, gaps: list[Gap], file: str) -> None:
         indented_alike = code and code[0].startswith(gap.indent + code[0].lstrip())
         if not statements or not indented_alike:
             raise SourceError(
-                file, gap.begin, "a gap holds one or more whole statements at its own indent."
+                file, gap.begin, "a gap must contain whole statements at a single indent."
             )
 
 
@@ -178,5 +178,5 @@ def refuse_broken_shell(text: str, gaps: list[Gap], file: str) -> None:
     if check.returncode != 0:
         reason = check.stderr.strip().splitlines()[0]
         raise SourceError(
-            file, gaps[0].begin, f"without its solutions this is no valid script: {reason}"
+            file, gaps[0].begin, f"without its solutions this is not a valid script: {reason}"
         )

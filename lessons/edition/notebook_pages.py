@@ -1,6 +1,6 @@
 """Make notebooks from py:percent text, with the cell metadata that nbgrader reads.
 
-The bytes are the same every time, and cell ids survive an insertion.
+The bytes are reproducible, and inserting a cell changes no other cell's id.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ def first_lines(text: str) -> list[int]:
 
 
 def read_pages(text: str, file: str) -> Any:
-    """Return a notebook from py:percent text, without outputs, ids or metadata of its own."""
+    """Return a notebook from py:percent text, without outputs, ids or metadata."""
     import jupytext
     import nbformat
 
@@ -46,8 +46,8 @@ def read_pages(text: str, file: str) -> Any:
 def name_cells(notebook: Any, lesson: str, gaps_of_cell: list[list[Gap]]) -> None:
     """Add ids and nbgrader metadata.
 
-    The id of an exercise is its number, that of any other cell a hash of its text. So an insertion
-    or a move changes no other id.
+    The id of an exercise is its number. The id of any other cell is a hash of its text, so
+    inserting or moving a cell changes no other id.
     """
     seen: Counter[str] = Counter()
     for cell, gaps in zip(notebook.cells, gaps_of_cell, strict=True):
@@ -92,7 +92,7 @@ def gaps_by_cell(text: str, file: str) -> list[list[Gap]]:
     for gap in find_gaps(text, file):
         index = sum(start <= gap.begin for start in starts) - 1
         if index < 0 or sum(start <= gap.end for start in starts) - 1 != index:
-            raise SourceError(file, gap.begin, "this gap reaches over the end of its cell.")
+            raise SourceError(file, gap.begin, "this gap continues after the end of its cell.")
         cells[index].append(gap)
     return cells
 
@@ -102,13 +102,13 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
     cells, starts = notebook.cells, first_lines(text)
     if not cells or cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
         line = starts[0] if starts else 1
-        yield f"{file}:{line}: the first cell is the title, a markdown cell that begins with `# `."
+        yield f"{file}:{line}: the first cell must be the title: markdown that begins with `# `."
     if len(cells) < 2 or "parameters" not in cells[1].metadata.get("tags", []):
         line = starts[1] if len(starts) > 1 else 1
-        yield f'{file}:{line}: the cell after the title is `# %% tags=["parameters"]`.'
+        yield f'{file}:{line}: the cell after the title must be `# %% tags=["parameters"]`.'
     code = [cell for cell in cells if cell.cell_type == "code"]
     if len(code) > MOST_CODE_CELLS:
-        yield f"{file}:1: {len(code)} code cells; a lesson has at most {MOST_CODE_CELLS}."
+        yield f"{file}:1: {len(code)} code cells; a lesson may have at most {MOST_CODE_CELLS}."
     for index, (start, cell, gaps) in enumerate(
         zip(starts, cells, gaps_by_cell(text, file), strict=True)
     ):
@@ -120,9 +120,12 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
             continue
         lines = [line for line in cell.source.splitlines() if not is_marker(line)]
         if len(lines) > LONGEST_CELL:
-            yield f"{where}: {len(lines)} lines of code; a cell has at most {LONGEST_CELL}."
+            yield f"{where}: {len(lines)} lines of code; a cell may have at most {LONGEST_CELL}."
         if "parameters" in tags and index != 1:
-            yield f"{where}: a second `parameters` cell; one, after the title, is allowed."
+            yield (
+                f"{where}: this is a second `parameters` cell; only one, after the title, is "
+                "allowed."
+            )
         if bool(gaps) != ("exercise" in tags):
             yield f"{where}: the tag `exercise` and a gap belong together; one of them is missing."
         if ("check" in tags) != bool(CHECK_CALL.search(cell.source)):

@@ -1,7 +1,7 @@
-"""Find gaps whose solution students can read in another file that they get.
+"""Find gaps whose solution students can read in another released file.
 
-Another lesson continues from it or looks ahead to it. That is intended, but an instructor who
-releases lessons week by week has to know it.
+Some lessons contain the solved program of another lesson. That is intended, but instructors who
+release lessons week by week have to know it.
 """
 
 import re
@@ -11,8 +11,8 @@ from pathlib import Path
 from lessons.edition.gaps import find_gaps
 from lessons.folders import lesson_folders
 
-ENOUGH = 0.75  # of a gap's telling lines in one file
-# Lines that occur anywhere: a short one, a bare return, the head of a block.
+ENOUGH = 0.75  # share of a gap's distinctive lines that have to be in one file
+# Lines that may occur anywhere: a short one, a bare return, the head of a block.
 TELLS_NOTHING = re.compile(r"#.*|(?:\W*\w){0,7}\W*|return \w+|(?:for|if|else|with|try)\b.*:")
 PROGRAMS = (".py", ".ipynb", ".sbatch")
 
@@ -20,7 +20,7 @@ PROGRAMS = (".py", ".ipynb", ".sbatch")
 def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
     """Return exercise -> files of `texts` that contain its solution.
 
-    The texts are squeezed as by `release.readable`.
+    The texts are as returned by `release.readable`.
     """
     lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
     found: dict[str, list[str]] = {}
@@ -35,13 +35,13 @@ def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]
 def is_program(name: str) -> bool:
     """Return whether a file is a program of a lesson.
 
-    Checks do not count: they have to contain solutions.
+    Checks do not count, because they have to contain solutions.
     """
     return name.startswith("lessons/") and "/toolkit/" not in name and name.endswith(PROGRAMS)
 
 
 def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (exercise, its telling lines) of all gaps that have telling lines."""
+    """Yield each exercise with the distinctive lines of its gap, if there are any."""
     for folder in lesson_folders(root / "solutions").values():
         for path in sorted(folder.glob("*.py")):
             for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):
@@ -61,7 +61,7 @@ def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
     for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
         by_files.setdefault(tuple(found[number]), []).append(number)
     if by_files:
-        yield "Gaps whose solution can be read elsewhere in it:"
+        yield "Gaps whose solution is in another file of this release:"
     for files, numbers in by_files.items():
         short = ", ".join(file.removeprefix("lessons/") for file in files)
         yield f"  {', '.join(numbers)}: {short}"

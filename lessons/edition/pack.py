@@ -22,7 +22,7 @@ def write_zip(
 ) -> None:
     """Write the zip file.
 
-    `dates`: the time of each file's last change, in seconds since 1970.
+    `dates` has the time of each file's last change, in seconds since 1970.
     """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

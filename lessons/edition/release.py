@@ -31,7 +31,7 @@ PARTS = (
     *("LICENSE", "LICENSE-lessons.md"),
 )
 WITHHELD = Path("autograder/rubrics/expected")
-STUDENTS_PAGE = "docs/for-students.md"  # is their README
+STUDENTS_PAGE = "docs/for-students.md"  # becomes the README of the release
 SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
 # A shorter piece of a solution, like `return samples / seconds`, may also occur elsewhere.
@@ -41,7 +41,7 @@ TELLING = 40
 def choose_files(root: Path) -> list[Path]:
     """Return the relative paths of the release.
 
-    With git these are the files that it tracks or would add, otherwise the files made by hand.
+    In a clone these are the files that git tracks or would add, otherwise the files made by hand.
     """
     listed = ["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard", "--", *PARTS]
     git = subprocess.run(listed, capture_output=True, text=True)
@@ -64,7 +64,7 @@ def choose_files(root: Path) -> list[Path]:
 def readable(name: str, content: bytes) -> str:
     """Return the text of a file, or the sources of a notebook's cells.
 
-    Lines are without indent, and blank lines are removed.
+    Indentation and blank lines are removed.
     """
     text = content.decode("utf-8", errors="replace")
     if name.endswith(".ipynb"):
@@ -79,8 +79,8 @@ def squeezed(text: str) -> str:
 def secrets(root: Path) -> Iterator[tuple[str, str]]:
     """Yield (source, text) of everything that would reveal a solution.
 
-    A solution that another lesson shows openly is no secret: 02 runs whole programs whose lines are
-    07's gaps.
+    A solution that another lesson shows openly is not secret: lesson 02 runs whole programs whose
+    lines are gaps in lesson 07.
     """
     shown = openly_shown(root)
     for folder in lesson_folders(root / "solutions").values():
@@ -99,7 +99,7 @@ def secrets(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def openly_shown(root: Path) -> str:
-    """Return all programs of the solutions without the contents of their gaps."""
+    """Return all programs of the solutions without their gaps."""
     programs = sorted((root / "solutions").glob("*/*.py"))
     texts = (without_solutions(path.read_text(encoding="utf-8"), path.name) for path in programs)
     return "\n\n".join(map(squeezed, texts))
@@ -116,7 +116,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
             if pattern.search(text):
-                yield f"{name} holds what {where} keeps back"
+                yield f"{name} contains what {where} withholds"
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
@@ -138,7 +138,7 @@ def lesson_of(path: Path) -> str | None:
 
 
 def not_asked(root: Path, first: str | None, last: str | None) -> list[str]:
-    """Return the lessons before the first and after the last one, named by number or by name."""
+    """Return the lessons outside the range from `first` to `last`, given as numbers or names."""
     lessons = list(lesson_folders(root / "solutions"))
     ends = [lessons[0], lessons[-1]]
     for which, asked in enumerate((first, last)):
@@ -162,14 +162,14 @@ def write_folder(
 
 @click.command("release")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR|ZIP")
-@click.option("--from", "first", metavar="NN", help="Without the lessons before this one.")
-@click.option("--upto", "last", metavar="NN", help="Without the lessons after this one.")
+@click.option("--from", "first", metavar="NN", help="Leave out the lessons before this one.")
+@click.option("--upto", "last", metavar="NN", help="Leave out the lessons after this one.")
 def release_command(out: Path, first: str | None, last: str | None) -> None:
     """Make the students' edition, as a folder or a .zip: no solutions, no expected answers.
 
     Some lessons continue from a complete program of an earlier one, so next week's lesson reveals
-    this week's gaps. Use --upto to leave later lessons out. The command lists gaps that can still
-    be read elsewhere.
+    this week's gaps. Use --upto to leave later lessons out. The command lists gaps whose solution
+    can still be read elsewhere.
     """
     root = course_root()
     if not (root / "solutions").is_dir():
@@ -177,8 +177,8 @@ def release_command(out: Path, first: str | None, last: str | None) -> None:
     edition = build(root)
     if edition.problems or any(drift(root, edition, ())):
         raise click.ClickException(
-            "lessons/ is not what solutions/ makes: run `lessons build` "
-            "(it keeps a copy of each file that it replaces)."
+            "lessons/ is out of date: run `lessons build` (it keeps a copy of each file that it "
+            "replaces)."
         )
     files = gather(root, not_asked(root, first, last))
     found = list(leaks(root, files))

@@ -135,7 +135,7 @@ def test_a_replaced_file_is_kept(course, lessons_command):
     lessons_command("build")
     program = course / "lessons" / NAME / "train.py"
     program.write_text("# my work in this very folder\n")
-    assert "the files that were there before are in build/" in lessons_command("build").output
+    assert "the previous files are in build/" in lessons_command("build").output
     [kept] = course.glob(f"build/replaced-in-lessons/*/{NAME}/train.py")
     assert kept.read_text() == "# my work in this very folder\n"
     assert "NotImplementedError" in program.read_text()
@@ -269,7 +269,7 @@ def long_cell(lines):
 
 
 LINTS = [
-    (lambda text: text.replace("# # 01 · A small lesson", "# Hello"), 9, "the first cell is the"),
+    (lambda text: text.replace("# # 01 · A small lesson", "# Hello"), 9, "the first cell must be"),
     (lambda text: text.replace('# %% tags=["parameters"]', "# %%"), 12, "the cell after the title"),
     (lambda text: text + '\n# %% tags=["parameters"]\nn = 1\n', None, "a second `parameters`"),
     (lambda text: text + long_cell(16), None, "16 lines of code"),
@@ -277,7 +277,11 @@ LINTS = [
     (lambda text: text + '\n# %% tags=["exercise"]\nx = 1\n', None, "belong together"),
     (lambda text: text + "\n# %%\n" + GOOD.replace("2.1", "1.1"), None, "belong together"),
     (lambda text: text + '\n# %% tags=["check"]\nx = 1\n', None, "belong together"),
-    (lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD, None, "exercise 2.1 in lesson 01"),
+    (
+        lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD,
+        None,
+        "exercise 2.1 does not belong to lesson 01",
+    ),
     (
         lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD.replace("2.1", "1.9"),
         None,
@@ -287,7 +291,7 @@ LINTS = [
     (
         lambda text: text + GOOD.replace("x = 1\n", "x = 1\n\n# %%\n").replace("2.1", "1.1"),
         None,
-        "over the end of its cell",
+        "after the end of its cell",
     ),
 ]
 

@@ -89,7 +89,7 @@ def test_a_leak_stops_the_release(small, lessons_command):
     done = lessons_command("release", "--out", small / "course.zip")
     assert done.exit_code == 1
     assert (
-        "docs/help.yml holds what autograder/rubrics/expected/01.yaml:1 keeps back" in done.output
+        "docs/help.yml contains what autograder/rubrics/expected/01.yaml:1 withholds" in done.output
     )
     assert not (small / "course.zip").exists()
 
