@@ -1,7 +1,7 @@
-"""Kernels that use sockets in a folder of their own instead of TCP ports.
+"""Kernels that use sockets in a private folder instead of TCP ports.
 
 Jupyter searches for five free ports and releases them, and the kernel opens them a second later. If
-ranks and servers start meanwhile, one of them may take a port, and the kernel dies before its first
+ranks or servers start in between, one of them may take a port, and the kernel dies before its first
 cell. Nobody else can take a socket in a folder that only its owner can enter.
 """
 
@@ -12,9 +12,9 @@ LONGEST = 60  # characters of a folder: with its sockets' names, a path may have
 
 
 def folder_for_sockets() -> tempfile.TemporaryDirectory[str]:
-    """Create the folder during a `with` block, and remove it with its sockets at the end.
+    """Create a folder for a `with` block, and remove it with its sockets at the end.
 
-    Its path is short, wherever TMPDIR is.
+    Its path is short, whatever TMPDIR is.
     """
     where = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(

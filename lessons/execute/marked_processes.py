@@ -1,8 +1,8 @@
 """Find and stop every process that a lesson started, even a detached one.
 
-A kernel leads a session of its own, mpirun gives each rank a process group of its own, and a
-laptop job is detached: no process group holds them all. But they share an environment, so
-each lesson starts with a mark in it.
+A kernel starts a session, mpirun gives each rank a process group, and a laptop job is detached, so
+no process group contains them all. But they all inherit the environment. So each lesson gets a mark
+in its environment.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import psutil
 
 MARK = "COURSE_RUN_MARK"
-GRACE = 3.0  # seconds between asking and killing
+GRACE = 3.0  # seconds between terminating and killing
 
 
 def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
@@ -43,12 +43,15 @@ def lives(process: psutil.Process) -> bool:
 
 
 def stop_marked(mark: str, parents: Iterable[int] = ()) -> list[str]:
-    """Ask all of them to end, then kill the others. Return the names of the stopped processes."""
+    """Terminate all marked processes, then kill those that remain.
+
+    Return the names of all stopped.
+    """
     parents = list(parents)
     names: dict[int, str] = {}
     deadline = time.monotonic() + GRACE
     asked: set[int] = set()
-    while True:  # again and again, because a process may start another while it is stopped
+    while True:  # repeatedly, because a process may start another while it is stopped
         processes = marked(mark, parents)
         if not processes:
             return sorted(names.values())

@@ -52,7 +52,7 @@ def execute(
 
     Send ("cell", n) during the run and ("done", outcome) at the end.
     """
-    os.setsid()  # a terminal's Ctrl-C goes to the runner alone, which then stops everything
+    os.setsid()  # a terminal's Ctrl-C goes to the runner only, which then stops everything
     os.chdir(folder)
     if "PMIX_RANK" in os.environ:  # under mpirun, as in a job
         for name in [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_"))]:
@@ -126,11 +126,12 @@ def execute_notebook(
             str(page),
             str(page),
             parameters=parameters,
-            kernel_name="python3",  # this Python, whatever kernel the notebook was last saved with
+            kernel_name="python3",  # this Python, whatever kernel the notebook was saved with
             language="python",
             kernel_manager_class=kernel_manager_in(sockets),
             progress_bar=False,
-            request_save_on_cell_execute=False,  # twice a cell is a tenth of a short lesson's time
+            # Saving twice per cell takes a tenth of a short lesson's time.
+            request_save_on_cell_execute=False,
             autosave_cell_every=0,
             timeout_func=live.remaining,
             on_notebook_start=live.notebook_started,
@@ -141,12 +142,12 @@ def execute_notebook(
         return nbformat.read(page, as_version=4)
     except CellTimeoutError:
         outcome.status = "timed out"
-        outcome.error = f"a cell has {limits[0]:g} s (--cell-timeout)"
+        outcome.error = f"a cell took more than {limits[0]:g} s (--cell-timeout)"
         if time.monotonic() >= live.end:
-            outcome.error = f"the lesson's {limits[1]:g} s were over (--timeout)"
+            outcome.error = f"the lesson took more than {limits[1]:g} s (--timeout)"
     except DeadKernelError:
         outcome.status = "failed"
-        outcome.error = "the kernel died: killed for its memory use, or crashed"
+        outcome.error = "the kernel died: it was killed for its memory use, or crashed"
     live.save()
     return live.notebook
 

@@ -29,7 +29,7 @@ class Plan:
 def plan_lessons(
     root: Path, edition: str, asked: tuple[str, ...], parameters: dict[str, Any]
 ) -> list[Plan]:
-    """Read all requested lessons, or refuse all of them with sentences."""
+    """Read all requested lessons. If one cannot run, refuse all of them and say why."""
     plans, problems = [], []
     for folder in choose_lessons(root / edition, asked).values():
         try:

@@ -88,7 +88,7 @@ def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
-            with contextlib.suppress(click.ClickException):  # it has just ended
+            with contextlib.suppress(click.ClickException):  # the job has just ended
                 scheduler_of(where).cancel(label)
             run.outcomes.append(
                 LessonOutcome(plan.name, "stopped", error=f"job {label} was cancelled")
@@ -103,4 +103,6 @@ def collect(run: LessonsRun, plan: Plan, job: str) -> LessonOutcome:
     except (OSError, ValueError, LookupError, TypeError):
         errors = sorted(run.out.glob(f"lesson_{plan.name[:2]}_*.err"))
         lines = errors[-1].read_text(errors="replace").splitlines()[-12:] if errors else []
-        return LessonOutcome(plan.name, "error", error=f"{job}, and no result", last_lines=lines)
+        return LessonOutcome(
+            plan.name, "error", error=f"{job}, but it left no result", last_lines=lines
+        )

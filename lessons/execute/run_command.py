@@ -25,11 +25,16 @@ from lessons.folders import course_root
 @click.option("--profile", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
 @click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, help="Lessons at the same time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    help="Number of lessons to run at the same time.",
+)
 @click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
-@click.option("--cell-timeout", type=click.FloatRange(1), help="Seconds a cell may take.")
-@click.option("--timeout", type=click.FloatRange(1), help="Seconds a lesson may take.")
+@click.option("--cell-timeout", type=click.FloatRange(1), help="Time limit of a cell, in seconds.")
+@click.option("--timeout", type=click.FloatRange(1), help="Time limit of a lesson, in seconds.")
 @click.option("--batch", is_flag=True, help="Run each lesson as a job of the site.")
 def run_command(
     lessons: tuple[str, ...],
@@ -43,7 +48,7 @@ def run_command(
     timeout: float | None,
     batch: bool,
 ) -> None:
-    """Execute lessons in copies of their folders; all of them if none is named.
+    """Execute the named lessons, or all of them, in copies of their folders.
 
     Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
     """
@@ -60,7 +65,8 @@ def run_command(
     run = LessonsRun(plans, folder, where.exports | course_environment(), limits, jobs)
     facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
     if os.environ.get("SLURM_JOB_ID") and scheduler_of(where).RUNS_HERE:
-        # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
+        # With --batch this process is a job itself, and the lesson's jobs run on its cores, in a
+        # queue of their own.
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
     show = watcher(edition)
     try:
@@ -82,8 +88,9 @@ def chosen_edition(root: Path, asked: str | None) -> str:
     solved = (root / "solutions").is_dir()
     if asked == "solutions" and not solved:
         raise click.UsageError(
-            "This is the students' edition, which has no solutions to run: fill the gaps of a "
-            "lesson, see `lessons check NN`, and then `lessons run NN` runs yours."
+            "This is the students' edition, which has no solutions to run. Fill the gaps of a "
+            "lesson, check them with `lessons check NN`, and run your lesson with `lessons run "
+            "NN`."
         )
     return asked or ("solutions" if solved else "lessons")
 

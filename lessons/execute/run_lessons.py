@@ -24,8 +24,9 @@ from lessons.execute.plan import Plan, copy_lesson
 from lessons.execute.stopping import StopRequested, stoppable
 
 TICK = 0.25
-GRACE = 2.0  # seconds for processes that end by themselves, such as a finished job's supervisor
-BACKSTOP = 30.0  # seconds after a lesson's own limit at which its process is stopped from outside
+# Seconds to wait for processes that end by themselves, such as a finished job's supervisor.
+GRACE = 2.0
+BACKSTOP = 30.0  # seconds after a lesson's time limit until its process is stopped from outside
 
 
 class Watcher(Protocol):
@@ -72,7 +73,7 @@ def run_lessons(
     paged: Callable[[LessonOutcome], None],
     warm_up: Callable[[], object],
 ) -> None:
-    """Fill `run.outcomes`.
+    """Execute the plans, and fill `run.outcomes`.
 
     `paged` makes a page of an executed notebook while others execute. `warm_up` prepares for that
     while the first kernels start.
@@ -142,12 +143,12 @@ def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
             show.at_cell(lesson.plan.name, value)
     except EOFError:
         lesson.outcome = LessonOutcome(
-            lesson.plan.name, "error", error="the lesson's process ended without a word"
+            lesson.plan.name, "error", error="the lesson's process ended without a result"
         )
         return True
     if time.monotonic() - lesson.started > run.limits[1] + BACKSTOP:
         lesson.outcome = LessonOutcome(
-            lesson.plan.name, "timed out", error="did not end after its time limit"
+            lesson.plan.name, "timed out", error="it did not end after its time limit"
         )
         return True
     return False

@@ -104,7 +104,7 @@ def xml_text(value: Any) -> str:
 
 
 def explain(outcome: LessonOutcome) -> Iterator[str]:
-    """Yield lines on where and why a lesson failed, and what it printed last."""
+    """Yield lines that say where and why a lesson failed, and what it printed last."""
     if outcome.failed_cell is not None:
         yield f"cell {outcome.failed_cell}: {outcome.failed_line}"
     yield outcome.error

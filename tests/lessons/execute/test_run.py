@@ -93,7 +93,7 @@ def test_a_failure_names_cell_error_and_last_lines(mixed_run):
 
 
 def test_a_limit_and_a_dead_kernel_say_so(mixed_run):
-    assert "a cell has 6 s (--cell-timeout)" in mixed_run["lessons"]["03_hangs"]["error"]
+    assert "a cell took more than 6 s (--cell-timeout)" in mixed_run["lessons"]["03_hangs"]["error"]
     assert mixed_run["lessons"]["03_hangs"]["last_lines"][0] == "long"
     assert "the kernel died" in mixed_run["lessons"]["04_dies"]["error"]
 
@@ -256,7 +256,7 @@ def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_pro
     assert "02_a: passed" in output
     assert "03_b: passed" in output
     assert "04_slow: timed out" in output
-    assert "the lesson's 12 s were over (--timeout)" in output
+    assert "the lesson took more than 12 s (--timeout)" in output
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_a_job_that_dies_before_its_lesson_is_an_error_with_its_last_lines(cours
     output, _ = process.communicate(timeout=100)
     assert process.returncode == 1
     assert "01_small: error" in output
-    assert "and no result" in output
+    assert "but it left no result" in output
     assert "| " in output
 
 
