@@ -1,10 +1,10 @@
-"""Detect a wrong answer without the answer, by hashes of the right ones.
+"""Recognise wrong answers by hashes of the right ones.
 
-`lessons build` writes the hashes. They keep answers out of sight, so nobody reads one by accident.
-Trying all of five letters finds one anyway; points come from the grader, which has the answers.
+`lessons build` writes the hashes, so nobody reads a right answer here by accident. Trying all of
+five letters still finds one, but points come from the grader, which has the answers.
 
-A number is hashed as the grid cell that contains it, and every cell that the tolerance touches is
-right. So a right number never gets a hint, and one that is just outside may get none.
+A number is hashed as its cell in a grid, and every cell that the tolerance touches counts as right.
+So a right number never gets a hint, and one that is just outside may get none.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ def hashes() -> dict[str, dict[str, list[str]]]:
 def answer_hash(lesson: str, question: str, word: str) -> str:
     """Return a hash that is the same for all spellings of the word.
 
-    The salt is the question's own.
+    Each question has its own salt.
     """
     salt = hashlib.blake2b(f"{lesson} {question}".encode(), digest_size=16).digest()
     return hashlib.blake2b(as_word(word).encode(), salt=salt, digest_size=8).hexdigest()
 
 
 def hashes_of(lesson: str, name: str, question: Question, value: object) -> list[str]:
-    """Return the hashes of all answers that count as this one."""
+    """Return the hashes of all answers that count as this value."""
     words = [str(value)]
     if question.kind == "number":
         right = float(str(value))
@@ -49,7 +49,10 @@ def hashes_of(lesson: str, name: str, question: Question, value: object) -> list
 
 
 def cell(question: Question, number: float) -> int:
-    """Return the place in a grid about as wide as the tolerance: even steps, or even ratios."""
+    """Return a number's cell in a grid with cells about as wide as the tolerance.
+
+    Cells have equal steps if the tolerance is absolute, else equal ratios.
+    """
     relative, absolute = tolerance(question.tolerance)
     if absolute:
         return math.floor(number / absolute)
@@ -61,14 +64,14 @@ def exact(number: float) -> str:
 
 
 def hint(lesson: str, name: str, question: Question, text: str) -> str:
-    """Return the hint for a wrong answer; empty if it is right or if this is not known here."""
+    """Return the hint for a wrong answer; empty if it is right or cannot be judged here."""
     right = hashes().get(lesson, {}).get(name)
     if right is None:
         return ""
     written = text
     if question.kind == "number":
         number = as_answer(text, question.unit)
-        if number is None:  # of another kind, which is reported separately
+        if number is None:  # an answer of another kind is reported separately
             return ""
         written = (
             str(cell(question, number)) if any(tolerance(question.tolerance)) else exact(number)

@@ -21,7 +21,7 @@ def forms() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def of_another_form(lesson: str, name: str, text: str) -> str:
-    """Return the requested form if the prediction has another one; otherwise an empty text."""
+    """Return the expected form if the prediction has another one; otherwise an empty text."""
     form = forms().get(lesson, {}).get(name, {})
     word = as_word(text)
     if words := form.get("words"):
