@@ -10,7 +10,8 @@ import click
 from autograder.submissions.file_kinds import REPORT, is_answers, is_wanted
 from lessons.folders import LESSON_NAME
 
-LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
+# Bytes of all files; outputs are text, and those of a lesson are far below 1 MB.
+LARGEST = 50_000_000
 NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
 PICTURE = "study.png"  # of the report
 KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
@@ -42,7 +43,7 @@ def choose_files(folder: Path, target: Path) -> Bundle:
 
 
 def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files below the folder, each with the reason if it cannot be taken."""
+    """Yield the files below the folder, each with a reason if it cannot be included."""
     for path in sorted((folder / inside).iterdir()):
         relative = inside / path.name
         if path.name.startswith(".") or path.name in NOT_ENTERED:
@@ -69,18 +70,15 @@ def kind_of(path: Path) -> str | None:
 
 
 def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
-    """Return all contents by their names in the zip.
-
-    If a file cannot be read, raise an error with a sentence.
-    """
+    """Return all contents by their names in the zip. A file that cannot be read is an error."""
     name = bundle.folder.name
     top = name if LESSON_NAME.fullmatch(name) else f"{lesson}_{name}"  # the grader reads the number
     sizes = {path: (bundle.folder / path).stat().st_size for path in bundle.everything()}
     if sum(sizes.values()) > LARGEST:
         largest = max(sizes, key=lambda path: sizes[path])
         raise click.ClickException(
-            f"{sum(sizes.values()) / 1e6:.0f} MB are too much to hand in (at most "
-            f"{LARGEST / 1e6:.0f} MB); the largest file is {largest} with "
+            f"The files are too large to submit: {sum(sizes.values()) / 1e6:.0f} MB, and at most "
+            f"{LARGEST / 1e6:.0f} MB are allowed. The largest file is {largest} with "
             f"{sizes[largest] / 1e6:.0f} MB: is it an output?"
         )
     try:

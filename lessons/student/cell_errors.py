@@ -19,7 +19,7 @@ UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'$")
 TOO_LONG = "TooLong"
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
-# Messages of checks and gaps, which are shown unchanged.
+# Messages of checks and gaps, which are printed unchanged.
 SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", TOO_LONG)
 
 
@@ -101,7 +101,7 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
 
 
 def is_named(file: str, folder: Path) -> bool:
-    """Return whether the lesson's texts name this missing program, so it is no package."""
+    """Return whether the lesson's texts name this missing module as a program, not a package."""
     texts = [notebook_in(folder), *folder.glob("*.sbatch")]
     missing = not (folder / file).exists()
     return missing and any(file in text.read_text(errors="replace") for text in texts)

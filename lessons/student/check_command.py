@@ -20,11 +20,11 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 @click.argument("lesson", metavar="NN")
 @in_folder
 def check_command(lesson: str, inside: Path | None) -> None:
-    """Run a lesson's public checks on your folder, without its jobs. Nothing in it changes."""
+    """Run a lesson's public checks on your folder. This starts no jobs and changes no files."""
     if one := ONE_EXERCISE.fullmatch(lesson):
         command = f"lessons check {one[1].zfill(2)}" + (f" --in {inside}" if inside else "")
         raise click.UsageError(
-            f"{lesson} is one exercise, and a lesson is checked as a whole. Type: {command}"
+            f"{lesson} is an exercise. Only whole lessons can be checked. Type: {command}"
         )
     folder = find_folder(lesson, inside)
     if folder != Path.cwd():

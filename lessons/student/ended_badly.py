@@ -25,7 +25,7 @@ def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
         if run.format == "unknown" and output:
             error = next((Path(file).name for file in run.files if file.endswith(".err")), None)
             why = f"; {error} may say why" if error else ""
-            yield f"{output.name}: there is no run in it ({run.outcome}){why}"
+            yield f"{output.name}: it contains no run ({run.outcome}){why}"
         if run.format != "unknown" and run.outcome != Outcome.COMPLETED and source_of(run) in good:
             yield how_it_ended(run, folder)
 

@@ -66,14 +66,14 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], 
     faults = [fault for fault in faults if fault not in told]
     missing = sorted(wanted - {result.exercise for result in results})
     results += [
-        ExerciseResult(number, "not yet", "its check cell is gone; take a fresh copy")
+        ExerciseResult(number, "not yet", "its check cell is missing; take a fresh copy")
         for number in missing
     ]
     return results, faults
 
 
 def one_by_one(cell: Any) -> list[Any]:
-    """Return a cell for each check in a cell, so that a failed check does not hide the next one."""
+    """Split a cell with several checks, so that a failed check does not hide the next one."""
     try:
         statements = ast.parse(cell.source).body if "check" in cell.metadata.tags else []
     except SyntaxError:

@@ -24,7 +24,8 @@ from lessons.student.ended_badly import how_it_ended, source_of
 
 NAME = r"(Exercise \d+\.\d+[a-z]?|Predict|Answer)"
 GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
-# In a job file a gap is directives without values below its name, or commands that print its name.
+# In a job file, a gap is a name followed by directives without values, or commands that print the
+# name.
 JOB_GAP = re.compile(
     rf"^(?:# {NAME}: .*\n(?:#SBATCH .*\n)*?#SBATCH --[a-z-]+=\s*$|echo .{NAME}: )", re.M
 )
@@ -39,7 +40,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
     outputs = bundle.files.get("outputs", [])
-    known = [run for run in runs if run.format != "unknown"]  # err.txt rightly has no run
+    known = [run for run in runs if run.format != "unknown"]  # no run is expected in err.txt
     if not outputs:
         yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
     elif not known:
@@ -69,7 +70,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
 
 
 def needed_runs(asked: Rubric) -> set[str]:
-    """Return the names of the runs without which points are lost."""
+    """Return the names of the runs that are needed for all points."""
     return {
         name
         for check in asked.checks
@@ -91,7 +92,7 @@ def in_every_profile(asked: Rubric) -> dict[str, Question]:
 def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
     """Yield sentences about runs that fail a condition on a word.
 
-    No machine and no profile changes the result of such a condition.
+    The result of such a condition does not depend on the machine or the profile.
     """
     hand_in = HandIn(asked, ended, {}, None, "full")
     for check in asked.checks:
@@ -122,7 +123,7 @@ def text_of(path: Path) -> str:
 
 
 def latest_runs(ended: list[Run]) -> list[Run]:
-    """Return the latest of the runs with the same settings, since it counts."""
+    """Return the latest of all runs with the same settings, which is the one that counts."""
     facts = ("source", "program", "model", "world_size", "global_batch", "lr", "dataset")
     latest = {}
     for run in sorted(ended, key=lambda run: run.began_ms or 0):
@@ -133,13 +134,13 @@ def latest_runs(ended: list[Run]) -> list[Run]:
 def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
     """Yield sentences about runs whose program has changed since.
 
-    The record shows that, or else the times of the files.
+    The record shows the change, or else the files' times.
     """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
     for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):
         yield (
             f"{other.name} is not the program that ran in {Path(file.output).name}: "
-            "run the job again, or hand in the program that ran"
+            "run the job again, or submit the program that ran"
         )
     for run in latest:
         program = bundle.folder / Path(run.header.program or "").name
@@ -156,13 +157,13 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
         return
     if "answers" not in bundle.files:
         unread = next((name for name in bundle.left_out if is_unread_answers(Path(name).name)), "")
-        also = f"; {unread} is no text, so nobody reads it" if unread else ""
+        also = f"; {unread} is not a text file, so the grader ignores it" if unread else ""
         yield f"no answers.txt: the notebook's cells with `answers.note(…)` write it{also}"
         return
     folder = Folder(
         None, answers={bundle.folder / one: str(one) for one in bundle.files["answers"]}
     )
-    the_answers_file(folder)  # of several, as the grader chooses
+    the_answers_file(folder)  # if there are several, as the grader chooses
     given, findings = answers_of(folder.answers, wanted)
     file = ", ".join(folder.answers.values())
     for finding in [*folder.findings, *findings]:

@@ -11,7 +11,7 @@ in_folder = click.option(
     "--in",
     "inside",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Your folder of the lesson. Default: the one here, else the course's.",
+    help="Your folder of the lesson. Default: the current one, else the course's.",
 )
 
 
@@ -41,7 +41,7 @@ def own_copy(here: Path, name: str) -> Path | None:
 
 
 def shown(folder: Path) -> Path:
-    """Return the path as one would type it from here."""
+    """Return the path as it can be typed in the current folder."""
     here = Path.cwd().resolve()
     return folder.relative_to(here) if folder.is_relative_to(here) and folder != here else folder
 
@@ -49,9 +49,9 @@ def shown(folder: Path) -> Path:
 def chosen_course() -> Path:
     """Return the course that the student means: the current one, else the installed one.
 
-    Several courses may share an environment: by a link, because they have none of their own, or
-    because the site offers one that only links to another's packages (the box's module). A course
-    with other packages is refused, because its checks may differ.
+    Courses may share an environment: a course without one links to another's, or the site provides
+    an environment that links to another's packages (the box's module). A course with other packages
+    is refused, because its checks may differ.
     """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():

@@ -51,11 +51,11 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
     if bundle.left_out:
         click.echo(f"  left out:  {', '.join(bundle.left_out)}")
     if extra:
-        click.echo("Also in it, not counted:")
+        click.echo("Also included, but not counted:")
         for sentence in extra:
             click.echo(f"  - {sentence}")
     if problems:
-        click.echo("To look at before you submit:")
+        click.echo("Look at these before you submit:")
         for problem in problems:
             click.echo(f"  - {problem}")
     else:
@@ -64,7 +64,7 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
 
 
 def tell_grade(target: Path, lesson: str) -> None:
-    """What the packed outputs decide already, as a grader without an instructor's files sees it."""
+    """Print the result that the packed outputs already give without the instructor's files."""
     settings = own_settings()
     if lesson not in settings.rubrics:
         return

@@ -188,7 +188,7 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     nbformat.write(notebook, mine / f"{NAME}.ipynb")
     done = lessons_command("check", "01", "--in", mine)
     assert done.exit_code == 1
-    assert rows(done.output)["1.1"] == ("not yet", "its check cell is gone; take a fresh copy")
+    assert rows(done.output)["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
 
 
 @pytest.mark.parametrize(

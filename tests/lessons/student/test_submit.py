@@ -112,7 +112,7 @@ def test_beside_an_answers_file_nothing_else_counts(folder, lessons_command):
 def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
     (folder / "answers.docx").write_bytes(b"PK")
     done = lessons_command("submit", "02", "--in", folder)
-    assert "answers.docx is no text, so nobody reads it" in done.output
+    assert "answers.docx is not a text file, so the grader ignores it" in done.output
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_too_much_is_refused_and_the_old_zip_stays(folder, lessons_command):
         file.truncate(60_000_000)
     done = lessons_command("submit", "02", "--in", folder)
     assert done.exit_code == 1
-    assert "the largest file is 02_keras_7.out with 60 MB" in done.output
+    assert "The largest file is 02_keras_7.out with 60 MB" in done.output
     assert Path("02_serial.zip").read_bytes() == b"old"
 
 

@@ -73,7 +73,7 @@ def run_in(folder, program="train.py"):
 def test_a_program_that_is_not_the_one_that_ran_is_named_before_the_grader_does(
     folder, lessons_command
 ):
-    words = "train.py is not the program that ran in 02_keras_7.out: run the job again, or hand in"
+    words = "train.py is not the program that ran in 02_keras_7.out: run the job again, or submit"
     program = folder / "train.py"
     program.write_text(PROGRAM)
     run_in(folder)
@@ -88,7 +88,7 @@ def test_a_program_that_is_not_the_one_that_ran_is_named_before_the_grader_does(
 
 
 def missed(done):
-    return done.output.partition("To look at before you submit:")[2]
+    return done.output.partition("Look at these before you submit:")[2]
 
 
 def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
@@ -104,8 +104,8 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
     other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
     (folder / "02_keras_6.out").write_text(cut_before_end(other))
     output = lessons_command("submit", "02", "--in", folder).output
-    extra = output.partition("Also in it, not counted:\n")[2].partition(
-        "To look at before you submit:"
+    extra = output.partition("Also included, but not counted:\n")[2].partition(
+        "Look at these before you submit:"
     )[0]
     assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
     assert output.count("did not end well") == 1
@@ -252,8 +252,8 @@ def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_
     (folder / "02_torch_8.err").write_text(FAILED)
     (folder / "02_torch_9.out").write_text(FAILED)
     output = lessons_command("submit", "02", "--in", folder).output
-    extra = output.partition("Also in it, not counted:\n")[2].partition(
-        "To look at before you submit:"
+    extra = output.partition("Also included, but not counted:\n")[2].partition(
+        "Look at these before you submit:"
     )[0]
     assert extra.splitlines() == [
         "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
