@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "submit": (
         "lessons.student.submit_command:submit_command",
-        "Pack a lesson's folder for handing in.",
+        "Pack a lesson's folder for submission.",
     ),
     "release": (
         "lessons.edition.release:release_command",
@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
     """Build, run, check and submit the lessons."""
-    # nbformat imports jsonschema, which compiles a grammar for one kind of address that no notebook
-    # has: most of the second that every command would otherwise need to start. It is optional.
+    # nbformat imports jsonschema, which compiles a grammar for a kind of address that no notebook
+    # contains. Without this line, that optional import would take most of a second in every
+    # command.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -47,7 +47,7 @@ def lesson_folders(edition: Path) -> dict[str, Path]:
 def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
     """Return the requested lessons (as 02, 2 or 02_serial), or all.
 
-    An unknown one is a usage error.
+    An unknown lesson is a usage error.
     """
     folders = lesson_folders(edition)
     if not folders:
