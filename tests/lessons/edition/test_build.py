@@ -280,7 +280,7 @@ LINTS = [
     (
         lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD,
         None,
-        "exercise 2.1 does not belong to lesson 01",
+        "2.1 does not belong",
     ),
     (
         lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD.replace("2.1", "1.9"),
