@@ -195,12 +195,13 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
                 ): "This is the sum of the jobs' shares. Take the share of all jobs together.",
                 1 - right: "This is the share that worked. The rest was idle.",
                 1 - worked / elapsed: "A job on 8 cores holds 8 core seconds per second.",
-                held - worked: "These are the idle core seconds. Which share of all are they?",
-                (held - worked) / 3600: "These are idle core hours. Which share of all are they?",
+                held - worked: "These are idle core seconds. What share of all core seconds is it?",
+                (held - worked)
+                / 3600: "These are idle core hours. What share of all core hours is it?",
                 right * held / worked: "This is idle time over working time. Divide by the time "
-                "that was held.",
+                "for which all cores were held.",
             },
-            "How many core seconds did all jobs hold? In how many of them did a core work?",
+            "How many core seconds did all jobs hold? In how many of these did a core work?",
         )
     return "4 cores for half an hour are 2 core hours; a large job weighs more than a small one."
 

@@ -35,7 +35,7 @@ def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 
 def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndarray:
-    """Return the value as numbers of this shape."""
+    """Return the value as an array of this shape."""
     expected = f"{name}: an array of shape {shape}"
     if value is None:
         raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
@@ -86,7 +86,7 @@ def check_1_1(gradient: Function) -> str:
         if advice is None:
             advice = "For w[k]: the mean over the points of 2 · (prediction - y) · x**k."
             if same(found, right[::-1], 1e-6):
-                advice = "The order is turned round: w[0] belongs to x**0, which is 1."
+                advice = "The order is reversed: w[0] belongs to x**0, which is 1."
         raise CheckFailed(
             f"gradient = {np.round(right, 3).tolist()}, by central differences",
             f"{np.round(found, 3).tolist()}",
@@ -103,13 +103,15 @@ def powers(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 def check_1_2(descend: Function) -> str:
     """On the loss ½·a·w² the path converges at a rate of 1.9/a and diverges at 2.1/a."""
     a, steps = 4.0, 100
-    signature = "descend(gradient, w, lr, steps) gives the list of all points, the start included"
+    signature = (
+        "descend(gradient, w, lr, steps) returns the list of all points, including the start"
+    )
 
     def slope(w: np.ndarray, *more: Any) -> np.ndarray:
         if more:
             raise CheckFailed(
                 "gradient(w), of one argument",
-                f"gradient called with {1 + len(more)}",
+                f"gradient called with {1 + len(more)} arguments",
                 "Here `gradient` is the argument of descend, for any loss: it takes w alone.",
             )
         return a * w
@@ -139,17 +141,17 @@ def check_1_2(descend: Function) -> str:
     if not abs(number(np.ravel(far[-1])[0], "the last point")) > 1000:
         advice = "Use the argument `lr` as the rate, and take all the steps."
         raise CheckFailed("at 2.1/a the path goes to infinity", shown(far[-1]), advice)
-    return "At 1.9/a it comes to rest, at 2.1/a it runs away."
+    return "At 1.9/a the path converges, at 2.1/a it diverges."
 
 
 def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
     if (points == points[0]).all():
         return (
-            "All points are the same: `w -= …` changes the array that is in the list already. "
+            "All points are the same: `w -= …` changes the array that is already in the list. "
             "Write `w = w - lr * gradient(w)`, or store a copy."
         )
     if points[1] > 1:
-        return "Downhill is against the gradient: w - lr * gradient, with a minus."
+        return "Step against the gradient: w - lr * gradient, with a minus."
     if np.allclose(points[1], 1 - 4.0):
         return "The rate is missing: multiply the gradient by lr."
     if np.allclose(points[:-1], right[1:]):
@@ -179,7 +181,7 @@ def check_1_3(forward: Function, backward: Function) -> str:
     changed = [not np.array_equal(old, new) for old, new in zip(before, cache, strict=True)]
     if any(changed):
         raise CheckFailed(
-            "backward leaves the cache as it is",
+            "backward does not change the cache",
             f"it changed {('x', 'hidden', 'w2', 'probabilities')[changed.index(True)]}",
             "Work on a copy: `probabilities.copy()`. The loop still needs the original.",
         )
@@ -214,7 +216,7 @@ def backward_advice(name: str, times: float | None) -> str:
         "b2": "d_scores = (probabilities, minus 1 at the right digit) / n; b2 gets its column sum.",
         "w2": "The gradient of w2 is hidden.T @ d_scores.",
         "b1": "b2 and w2 are right. d_hidden = d_scores @ w2.T, and 0 where hidden is 0 (relu).",
-        "w1": "All but w1 are right: its gradient is x.T @ d_hidden.",
+        "w1": "Only w1 is wrong: its gradient is x.T @ d_hidden.",
     }[name]
 
 
@@ -240,7 +242,7 @@ def check_1_4(minibatches: Function) -> str:
             lost = n - len(np.unique(together))
             raise CheckFailed(
                 "each of the indices 0 … n-1 exactly once",
-                f"{lost} of {n} indices are missing, others come twice",
+                f"{lost} of {n} indices are missing, others occur twice",
                 "Shuffle all indices once, then cut; do not draw each batch by itself.",
             )
     first, second = (np.concatenate(minibatches(1000, 32, rng)) for _ in range(2))
@@ -279,15 +281,15 @@ def check_1_5(update: Function) -> str:
         raise CheckFailed(
             expected,
             "nothing changed",
-            "`param = param - …` gives the name a new array and leaves the old one alone; "
-            "`param -= …` changes the array itself.",
+            "`param = param - …` makes a new array and does not change the old one. `param -= …` "
+            "changes the array itself.",
         )
     right = [-0.1 * slope for slope in slopes]
     if not all(np.allclose(a, b) for a, b in zip(moved, right, strict=True)):
         times = moved[0][0, 0]
         advice = "For every array: param -= lr * gradient."
         if not moved[1].any():
-            advice = "Only the first array moved. All of them have to."
+            advice = "Only the first array changed. Change all of them."
         elif times > 0:
             advice = "That is uphill: subtract the gradient."
         elif abs(times + 1) < 1e-9:

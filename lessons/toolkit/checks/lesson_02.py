@@ -10,7 +10,7 @@ from lessons.toolkit.checks.shared.interval import check_interval
 Function = Callable[..., Any]
 
 PARAMETERS = 407_050
-# Numbers of parameters of other networks, with what these are.
+# Numbers of parameters of wrong networks, and the mistake behind each.
 OTHER_NETWORKS = {
     406_528: "The biases are missing: do not set `use_bias`.",
     669_706: "There is one hidden layer of 512 units too many.",
@@ -71,7 +71,7 @@ def check_2_1(build_model: Function) -> str:
 def how_it_bends(log_probabilities: Function, images: Any) -> str:
     """Return straight, relu or other, from outputs for sums and multiples of inputs.
 
-    Without biases (they begin as zeros) a straight map preserves sums, and relu still preserves
+    All biases are 0 at first. Then a linear network preserves sums, and one with relu only
     doubling.
     """
     import numpy as np
@@ -179,7 +179,7 @@ def check_returned(returned: Any, samples: tuple[int, ...]) -> None:
     if shape != (*samples, 10):
         asked = f"the outputs are a tensor of shape {(*samples, 10)}"
         found = f"a tensor of shape {shape}" if hasattr(outputs, "shape") else named(outputs)
-        raise CheckFailed(asked, found, "Return what `model(x)` gave, as it is.")
+        raise CheckFailed(asked, found, "Return the result of `model(x)` unchanged.")
 
 
 def named(value: Any) -> str:
@@ -201,8 +201,9 @@ def check_2_3(
             samples / time,
             f"throughput({samples}, {time})",
             {
-                time / samples: "This is seconds per sample. Which way round is a throughput?",
-                (samples + 10_000) / time: "The 10,000 test images are counted. Were they trained?",
+                time / samples: "This is seconds per sample. A throughput is samples per second.",
+                (samples + 10_000)
+                / time: "This counts the 10,000 test images. Were they used for training?",
                 samples * time: "Twice the time for the same samples is half the throughput.",
             },
             "How many samples in one second?",
@@ -218,18 +219,24 @@ def check_typical(epoch_time: Function, seconds: list[float]) -> None:
         statistics.median(later),
         f"epoch_time({seconds})",
         {
-            statistics.median(
-                seconds
-            ): "The middle of all epochs. The first one includes work that no later one does.",
-            statistics.mean(
-                seconds
-            ): "The mean of all epochs, distorted by the first. Which ones are comparable?",
-            statistics.mean(later): "The mean of the right epochs. One disturbed epoch changes it. "
-            "Which number would hardly change?",
-            min(seconds): "The fastest epoch shows a good day, not a typical one.",
-            seconds[0]: "The first epoch includes compiling and cold files.",
-            max(later): "The slowest of the later epochs. What is typical of them?",
-            seconds[-1]: "The last epoch alone. What is typical of all epochs that count?",
+            statistics.median(seconds): (
+                "This is the median of all epochs. The first one includes work that no later one "
+                "does."
+            ),
+            statistics.mean(seconds): (
+                "This is the mean of all epochs, which the first one distorts. Which epochs are "
+                "comparable?"
+            ),
+            statistics.mean(later): "This is the mean of the right epochs. One disturbed epoch "
+            "changes it. Which number would hardly change?",
+            min(seconds): "This is the fastest epoch, which is not typical.",
+            seconds[
+                0
+            ]: "This is the first epoch, which includes compiling and reading uncached files.",
+            max(later): "This is the slowest of the later epochs. Which time is typical of them?",
+            seconds[
+                -1
+            ]: "This is the last epoch alone. Which time is typical of all epochs that count?",
             sum(seconds): "The sum of all epochs is the time of the run.",
             sum(later): "A sum is the time of several epochs, not of a typical one.",
         },
@@ -244,7 +251,7 @@ def check_ratios(speedup: Function, efficiency: Function) -> None:
             right,
             f"speedup({base}, {time})",
             {
-                time / base: "The other way round: the base's time is divided by the new time.",
+                time / base: "It is the other way round: divide the base's time by the new time.",
                 base - time: "This is the difference. A speedup is a ratio.",
                 (base - time) / base: "This is the share of time saved. A speedup is base ÷ time.",
             },
@@ -256,9 +263,9 @@ def check_ratios(speedup: Function, efficiency: Function) -> None:
             f"efficiency({base}, {time}, {devices})",
             {
                 base / time: "This is the speedup. Divide it by the number of devices.",
-                100 * right: "Return a fraction of 1, not per cent.",
+                100 * right: "Return a fraction, not a percentage.",
                 base / time * devices: "Divide by the number of devices instead of multiplying.",
-                time / base / devices: "The speedup in it is upside down: base ÷ time.",
+                time / base / devices: "Its speedup is upside down: base ÷ time.",
                 time / base * devices: "This is upside down: speedup ÷ devices.",
             },
         )
@@ -273,14 +280,16 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         "interval(9, 4)",
         "The ratio is smallest when 9 was 8.5 and 4 was 4.5, largest the other way round.",
         {
-            (8.5 / 3.5, 9.5 / 4.5): "Numerator and denominator err on their own: the smallest "
-            "ratio has the smallest numerator and the LARGEST denominator.",
-            (9.5 / 4.5, 8.5 / 3.5): "Numerator and denominator err on their own: the smallest "
-            "ratio has the smallest numerator and the LARGEST denominator.",
-            (8 / 5, 10 / 3): "Rounding errs by half a second, not by a whole one.",
+            (8.5 / 3.5, 9.5 / 4.5): "The numerator and the denominator are rounded "
+            "independently: the smallest ratio has the smallest "
+            "numerator and the LARGEST denominator.",
+            (9.5 / 4.5, 8.5 / 3.5): "The numerator and the denominator are rounded "
+            "independently: the smallest ratio has the smallest "
+            "numerator and the LARGEST denominator.",
+            (8 / 5, 10 / 3): "Rounding changes a time by at most half a second, not a whole one.",
             (9 / 5, 10 / 4): "That is truncation. This log rounds: 9 s means 8.5 to 9.5.",
-            (8.5 / 4, 9.5 / 4): "The 4 s are rounded as well.",
-            (9 / 4.5, 9 / 3.5): "The 9 s are rounded as well.",
+            (8.5 / 4, 9.5 / 4): "The 4 s are rounded, too.",
+            (9 / 4.5, 9 / 3.5): "The 9 s are rounded, too.",
         },
     )
     check_interval(
@@ -289,7 +298,10 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         "throughput_interval(50000, 42)",
         "The longest time that 42 s can mean, 42.5, gives the lowest throughput.",
         {
-            (50_000 / 43, 50_000 / 41): "Rounding errs by half a second, not by a whole one.",
+            (
+                50_000 / 43,
+                50_000 / 41,
+            ): "Rounding changes a time by at most half a second, not a whole one.",
             (50_000 / 43, 50_000 / 42): "That is truncation. 42 s means 41.5 to 42.5.",
             (42.5 / 50_000, 41.5 / 50_000): "These are seconds per sample, not samples per second.",
         },
@@ -314,4 +326,4 @@ def check_2_5(seconds_from_us: Function) -> str:
                 round(us * 0.06): "Do not round: this exercise recovers the fraction of a second.",
             },
         )
-    return "9.12, 5.82 and 3.84 s; whole seconds would say 9, 6 and 4."
+    return "9.12, 5.82 and 3.84 s; in whole seconds, these would be 9, 6 and 4."

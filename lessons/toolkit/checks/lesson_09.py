@@ -21,7 +21,7 @@ def check_9_1(scaled: Function) -> str:
             0.1 / 4: "A larger batch allows a larger rate, not a smaller one.",
             1.6: "That is the linear rule.",
             0.4: "That is the square-root rule.",
-            math.sqrt(1.6): "Take the root of the workers only, not of the rate.",
+            math.sqrt(1.6): "Take the root of the number of workers only, not of the rate.",
         }
         mistakes.pop(right, None)
         compare(found, right, f'scaled(0.1, 16, "{rule}")', mistakes, "lr times a factor of N.")
@@ -44,13 +44,13 @@ def check_9_1b(differing: Function) -> str:
     if list(found) != ["Adagrad", "Ftrl"]:
         advice = "Compare old[name] with new[name] for every name of old."
         if set(found) == {"SGD", "Adam"}:
-            advice = "Those are the ones that stayed the same."
+            advice = "Those are the optimizers with the same rate."
         elif set(found) == {"Adagrad", "Ftrl"}:
             advice = "The names are right: sort them."
         elif "Lion" in found:
-            advice = "Go through the names of the old table: what is new has nothing to compare."
+            advice = "Loop over the names of the old table: a new name has nothing to compare with."
         raise CheckFailed(["Adagrad", "Ftrl"], shown(found), advice)
-    return "A default is looked up, not remembered."
+    return "Look up defaults, do not rely on memory."
 
 
 @exercise("9.2")
@@ -101,11 +101,11 @@ def check_9_3(update: Function, lars: Function) -> str:
             if np.allclose(w, [1.0, 2.0]):
                 advice = "Nothing moved: change the arrays in place, `param -= …`."
             elif np.allclose(w, [0.8, 2.2]):
-                advice = "The speed was lost: `speed *= …; speed += …` keep it in its array."
+                advice = "The speed was lost: `speed *= …; speed += …` keeps it in its array."
             elif w[0] > 1:
                 advice = "That is uphill: subtract."
             elif np.allclose(w, [0.99, 2.01]):
-                advice = "The new gradient counts in full: momentum weighs only the old speed."
+                advice = "The new gradient counts in full: momentum multiplies only the old speed."
             raise CheckFailed(f"w = {right} after step {step}", shown(w.tolist()), advice)
     params = [np.array([[3.0, 0.0], [0.0, 4.0]]), np.zeros(2)]
     gradients = [np.array([[0.0, 6.0], [8.0, 0.0]]), np.array([1.0, 2.0])]
@@ -115,7 +115,7 @@ def check_9_3(update: Function, lars: Function) -> str:
         raise CheckFailed("a list of two gradients", f"one {what}", "One for each layer.")
     length = float(np.linalg.norm(found[0]))
     mistakes = {
-        0.2: "Turned round: |weights| / |gradient|.",
+        0.2: "It is upside down: |weights| / |gradient|.",
         10 * 0.01: "Divide by the gradient's length.",
         5 * 0.01 * 10: "Divide by the gradient's length.",
         10.0: "Nothing was scaled.",
@@ -123,9 +123,9 @@ def check_9_3(update: Function, lars: Function) -> str:
     }
     compare(length, 0.05, "the length of the first gradient", mistakes, "trust · |w| / |gradient|.")
     if not np.allclose(found[1], gradients[1]):
-        advice = "Weights of 0 (fresh biases) would never move: leave their gradient alone."
+        advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
         raise CheckFailed("gradient of zero biases as it is", shown(found[1]), advice)
-    return "Momentum and LARS as by hand."
+    return "Momentum and LARS agree with the formulas."
 
 
 @exercise("9.4")
@@ -136,7 +136,7 @@ def check_9_4(largest: Function) -> str:
         accuracies = table | {1: [base]}
         found = number(largest(accuracies, 0.01), f"largest for a base of {base}")
         mistakes = {
-            64.0: "64 is 0.08 below the base: count only what is within.",
+            64.0: "64 is 0.08 below the base: count only numbers within the tolerance.",
             8.0: "A higher N counts as soon as one of its rules is within.",
             1.0: "Take the best rule of each N, not the worst or the mean.",
         }
@@ -161,7 +161,7 @@ def check_9_5(setting: Function) -> str:
         raise CheckFailed(
             "4 rates × 2 momenta", f"{len(rates)} × {len(momenta)}", "Use rates and momenta."
         )
-    return "Eight tasks, eight settings, nothing to say to each other."
+    return "Eight tasks, eight settings, no communication."
 
 
 @exercise("9.4b")
@@ -172,26 +172,32 @@ def check_9_4b(gap: Function) -> str:
     what = "gap of a small batch with 0.950 and a large one with 0.930 at training loss 0.1"
     found = gap(list(small), list(large), 0.1)
     if found is None:
-        advice = "Both have reached 0.1. Is there a `return`, and is `<=` meant?"
+        advice = "Both have reached 0.1. Is there a `return`, and do you compare with `<=`?"
         raise CheckFailed(f"{what} = 0.02", "None", advice)
     mistakes = {
-        -0.02: "Turned round: the small batch's accuracy minus the large one's.",
-        0.953 - 0.934: "Not the last epochs: their training losses are not the same.",
+        -0.02: "The sign is wrong: the small batch's accuracy minus the large one's.",
+        0.953 - 0.934: "Do not compare the last epochs: their training losses are not the same.",
         0.95 - 0.92: "Equal epochs are not equal training loss: each has its own epoch.",
-        0.95 - 0.934: "`<=`: 0.1 is reached at 0.1.",
-        0.953 - 0.93: "The first epoch that has reached the level, for both.",
+        0.95 - 0.934: "Use `<=`: a loss of 0.1 reaches the level 0.1.",
+        0.953 - 0.93: "Take the first epoch that has reached the level, for both.",
     }
-    compare(number(found, what), 0.02, what, mistakes, "Test accuracy where both reach the level.")
+    compare(
+        number(found, what),
+        0.02,
+        what,
+        mistakes,
+        "Return test accuracies where both reach the level.",
+    )
     for behind, ahead in ((large[:3], small), (small, large[:3])):
         found = gap(list(ahead), list(behind), 0.1)
         if found is not None:
             raise CheckFailed(
-                "None, for a run that ended at a training loss of 0.15 has not reached 0.1",
+                "None, because a run that ended at a training loss of 0.15 has not reached 0.1",
                 shown(found),
-                "Whoever trains less also tests worse: without equal training loss no gap may be "
-                "claimed. Return None.",
+                "A network that is trained less also does worse in the test. Without equal "
+                "training loss no gap may be claimed: return None.",
             )
-    return "Equal training loss first; then a gap may be claimed, or none."
+    return "A gap may be claimed only at equal training loss."
 
 
 @exercise("9.6")
@@ -199,8 +205,12 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
     """epochs_to finds the first epoch at the target; race divides N by the ratio of the epochs."""
     accuracies = [0.88, 0.9, 0.93, 0.925, 0.94]
     for target, right, advice in (
-        (0.93, 3, "Count from 1; `>=`; and a later epoch may be lower again."),
-        (0.935, 5, "The first epoch whose own accuracy is high enough."),
+        (
+            0.93,
+            3,
+            "Count from 1, compare with `>=`, and remember that a later epoch may be lower again.",
+        ),
+        (0.935, 5, "Take the first epoch whose own accuracy is high enough."),
         (0.88, 1, "The first epoch has the number 1."),
         (0.95, None, "It is never reached: return None, and not the last epoch."),
     ):
@@ -209,15 +219,15 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
             raise CheckFailed(f"epochs_to({accuracies}, {target}) = {right}", shown(found), advice)
     what = "race(4, 10, 16)"
     mistakes = {
-        16.0: "That is an epoch against an epoch. They need 10 epochs where one needs 4.",
-        0.4: "And in each second they do 16 times as much.",
+        16.0: "That compares single epochs. Several workers need 10 epochs where one needs 4.",
+        0.4: "The workers also do 16 times as much per second.",
         40.0: "More epochs make them slower: one / several.",
     }
     compare(number(race(4, 10, 16), what), 6.4, what, mistakes, "n * share * one / several")
     what = "race(4, 10, 16, 0.5)"
     mistakes = {
-        6.4: "The share counts: half of the speed goes into talking.",
-        12.8: "Times the share, not divided by it.",
+        6.4: "The share counts: half of the speed is lost to communication.",
+        12.8: "Multiply by the share, do not divide by it.",
     }
     compare(number(race(4, 10, 16, 0.5), what), 3.2, what, mistakes, "n * share * one / several")
-    return "16 workers that need 2.5 times the epochs arrive 6.4 times sooner, at best."
+    return "16 workers that need 2.5 times the epochs reach the target 6.4 times sooner, at best."

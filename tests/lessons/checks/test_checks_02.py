@@ -47,7 +47,7 @@ WRONG = [
     ("speedup", lambda base, s: base - s, "difference"),
     ("speedup", lambda base, s: (base - s) / base, "time saved"),
     ("efficiency", lambda base, s, n: base / s, "divide it by the number of devices"),
-    ("efficiency", lambda base, s, n: 100 * base / s / n, "not per cent"),
+    ("efficiency", lambda base, s, n: 100 * base / s / n, "not a percentage"),
     ("efficiency", lambda base, s, n: s / base / n, "upside down"),
     ("efficiency", lambda base, s, n: base / s * n, "instead of multiplying"),
     ("interval", lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST"),

@@ -42,9 +42,9 @@ DECODERS = [
     (lambda row: decode(row) / 255, "Keep the bytes"),
     (lambda row: decode(row)[::-1], "three planes"),
     (lambda row: row, "three planes"),
-    (lambda row: row.reshape(3, 32, 32), "to be assigned or returned"),
-    (lambda row: row, "to be assigned or returned"),
-    (lambda row: row.resize(3, 32, 32), "`.resize`, of an array, returns None"),
+    (lambda row: row.reshape(3, 32, 32), "which you assign or return"),
+    (lambda row: row, "which you assign or return"),
+    (lambda row: row.resize(3, 32, 32), "An array's `.resize` returns None"),
     (lambda row: None, "is there a `return`"),
 ]
 
@@ -68,18 +68,18 @@ PROGRAM_MISTAKES = [
     ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "tf.image.resize(images"),
     ("3.2", "(size, size))", "(128, 128))", "(size, size)"),
     ("3.2", RESIZED, f"tf.cast({RESIZED}, tf.float16)", "tf.float32"),
-    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing, or the data set that it gives"),
+    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing, or the data set"),
     ("3.2", f"return {MADE}", "dataset = dataset.batch(batch)\n    dataset.map(pixels)\n    "
-     "return dataset", "or what it or .map gives back is not used"),
-    ("3.2", MADE, "dataset.batch(64).map(pixels)", "the batch that the function was given"),
-    ("3.2", MADE, "dataset.batch(batch, drop_remainder=True).map(pixels)", "no drop_remainder"),
+     "return dataset", "or the result of it or of .map is not used"),
+    ("3.2", MADE, "dataset.batch(64).map(pixels)", "the batch that the function gets"),
+    ("3.2", MADE, "dataset.batch(batch, drop_remainder=True).map(pixels)", "out drop_remainder"),
     ("3.2", f"return {RESIZED}, labels", f"return {RESIZED}", "return images, labels"),
     ("3.2", f"return {MADE}", MADE, "Return the data set"),
     ("3.2", f"return {MADE}", "images, labels = next(iter(dataset.batch(10)))\n    whole = "
      "tf.data.Dataset.from_tensor_slices((images, labels))\n    return whole.batch(batch)"
      ".map(pixels)", "9.8 GB"),
     ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
-    ("3.2", RESIZED, f"1 - {RESIZED}", "keeps each image whole"),
+    ("3.2", RESIZED, f"1 - {RESIZED}", "each image stays whole"),
     ("3.2", RESIZED, RESIZED.replace("(size, size)", "size"), "found     ValueError: 'size' must"),
     ("3.2", "tf.cast(images, tf.float32) / 255", "images * (1 / 255)", "found     TypeError: "),
     ("3.3", ", classes=10", "", "1,000 classes"),
@@ -152,7 +152,7 @@ def test_the_programs_functions():
 # Exercise 3.4
 STEPS = [
     (lambda n, batch: n // batch, "Round up"),
-    (lambda n, batch: n / batch, "no part of a step"),
+    (lambda n, batch: n / batch, "is a whole number"),
     (lambda n, batch: n // batch + 1, "math.ceil"),
     (lambda n, batch: n * batch, "Divide"),
     (lambda n, batch: None, "return"),
@@ -190,7 +190,7 @@ WORDS = [
     (["--model ResNet152V2", *SMALL], "One string for each word"),
     ([*NETWORK_WORDS, " ".join(SMALL)], "as one word"),
     ([*RIGHT_WORDS, "--batch-size", 64.0], "a string or a whole number"),
-    (["--model", "ResNet152V2"].extend(SMALL), "`.extend`, of a list, returns None"),
+    (["--model", "ResNet152V2"].extend(SMALL), "A list's `.extend` returns None"),
     ([*NETWORK_WORDS, SMALL], "put a * before its name"),
     (["--model", "ResNet152", *SMALL], "--model ResNet152V2"),
     (["--model", "resnet152v2", *SMALL], "as Keras Applications writes it"),
@@ -286,12 +286,12 @@ SHAPES = [
     ({"a": (10,)}, "the batch"),
     ({"b": (None, 2048)}, "2,048 pictures"),
     ({"b": (None, 128, 128, 2048)}, "32 times smaller"),
-    ({"c": (None, 4, 4, 2048)}, "one number of each"),
+    ({"c": (None, 4, 4, 2048)}, "into one number"),
     ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
     ({"a": (None, 2048)}, "one number for each class"),
-    ({"b": (None, 4, 4, 10)}, "classes play no part"),
-    ({"b": (None, 10)}, "classes play no part"),
-    ({"c": (None, 1000)}, "classes play no part"),
+    ({"b": (None, 4, 4, 10)}, "the number of classes does not matter"),
+    ({"b": (None, 10)}, "the number of classes does not matter"),
+    ({"c": (None, 1000)}, "the number of classes does not matter"),
     ({"d": (None, 1, 1, 1000)}, "the network ends in 2,048 features"),
     ({"d": ()}, "32 becomes 1"),
     ({"d": None}, "A tuple"),
@@ -299,8 +299,8 @@ SHAPES = [
 NO_SHAPES = [
     ((None, 10), "a dictionary"),
     (None, "is there a `return`"),
-    ({letter.upper(): shape for letter, shape in RIGHT.items()}, "small letters"),
-    ({"A": (None, 10)} | {letter: RIGHT[letter] for letter in "bcd"}, "small letters"),
+    ({letter.upper(): shape for letter, shape in RIGHT.items()}, "lower-case letters"),
+    ({"A": (None, 10)} | {letter: RIGHT[letter] for letter in "bcd"}, "lower-case letters"),
     ({1: (None, 10)}, "A tuple"),
 ]
 

@@ -100,12 +100,12 @@ def appended(records, folder, packs):
 PACKS = [
     (row_by_row, "in one call"),
     (dealt_row_by_row, "in one call"),
-    (rest_to_the_same_path, "starts the file again"),
+    (rest_to_the_same_path, "overwrites the file"),
     (all_to_one_path, "a path of its own"),
     (two_to_one_path, "a path of its own"),
     (cut_off, "are missing"),
     (rest_in_the_last, "array_split"),
-    (packs_of_so_many, "not of records in one"),
+    (packs_of_so_many, "not the number of records"),
     (with_header, "header"),
     (like_cards, "neighbours"),
     (lambda r, f, p: write_packs(r, f, p, "pack_{}.bin"), "pack_10 comes before pack_2"),
@@ -135,10 +135,10 @@ def in_place(names, epoch, seed):
 
 
 ORDERS = [
-    (lambda names, epoch, seed: names, "leaves them as they are"),
+    (lambda names, epoch, seed: names, "does not change the list"),
     (
         lambda names, epoch, seed: [order(names, epoch, seed), names][1],
-        "gives back new ones: return those",
+        "return its result",
     ),
     (lambda names, epoch, seed: order(names, 0, seed), "epoch into the seed"),
     (lambda names, epoch, seed: order(names, epoch % 2, seed), "epoch into the seed"),
@@ -219,14 +219,14 @@ STAGES = [
     (stages("map, unbatch, prepare, cache, shuffle, prefetch"), "comes after prepare"),
     (stages("map, unbatch, prepare, cache, prefetch"), "comes after prepare"),
     (stages("map, unbatch, pixels, cache, shuffle, batch, prefetch"), "comes after prepare"),
-    (stages("cache, map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
-    (stages("map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
+    (stages("cache, map, unbatch, shuffle, prepare, prefetch"), "after map(decode)"),
+    (stages("map, unbatch, shuffle, prepare, prefetch"), "after map(decode)"),
     (stages("map, unbatch, cache, prepare, prefetch"), "shuffle(args.buffer) is missing"),
     (stages("map, unbatch, cache, prepare, shuffle, prefetch"), "before prepare"),
-    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "behind unbatch"),
+    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "after unbatch"),
     (stages("shuffle, map, unbatch, cache, prepare, prefetch"), "in epoch 2 than in epoch 1"),
-    (stages("map, unbatch, cache, shuffle once, prepare, prefetch"), "each epoch a new order"),
-    (stages("map, unbatch, cache, shuffle, prepare"), "prefetch() comes last"),
+    (stages("map, unbatch, cache, shuffle once, prepare, prefetch"), "each epoch gets a new order"),
+    (stages("map, unbatch, cache, shuffle, prepare"), "put it last"),
     (stages("map, unbatch, cache, prefetch, shuffle, prepare"), "put it last"),
     (stages("slow map, unbatch, cache, shuffle, prepare, prefetch"), "num_parallel_calls"),
     (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
@@ -266,16 +266,16 @@ def test_orders_of_stages(wrong, advice):
 # Exercise 4.4
 EPOCHS = [
     (lambda t_in, t_comp, overlapped: t_in + t_comp, "hides the shorter"),
-    (lambda t_in, t_comp, overlapped: t_in + t_comp, "a `return` of its own"),
+    (lambda t_in, t_comp, overlapped: t_in + t_comp, "its own `return`"),
     (lambda t_in, t_comp, overlapped: None if overlapped else t_in + t_comp, "return"),
-    (lambda t_in, t_comp, overlapped: max(t_in, t_comp), "in turn, they add"),
+    (lambda t_in, t_comp, overlapped: max(t_in, t_comp), "One after the other, they add"),
     (
         lambda t_in, t_comp, overlapped: t_in + t_comp if overlapped else max(t_in, t_comp),
         "hides the shorter",
     ),
     (
         lambda t_in, t_comp, overlapped: min(t_in, t_comp) if overlapped else t_in + t_comp,
-        "slower of both",
+        "slower of the two",
     ),
     (
         lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
@@ -306,7 +306,7 @@ def gigaflops(n, seconds):
 RATES = [
     (lambda n, s: 4 * n / s / 1e9, gigaflops, "three arrays"),
     (lambda n, s: 8 * n / s / 1e9, gigaflops, "the result is written too"),
-    (lambda n, s: 24 * n / s / 1e9, gigaflops, "8 are float64"),
+    (lambda n, s: 24 * n / s / 1e9, gigaflops, "a float64 has 8"),
     (lambda n, s: 3 * n / s / 1e9, gigaflops, "4 bytes"),
     (lambda n, s: 12 * n / s, gigaflops, "giga"),
     (lambda n, s: 12 * n / s / 2**30, gigaflops, "GiB"),

@@ -26,7 +26,7 @@ COMPILE = (
 )
 PROGRAM_MISTAKES = [
     (SCOPE, "    if True:\n        model = build_model(name, size)\n", "one device trains alone"),
-    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "go both"),
+    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "Call both"),
     (COMPILE, "", "not compiled"),
     (COMPILE, COMPILE.replace("\n    ", "\n")[4:], "made outside of the scope"),
     (
@@ -37,7 +37,7 @@ PROGRAM_MISTAKES = [
         "the call that makes the optimizer",
     ),
     ("SGD(lr)", "Adam(lr)", "keras.optimizers.SGD"),
-    ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "scales the rate already"),
+    ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "already scaled the rate"),
     ("SGD(lr)", "SGD()", "rate lr"),
     ("    return model\n", "    return None\n", "a Keras model"),
     ('loss="sparse_', 'loss="', "The labels are numbers"),
@@ -105,20 +105,20 @@ def steps(n, per_replica, replicas):
 
 
 FOR_ALL = [
-    (lambda batch, lr, n: (batch, lr * n), "divided among all"),
+    (lambda batch, lr, n: (batch, lr * n), "share the data"),
     (lambda batch, lr, n: (batch / n, lr * n), "Multiply"),
     (lambda batch, lr, n: (lr * n, batch * n), "First the batch"),
     (lambda batch, lr, n: (float(batch * n), lr * n), "a whole number"),
     (lambda batch, lr, n: (batch * n, lr), "N times fewer steps"),
     (lambda batch, lr, n: (batch * n, lr / n), "Multiply"),
-    (lambda batch, lr, n: (batch * n, lr * n**0.5), "square root rule"),
+    (lambda batch, lr, n: (batch * n, lr * n**0.5), "square-root rule"),
     (lambda batch, lr, n: batch * n, "Return both"),
     (lambda batch, lr, n: None, "return"),
 ]
 STEPS = [
     (lambda n, batch, replicas: math.ceil(n / batch), "per_replica x replicas"),
     (lambda n, batch, replicas: n // (batch * replicas), "round up"),
-    (lambda n, batch, replicas: n / (batch * replicas), "no part of a step"),
+    (lambda n, batch, replicas: n / (batch * replicas), "is a whole number"),
     (lambda n, batch, replicas: math.ceil(n / batch) * replicas, "fewer steps"),
     (lambda n, batch, replicas: math.ceil(n / batch) / replicas, "once, at the end"),
     (lambda n, batch, replicas: None, "return"),
@@ -141,7 +141,7 @@ def test_wrong_steps(wrong, advice):
 
 # Exercise 5.4
 SAME_WORK = [
-    (lambda n: (128, 0.02), "another training"),
+    (lambda n: (128, 0.02), "a different training"),
     (lambda n: (128 * n, 0.02 * n), "divide here"),
     (lambda n: (128 / n, 0.02 / n), "always gives a float, `//`"),
     (lambda n: (128 // n, 0.02), "multiplies by n"),
@@ -180,12 +180,12 @@ INTERVALS = [
     (lambda a, b: a / b, "Return both"),
 ]
 OVERLAPS = [
-    (lambda one, other: one[1] >= other[0], "Here the later one is named first"),
+    (lambda one, other: one[1] >= other[0], "Here the later interval comes first"),
     (
         lambda one, other: one[0] <= other[0] <= one[1],
         "The value 2.65 is in both. Here the later",
     ),
-    (lambda one, other: True, "lies between"),
+    (lambda one, other: True, "is a gap"),
     (lambda one, other: False, "is in both"),
     (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "within"),
     (lambda one, other: None, "is there a `return`"),
@@ -221,7 +221,7 @@ MEANS = [
     (lambda seconds: sum(seconds) / 2, apparent, "whatever it is"),
     (lambda seconds: None, apparent, "return"),
     (mean_of_all, lambda one, several: apparent(several, one), "Upside down"),
-    (mean_of_all, lambda one, several: one[-1] / several[-1], "the true one"),
+    (mean_of_all, lambda one, several: one[-1] / several[-1], "the true speedup"),
     (mean_of_all, lambda one, several: apparent(one, several) / 4, "efficiency"),
 ]
 
@@ -269,7 +269,7 @@ HOLDS = [
     (changed("data", images=lambda half, part, device: [device, device + 4]), "Blocks in order"),
     (changed("data", images=lambda half, part, device: [device]), "two for each"),
     (changed("data", images=lambda half, part, device: range(8)), "takes its quarter"),
-    (changed("data", images=lambda half, part, device: [2 * device] * 2), "One is there twice"),
+    (changed("data", images=lambda half, part, device: [2 * device] * 2), "occurs twice"),
     (changed("data", lambda half, part, device: [device]), "the whole network"),
     (changed("data", lambda half, part, device: range(3)), "end before b"),
     (changed("model", images=lambda half, part, device: range(7)), "end before b"),
@@ -277,7 +277,7 @@ HOLDS = [
     (changed("pipeline", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "only the times differ"),
     (changed("hybrid", lambda half, part, device: [device]), "two each"),
-    (changed("hybrid", lambda half, part, device: range(4)), "lies on two devices"),
+    (changed("hybrid", lambda half, part, device: range(4)), "is cut over two devices"),
     (changed("hybrid", images=lambda half, part, device: range(8)), "there are two networks"),
     (changed("hybrid", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "the same half"),

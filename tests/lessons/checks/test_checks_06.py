@@ -152,7 +152,7 @@ def test_the_lessons_own_functions_pass():
         ("ps_allreduce", [("received = np.empty_like(values)", "received = np.empty_like(values)\n"
          "        values *= 0")], "own array is missing"),
         ("ring_allreduce", [("for number in range(size - 1)", "for number in range(size)")],
-         "size - 1 rounds are none"),
+         "size - 1 is 0 rounds"),
         ("ring_allreduce", [("np.array_split(values, size)",
          "[values[r * (len(values) // size) : (r + 1) * (len(values) // size)] "
          "for r in range(size)]")], "end of the array"),
@@ -167,7 +167,7 @@ def test_the_lessons_own_functions_pass():
         ("ring_allreduce", [("recvbuf=take, source=left)", "recvbuf=received, source=left)\n"
          "        chunks[(rank - number) % size] = received.copy()")], "puts another array into"),
         ("ring_allreduce", [("take += received[: take.size]", "take[:] = received[: take.size]\n"
-         "        chunks[0][:] = chunks[0]")], "belong into the sum exactly once"),
+         "        chunks[0][:] = chunks[0]")], "belong in the sum exactly once"),
         ("ring_allreduce", [("comm.Sendrecv(give, dest=right, recvbuf=take, source=left)",
          "comm.Sendrecv(take, dest=right, recvbuf=take, source=left)")], "another array"),
     ],

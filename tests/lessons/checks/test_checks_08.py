@@ -63,10 +63,10 @@ SHARES = [
     (whole_blocks, "are blocks"),
     (lambda items, size: [items[r : r + 1] for r in range(size)], "until none is left"),
     (blocks, "next item in turn"),
-    (lambda items, size: round_robin(items[: len(items) // size * size], size), "cut off"),
+    (lambda items, size: round_robin(items[: len(items) // size * size], size), "Do not drop"),
     (
         lambda items, size: [*round_robin(items[:-1], size)[:-1], items[size - 1 :: size]],
-        "cut off",
+        "Do not drop",
     ),
     (lambda items, size: items[::size], "lists"),
 ]
@@ -240,8 +240,8 @@ RANKS = [
     (exits, "sys.exit() ends one rank"),
     (all_exit, "raise DataDistributionError on every rank"),
     (exits_always, "every rank gets its share\nfound     sys.exit()"),
-    (says_nothing, "`return None` tells nobody"),
-    (everybody_looks, "only rank 0 looks"),
+    (says_nothing, "`return None` gives no reason"),
+    (everybody_looks, "only rank 0 may list it"),
     (no_care_for_errors, "rank 0 left with its error"),
     (bcast_is_not_assigned, "`problem = comm.bcast(problem)`"),
     (
@@ -252,8 +252,8 @@ RANKS = [
     (items_are_not_assigned, "found     on rank 1 TypeError"),
     (items_are_not_assigned, "what comm.bcast or comm.scatter *returns*"),
     (no_name_elsewhere, "a None on every rank"),
-    (scatter_is_not_assigned, "*returns* to each rank its share"),
-    (only_rank_0_raises, "Rank 0 raises, and the others know of nothing"),
+    (scatter_is_not_assigned, "*returns* each rank's share"),
+    (only_rank_0_raises, "Rank 0 raises an error, but the others do not know"),
     (too_few_is_fine, "would have nothing to do"),
     (rank_0_forgets_itself, "return"),
     (unequal_calls, "same collectives in the same order"),
@@ -309,13 +309,13 @@ def listing(function):
 
 LOADERS = [
     (lambda folder: os.listdir(folder), "os.listdir promises no order"),
-    (lambda folder: os.listdir(path=folder), "return sorted(os.listdir(folder))"),
+    (lambda folder: os.listdir(path=folder), "Return sorted(os.listdir(folder))"),
     (lambda folder: None, "Is there a `return` at the end of the function that is decorated?"),
     (lambda folder: sys.exit("no files here"), "found     the program ends: sys.exit('no files"),
     (lambda folder: sys.exit(1), "Raise an error instead of sys.exit"),
     (lambda folder: list_parts(folder)[:0], "0 items for 1 rank"),
     (lambda folder: list_parts("nowhere"), "list it, and return their names"),
-    (lambda folder: list_parts(folder)[:3], "return what it gives"),
+    (lambda folder: list_parts(folder)[:3], "return its result"),
 ]
 
 

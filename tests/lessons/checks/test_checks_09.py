@@ -179,12 +179,12 @@ def lars(params, gradients, trust, ratio):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda p, g, t: lars(p, g, t, lambda w, g, t: t * g / w), "Turned round"),
+        (lambda p, g, t: lars(p, g, t, lambda w, g, t: t * g / w), "upside down"),
         (lambda p, g, t: lars(p, g, t, lambda w, g, t: t * w), "Divide by"),
         (lambda p, g, t: lars(p, g, t, lambda w, g, t: w / g), "trust is missing"),
         (lambda p, g, t: g, "Nothing was scaled"),
         (lambda p, g, t: [t * a / np.linalg.norm(b) * 0 + b * (t * np.linalg.norm(a)
-         / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "leave their gradient alone"),
+         / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "their gradient unchanged"),
         (lambda p, g, t: g[0], "list of two"),
     ],
 )  # fmt: skip
@@ -195,7 +195,7 @@ def test_layers_that_are_scaled_wrong(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda table, within: max(table), "only what is within"),
+        (lambda table, within: max(table), "only numbers within"),
         (lambda table, within: largest(table, within, pick=min), "best rule of each N"),
         (lambda table, within: 8, "one of its rules"),
         (lambda table, within: None, "return"),
@@ -221,7 +221,7 @@ def test_settings_that_are_wrong(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda old, new: sorted(n for n in old if old[n] == new[n]), "stayed the same"),
+        (lambda old, new: sorted(n for n in old if old[n] == new[n]), "with the same rate"),
         (lambda old, new: sorted(n for n in new if old.get(n) != new[n]), "old table"),
         (lambda old, new: differing(old, new)[::-1], "sort them"),
         (lambda old, new: len(differing(old, new)), "names only"),
@@ -252,10 +252,10 @@ def without_asking(small, large, level):
     ("wrong", "advice"),
     [
         (without_asking, "no gap may be claimed"),
-        (lambda small, large, level: small[-1][1] - large[-1][1], "Not the last epochs"),
+        (lambda small, large, level: small[-1][1] - large[-1][1], "Do not compare the last epochs"),
         (at_equal_epochs, "Equal epochs"),
-        (lambda small, large, level: gap(large, small, level), "Turned round"),
-        (lambda small, large, level: gap(small, large, 0.0999), "0.1 is reached"),
+        (lambda small, large, level: gap(large, small, level), "sign is wrong"),
+        (lambda small, large, level: gap(small, large, 0.0999), "reaches the level 0.1"),
         (lambda *_: None, "return"),
     ],
 )
@@ -302,7 +302,7 @@ def test_the_ranks_shares_add_up_to_central_differences(ranks):
         ((lambda a, t: next((n for n, f in enumerate(a) if f >= t), None), race), "Count from 1"),
         ((lambda a, t: sum(f < t for f in a) + 1, race), "may be lower again"),
         ((lambda a, t: epochs_to(a, t) or len(a), race), "not the last epoch"),
-        ((epochs_to, lambda one, several, n, share=1.0: n * share), "an epoch against an epoch"),
+        ((epochs_to, lambda one, several, n, share=1.0: n * share), "compares single epochs"),
         ((epochs_to, lambda one, several, n, share=1.0: share * one / several), "16 times as much"),
         ((epochs_to, lambda one, several, n, share=1.0: n * share * several / one), "slower"),
         ((epochs_to, lambda one, several, n, share=1.0: n * one / several), "The share counts"),

@@ -35,7 +35,7 @@ def plan_with(**functions):
 
 
 SPLITS = [
-    (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], "Equally many layers"),
+    (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], "Equal numbers of layers"),
     (lambda costs, p: [*range(p), len(costs)], "try all of them"),
     (lambda costs, p: [0, len(costs)], "3 ends"),
     (lambda costs, p: [0] * p + [len(costs)], "the ends have to grow"),
@@ -94,12 +94,15 @@ SCHEDULES = [
     (ahead(lambda s, p, m, kind: m), "stage 1 has 1 of the F"),
     (ahead(lambda s, p, m, kind: p - s), "all forward passes first"),
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else 1), "before its first"),
-    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else s + 1), "needs that of the stage after"),
+    (
+        ahead(lambda s, p, m, kind: m if kind == "gpipe" else s + 1),
+        "needs the backward pass of the",
+    ),
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else p), "has 1 of the F; then"),
     (lambda p, m, kind: [[("F", k) for k in range(m)]] * p, "goes forward once and back once"),
     (lambda p, m, kind: ahead(lambda *_: m)(p, m, kind)[0], "a list of pairs"),
     (lambda p, m, kind: None, "a list of pairs"),
-    (lambda p, m, kind: ahead(lambda *_: m)(1, m, kind), "One for each stage"),
+    (lambda p, m, kind: ahead(lambda *_: m)(1, m, kind), "one list for each stage"),
 ]
 GRIDS = [
     (lambda r, p, n: (r // n, r % n, [r]), "stages are neighbours"),
@@ -126,7 +129,7 @@ def test_wrong_grids(grid, advice):
 DOWN = "sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))"
 UP = "sent.append(dist.isend(x.grad, stage.before, group=stage.up))"
 STAGES = [
-    ((("        x.requires_grad_()\n", ""),), "x.grad is None without"),
+    ((("        x.requires_grad_()\n", ""),), "or x.grad is None"),
     (((UP, UP.replace("x.grad", "outputs.grad")),), "outputs do not"),
     (((DOWN, "dist.send(outputs.detach(), stage.after, group=stage.down)"),
       (UP, "dist.send(x.grad, stage.before, group=stage.up)")), "here both sides send"),
@@ -135,22 +138,22 @@ STAGES = [
     (((UP, UP.replace("stage.up", "stage.down")),), "gradients with group=stage.up"),
     ((("stage.before, group=stage.down", "stage.before, group=stage.up"),),
      "recv of activations with group=stage.down"),
-    (((DOWN, "pass"),), "One receives what the other does not send"),
+    (((DOWN, "pass"),), "One stage receives what the other does not send"),
     ((("    if stage.after is not None:\n        sent", "    if True:\n        sent"),),
-     "the last one nobody after it"),
+     "the last one none after it"),
     ((("if stage.before is not None:\n        x =", "if True:\n        x ="),),
-     "The first stage has nobody before it"),
+     "The first stage has no stage before it"),
     ((("outputs.backward(gradient)", "outputs.sum().backward()"),),
      "does outputs.backward(…) get it"),
     ((("outputs.backward(gradient)", "outputs.backward(0 * gradient if stage.after else None)"),),
-     "nothing came back"),
+     "sent nothing back"),
     ((("    return x, outputs\n", "    return outputs\n"),), "`backward` needs both"),
     ((("dist.recv(gradient, stage.after", "dist.irecv(gradient, stage.after"),),
-     "plays ranks with these three"),
+     "knows only these three"),
     ((("x.new_empty(len(x), stage.width)", "x.new_empty(len(x) + 1, stage.width)"),),
-     "recv has room for"),
+     "recv gets a tensor"),
     ((("x.new_empty(len(x), stage.width)", "torch.empty(len(x), stage.width)"),),
-     "are like what they are made from"),
+     "use the type of x"),
 ]  # fmt: skip
 ALSO_RIGHT = [
     ((DOWN, "message = dist.isend(outputs.detach(), dst=stage.after, group=stage.down)\n"

@@ -34,7 +34,7 @@ def planned(strong=None, epoch=None, weak=None, of=lambda pairs: pairs):
 PLANS = {
     "kept": (planned(strong=lambda p, b, n: (b, n)), "That is epoch scaling"),
     "times": (planned(strong=lambda p, b, n: (b * p, n)), "Divide: the ranks share one batch"),
-    "both": (planned(strong=lambda p, b, n: (b // p, n // p)), "stay as they are"),
+    "both": (planned(strong=lambda p, b, n: (b // p, n // p)), "do not depend"),
     "floats": (planned(strong=lambda p, b, n: (b / p, n)), "divide with `//`"),
     "divided": (planned(epoch=lambda p, b, n: (b // p, n)), "That is strong scaling"),
     "share": (planned(epoch=lambda p, b, n: (b, n // p)), "those of all ranks together"),
@@ -64,7 +64,7 @@ def test_sizes_are_not_places_in_the_list():
     by_place = SimpleNamespace(
         plan=lambda m, sizes, b, n: [planned().plan(m, [2**i], b, n)[0] for i in range(len(sizes))]
     )
-    assert_advice(failure(check.check_12_1, by_place), "not the place in the list")
+    assert_advice(failure(check.check_12_1, by_place), "not their places in the list")
 
 
 # --- 12.2 to 12.4 ---------------------------------------------------------------------------
@@ -79,14 +79,14 @@ def ring_s(p, size, alpha, rate):
 
 
 LOST = [
-    (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by what is possible"),
+    (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by the largest possible value"),
     (lambda gain, p: 1 - gain / p, ring_s, "what efficiency lacks"),
-    (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Brackets around both"),
-    (lambda gain, p: 1 / gain - 1 / p / (1 - 1 / p), ring_s, "Brackets around both"),
+    (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Put brackets around both"),
+    (lambda gain, p: 1 / gain - 1 / p / (1 - 1 / p), ring_s, "Put brackets around both"),
     (lambda gain, p: (p - gain) / (p - 1), ring_s, "Gustafson's fraction"),
     (lambda gain, p: None, ring_s, "return"),
     (karp_flatt, lambda p, n, a, b: 2 * (p - 1) * (a + n / b), "a chunk of n/p bytes"),
-    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) / 2, "Two rounds"),
+    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) / 2, "There are two rounds"),
     (karp_flatt, lambda p, n, a, b: ring_s(p, n, 0, b), "latency"),
     (karp_flatt, lambda p, n, a, b: 2 * p * (a + n / b), "lesson 06"),
     (karp_flatt, lambda p, n, a, b: ring_s(p, 0, a, b) + 2 * n / b, "keeps its own part"),
@@ -134,12 +134,12 @@ def first_and_last(sizes, seconds):
 FITS = [
     (lambda p, g: karp_flatt(g[-1], p[-1]), gustafson_s, fixed_and_divided, "largest size alone"),
     (mean_of_karp_flatt, gustafson_s, fixed_and_divided, "weight"),
-    (lambda p, g: 0.03, gustafson_s, fixed_and_divided, "Least squares"),
+    (lambda p, g: 0.03, gustafson_s, fixed_and_divided, "least squares"),
     (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "s is what is lost"),
-    (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "Least squares"),
+    (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "least squares"),
     (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
     (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in x = 1/p"),
-    (amdahl_f, gustafson_s, first_and_last, "not two of the points alone"),
+    (amdahl_f, gustafson_s, first_and_last, "not two of the points"),
     (amdahl_f, gustafson_s, lambda p, t: 30.0, "two numbers"),
 ]
 
@@ -222,7 +222,7 @@ def test_intervals_that_are_asked_for():
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"megascale": (1, 100)}, "says nothing is always right"),
+    [({"megascale": (1, 100)}, "is always right, but says nothing"),
      ({"megascale": (7, 6)}, "Low comes first"),
      ({"megascale": 6.3}, "intervals['megascale'] = low, high"),
      ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),

@@ -16,13 +16,13 @@ def time_to(target, accuracies, seconds, held=1, count=1):
 TIMES = [
     (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
     (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
-    (lambda t, a, s: sum(s), "not to the end"),
-    (lambda t, a, s: time_to(t, a, s, count=2), "the next one only confirms it"),
-    (lambda t, a, s: time_to(t + 1e-9, a, s), "at least, not above"),
-    (lambda t, a, s: time_to(t, a, [1] * 5), "In seconds"),
+    (lambda t, a, s: sum(s), "not at the end"),
+    (lambda t, a, s: time_to(t, a, s, count=2), "The next one only confirms it"),
+    (lambda t, a, s: time_to(t + 1e-9, a, s), "compare with `>=`"),
+    (lambda t, a, s: time_to(t, a, [1] * 5), "Return seconds"),
     (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
-    (lambda t, a, s: first_time(t, a, s), "Look on after 0.81"),
-    (lambda t, a, s: never_lower(t, a, s), "lower than 0.85 and holds"),
+    (lambda t, a, s: first_time(t, a, s), "Continue after 0.81"),
+    (lambda t, a, s: never_lower(t, a, s), "lower than 0.85, but not"),
     (lambda t, a, s: None, "return"),
 ]
 
@@ -63,7 +63,7 @@ def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1
 
 
 COSTS = [
-    (lambda line: cost(line, devices=False), "Times the GPUs"),
+    (lambda line: cost(line, devices=False), "Multiply by the GPUs"),
     (lambda line: cost(line, days=False), "a day and two hours"),
     (
         lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
@@ -115,8 +115,8 @@ def test_three_parts_in_own_words():
     [((WORDS, "", WORDS), "how many devices to ask for"),
      (("Is it?", WORDS, WORDS), "what you wanted to know"),
      ((WORDS, WORDS, "much " * 40), "cannot tell"),
-     ((" ".join(map(str, range(40))), WORDS, WORDS), "numbers are none"),
-     ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers another question"),
+     ((" ".join(map(str, range(40))), WORDS, WORDS), "not counting numbers"),
+     ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers a different question"),
      ((WORDS, WORDS.replace("2", "two"), WORDS), "in digits"),
      ((WORDS, 2, WORDS), "is a text")],
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_a_right_simulation_passes(capsys):
         (lambda p, delays, updates=400: list(range(updates)), "Nobody is late"),
         (lambda p, delays, updates=400: simulated(p, delays, updates) + (delays.sort() or [])
          if delays != [1.0, 1.37, 5.11] else delays.reverse() or simulated(p, delays, updates),
-         "begin as a copy"),
+         "with a copy"),
         (lambda p, delays, updates=400: [
             n - read for n, read in enumerate(simulated(p, delays, updates))], "how late"),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 Function = Callable[..., Any]
-ANEW = "Both return a new array, to be assigned or returned; the old one does not change."
+ANEW = "Both return a new array, which you assign or return; the old one does not change."
 
 
 @exercise("3.1")
@@ -19,7 +19,7 @@ def check_3_1(decode: Function) -> str:
     expected = "(32, 32, 3), red plane first, each plane row by row"
     found = decode(row.copy())
     if found is None:
-        advice = "Is there a `return` in front of it? And `.resize`, of an array, returns None."
+        advice = "Is there a `return` in front of it? An array's `.resize` returns None."
         raise CheckFailed(expected, "None", advice)
     found = np.asarray(found)
     planes = row.reshape(3, 32, 32)
@@ -95,7 +95,9 @@ def check_3_2(prepare: Function) -> str:
         raise CheckFailed("labels 0, 1, … 9", shown(labels.ravel().tolist()), advice)
     right = np.asarray(tf.image.resize(images / np.float32(255), (48, 48)))
     if not np.allclose(values, right, atol=1e-3):
-        advice = "tf.image.resize(…, (size, size)) as it is; it keeps each image whole."
+        advice = (
+            "Use tf.image.resize(…, (size, size)) without options, so that each image stays whole."
+        )
         raise CheckFailed("the same pictures, larger", "other pixels", advice)
     return "10 images became batches of 4, 4 and 2: 48 x 48, float32, 0 to 1."
 
@@ -108,18 +110,18 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
     if not shapes:
         advice = "The data set is empty: use the argument `dataset`."
     elif len(shapes[0]) == 3:
-        advice = ".batch(batch) is missing, or the data set that it gives back is not used."
+        advice = ".batch(batch) is missing, or the data set that it returns is not used."
     elif sizes == [4, 4]:
-        advice = "The last, smaller batch is trained on, too: no drop_remainder."
+        advice = "Training also uses the last, smaller batch: leave out drop_remainder."
     elif sizes == [4, 4, 2] and shapes[0][1:] == (32, 32, 3):
         advice = (
-            "tf.image.resize(images, (size, size)) is missing, or what it or .map gives back "
-            "is not used: `images` and `dataset` themselves stay as they are."
+            "tf.image.resize(images, (size, size)) is missing, or the result of it or of .map is "
+            "not used: `images` and `dataset` themselves do not change."
         )
     elif shapes[0][1:3] == (128, 128):
-        advice = "Use the size that the function was given: (size, size)."
+        advice = "Use the size that the function gets: (size, size)."
     elif sizes != [4, 4, 2]:
-        advice = "Use the batch that the function was given: .batch(batch)."
+        advice = "Use the batch that the function gets: .batch(batch)."
     else:
         advice = "Batches of images: (batch, size, size, 3)."
     raise CheckFailed(f"shapes {right}", shown(shapes), advice)

@@ -20,8 +20,9 @@ def check_3_4(steps: Function) -> str:
             f"steps({n}, {batch})",
             {
                 n // batch: "This leaves out the last, smaller batch. Round up.",
-                n / batch: "There is no part of a step: round up.",
-                n // batch + 1: "One too many when the batch divides the images: math.ceil.",
+                n / batch: "The number of steps is a whole number: round up.",
+                n // batch
+                + 1: "This is one too many when the batch divides the images: use math.ceil.",
                 n * batch: "Divide.",
             },
         )
@@ -47,7 +48,7 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
     """The job's arguments train ResNet152V2, which has 58,352,138 parameters."""
     words = job_words()
     if words is None:
-        advice = "Is there a `return` in front of it? And `.extend`, of a list, returns None."
+        advice = "Is there a `return` in front of it? A list's `.extend` returns None."
         raise CheckFailed("a list of words", "None", advice)
     one_each = 'One string for each word: ["--model", "ResNet152V2", …].'
     if not isinstance(words, list | tuple):

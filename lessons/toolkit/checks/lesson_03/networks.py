@@ -16,11 +16,11 @@ Function = Callable[..., Any]
 PARAMETERS = {"ResNet50V2": 23_585_290, "MobileNet": 3_239_114, "ResNet152V2": 58_352_138}
 
 OTHER_NETWORKS = {
-    25_613_800: "That is the network for 1,000 classes: classes=10.",
+    25_613_800: "That is the network for 1,000 classes: add classes=10.",
     23_564_800: "The last layer is missing: leave include_top alone.",
     23_608_202: "That is ResNet50, without V2: use the network that `name` names.",
-    4_253_864: "That is the network for 1,000 classes: classes=10.",
-    60_380_648: "That is the network for 1,000 classes: classes=10.",
+    4_253_864: "That is the network for 1,000 classes: add classes=10.",
+    60_380_648: "That is the network for 1,000 classes: add classes=10.",
     42_647_050: "That is ResNet101V2.",
     58_391_434: "That is ResNet152, without V2.",
 }
@@ -41,7 +41,7 @@ def check_3_3(program: Any) -> str:
         with no_internet(program):
             model = program.build_model(name, size)
         if not hasattr(model, "count_params"):
-            advice = "Call the network and return what it gives: `return network(…)`."
+            advice = "Call the network and return the result: `return network(…)`."
             raise CheckFailed("build_model returns a Keras model", shown(model), advice)
         found = tuple(model.input_shape), tuple(model.output_shape)
         if found != ((None, size, size, 3), (None, 10)):
@@ -49,7 +49,7 @@ def check_3_3(program: Any) -> str:
             if len(found[1]) == 4:
                 advice = "The last layers are missing: leave include_top alone."
             elif found[1] == (None, 1000):
-                advice = "1,000 classes are the networks' default, for ImageNet: classes=10."
+                advice = "The default is 1,000 classes, for ImageNet: add classes=10."
             elif found[0] != (None, size, size, 3):
                 advice = "The images are `size` by `size`: input_shape=(size, size, 3)."
             wanted = f"(None, {size}, {size}, 3) to (None, 10)"
@@ -58,7 +58,7 @@ def check_3_3(program: Any) -> str:
         if not ends_in_softmax(model):
             advice = "The loss expects probabilities: leave classifier_activation alone."
             raise CheckFailed("10 probabilities", "scores without softmax", advice)
-    return "23,585,290 parameters; for 1,000 classes it would be 2,049 x 990 more."
+    return "23,585,290 parameters; for 1,000 classes there would be 2,049 x 990 more."
 
 
 def no_internet(program: Any) -> Any:
@@ -76,7 +76,9 @@ def ends_in_softmax(model: Any) -> bool:
 def count_is(name: str, count: int) -> None:
     right = PARAMETERS[name]
     if count != right:
-        advice = OTHER_NETWORKS.get(count, "getattr(keras.applications, name), and no layer more.")
+        advice = OTHER_NETWORKS.get(
+            count, "Use getattr(keras.applications, name), and no further layer."
+        )
         raise CheckFailed(f"{name}: {right:,} parameters", f"{count:,}", advice)
 
 
@@ -87,12 +89,17 @@ SHAPES = {
     "d": (None, 1, 1, 2048),
 }
 
-NO_TOP = "Without its top the network ends in 2,048 features; classes play no part."
+NO_TOP = (
+    "Without its top, the network ends in 2,048 features; the number of classes does not matter."
+)
 
 WHY_SHAPES = {
-    "a": "With its top the network ends in one number for each class, for any image size.",
-    "b": "Without top the last block comes out: 2,048 pictures, each 32 times smaller than 128.",
-    "c": "pooling='avg' makes one number of each of the 2,048 pictures.",
+    "a": "With its top, the network returns one number for each class, at any image size.",
+    "b": (
+        "Without its top, the network returns its last block: 2,048 pictures, each 32 times "
+        "smaller than 128."
+    ),
+    "c": "pooling='avg' turns each of the 2,048 pictures into one number.",
     "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",
 }
 
@@ -102,12 +109,12 @@ def check_3_6(shapes: Function) -> str:
     """Four settings of the constructor have four output shapes; each begins with None."""
     found = shapes()
     if found is None:
-        advice = "Is there a `return` in front of it? And `.update`, of a dictionary, returns None."
+        advice = "Is there a `return` in front of it? A dictionary's `.update` returns None."
         raise CheckFailed("a dictionary a to d", "None", advice)
     if not isinstance(found, Mapping):
         raise CheckFailed("a dictionary a to d", shown(found), 'return {"a": (None, …), …}')
     if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
-        advice = 'The keys are the small letters of the table: "a", not "A".'
+        advice = 'The keys are the lower-case letters of the table: "a", not "A".'
         raise CheckFailed("the keys a, b, c and d", shown(capitals), advice)
     for letter, right in SHAPES.items():
         given = found.get(letter)
@@ -118,11 +125,11 @@ def check_3_6(shapes: Function) -> str:
             continue
         advice = WHY_SHAPES[letter]
         if tuple(given) == right[1:]:
-            advice = "The first entry is the batch, which is not known yet: None."
+            advice = "The first entry is the batch size, which is not known yet: None."
         elif letter == "a" and tuple(given) == (None, 1000):
-            advice = "classes=10 was given; 1,000 is only the default."
+            advice = "The table says classes=10; 1,000 is only the default."
         elif letter != "a" and given and given[-1] in (10, 1000):
             advice = NO_TOP
         wanted = f"another shape for {letter}"
         raise CheckFailed(wanted, shown(tuple(given)), advice)
-    return "Top or no top, pooled or not: the constructor decides what comes out."
+    return "Top or no top, pooled or not: the constructor decides the shape of the output."

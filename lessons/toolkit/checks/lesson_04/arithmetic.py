@@ -23,15 +23,15 @@ def check_4_4(epoch_seconds: Function) -> str:
                 right,
                 what,
                 {
-                    other: "Overlapped, the longer one hides the shorter; in turn, they add. "
-                    "Does each of the two cases have a `return` of its own?",
-                    min(t_in, t_comp): "The epoch cannot end before the slower of both ends.",
-                    (t_in + t_comp) / 2: "Nothing is halved: each does all of its own work.",
-                    abs(t_in - t_comp): "The shorter one is hidden, not subtracted.",
+                    other: "Overlapped, the longer time hides the shorter. One after the other, "
+                    "they add. Does each of the two cases have its own `return`?",
+                    min(t_in, t_comp): "The epoch cannot end before the slower of the two ends.",
+                    (t_in + t_comp) / 2: "Nothing is halved: each of the two does all of its work.",
+                    abs(t_in - t_comp): "The shorter time is hidden, not subtracted.",
                 },
                 "Use the maximum when they overlap, and the sum when they do not.",
             )
-    return "Input 0.6 s, computing 0.5 s: 1.1 s in turn, 0.6 s overlapped."
+    return "Input 0.6 s, computing 0.5 s: 1.1 s one after the other, 0.6 s overlapped."
 
 
 @exercise("4.5")
@@ -46,7 +46,7 @@ def check_4_5(gigabytes_per_s: Function, gigaflops: Function) -> str:
             {
                 right / 3: "Three arrays move: two are read, one is written.",
                 right * 2 / 3: "The result is written too: three arrays.",
-                right * 2: "float32 has 4 bytes; 8 are float64.",
+                right * 2: "A float32 has 4 bytes; a float64 has 8.",
                 right / 4: "A float32 has 4 bytes.",
                 right * 1e9: "Giga: divide by 1e9.",
                 right * 1e9 / 2**30: "GB is 10⁹ bytes; 2³⁰ is a GiB.",

@@ -17,7 +17,7 @@ from lessons.toolkit.checks.shared.check import (
 )
 
 Function = Callable[..., Any]
-ANEW = "A second .tofile(path) to the same path starts the file again: the old content is lost."
+ANEW = "A second .tofile(path) to the same path overwrites the file."
 
 
 @exercise("4.1")
@@ -33,7 +33,7 @@ def check_4_1(write_packs: Function) -> str:
             together = b"".join((Path(folder) / name).read_bytes() for name in names)
         what = f"{count} records of {width} bytes in {packs} packs"
         if len(names) != packs:
-            advice = "`packs` is the number of files, not of records in one."
+            advice = "`packs` is the number of files, not the number of records in a file."
             if len(names) < packs:
                 advice = f"Each pack needs a path of its own, with its number in it. {ANEW}"
             if not names:
@@ -63,7 +63,10 @@ def check_4_1(write_packs: Function) -> str:
                 "np.array_split makes parts of equal size, to within one.",
             )
         if together != records.tobytes():
-            advice = "A pack contains neighbours, in their order: np.array_split(records, packs)."
+            advice = (
+                "A pack contains neighbouring records, in their order: np.array_split(records, "
+                "packs)."
+            )
             if packs > 10 and any("_10." in name and "_2." in "".join(names) for name in names):
                 advice = "Sorted by name, pack_10 comes before pack_2: write 0010 and 0002."
             raise CheckFailed(
@@ -82,9 +85,9 @@ def check_4_2(order: Function) -> str:
         found = as_names(order(given, epoch, 3), epoch)
         if given != names:
             raise CheckFailed(
-                "the caller's list stays as it is",
+                "the caller's list does not change",
                 "it was shuffled in place",
-                "`.shuffle` changes the list it is given: return `.permutation(names)`.",
+                "`.shuffle` changes its argument: return `.permutation(names)`.",
             )
         counts = Counter(found)
         if lost := sorted(set(names) - set(counts)):
@@ -98,7 +101,7 @@ def check_4_2(order: Function) -> str:
             raise CheckFailed(
                 "the same order whenever epoch and seed are the same",
                 "another at each call",
-                "A generator without a seed cannot be repeated: default_rng([seed, epoch]).",
+                "A generator without a seed cannot repeat its numbers: default_rng([seed, epoch]).",
             )
         orders.append(found)
     check_they_differ(orders, names)
@@ -113,8 +116,8 @@ def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
     if all(found == names for found in orders):
         raise CheckFailed(
             "6 epochs: 6 different orders",
-            "the names as they were given",
-            "`.permutation(names)` leaves them as they are and gives back new ones: return those.",
+            "the names in their original order",
+            "`.permutation(names)` does not change the list: return its result.",
         )
     if orders[0] == orders[1] or len({tuple(found) for found in orders}) < len(orders):
         raise CheckFailed(
@@ -130,7 +133,7 @@ def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
         raise CheckFailed(
             "a random order in each epoch",
             f"{min(neighbours)} of 19 packs follow the same pack as in epoch 0",
-            "Turning the list round keeps its order: draw a permutation.",
+            "Rotating the list keeps its order: draw a permutation.",
         )
 
 

@@ -33,8 +33,7 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "with --cache the decoder is not called in epoch 2",
             f"called {watched.calls - decoded} times more",
-            "cache() keeps what comes out of the stage before it: put it behind map(decode). "
-            f"{ASSIGN}",
+            f"cache() keeps the output of the stage before it: put it after map(decode). {ASSIGN}",
         )
     if watched.caches_floats():
         raise CheckFailed(
@@ -53,8 +52,8 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "another order in epoch 2 than in epoch 1",
             "the same in every epoch",
-            "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, which "
-            "gives each epoch a new order.",
+            "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, so "
+            "that each epoch gets a new order.",
         )
     check_mixing(first, flat)
     check_switches(stages)
@@ -66,16 +65,16 @@ def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
     together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
     if sum(together) > len(batches) // 2:
         raise CheckFailed(
-            "batches of samples from everywhere",
-            f"batches of neighbours, as {shown(batches[0])}",
-            "Shuffle single samples: behind unbatch(), before prepare().",
+            "batches of samples from all over the data set",
+            f"batches of neighbours, such as{shown(batches[0])}",
+            "Shuffle single samples: after unbatch(), before prepare().",
         )
     stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
     if stay > PIECES * (EACH - 1) // 2:
         raise CheckFailed(
             "samples of a pack apart from each other",
             f"{stay} of {PIECES * (EACH - 1)} samples follow their neighbour",
-            "Only whole packs were shuffled: shuffle behind unbatch().",
+            "Only whole packs were shuffled: shuffle after unbatch().",
         )
 
 
@@ -92,10 +91,10 @@ def check_switches(stages: Function) -> None:
     names = watched.stage_names()
     if "Prefetch" not in names[0]:
         advice = (
-            f"While the network computes, the next batch is made: prefetch() comes last. {ASSIGN}"
+            f"prefetch() makes the next batch while the network computes: put it last. {ASSIGN}"
         )
         if any("Prefetch" in name for name in names):
-            advice = "What comes after prefetch() is not done ahead: put it last."
+            advice = "Stages after prefetch() do not run ahead: put it last."
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     if not any("ParallelMap" in name for name in names):
         raise CheckFailed(

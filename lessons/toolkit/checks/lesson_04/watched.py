@@ -29,7 +29,7 @@ class Watched:
             raise CheckFailed(
                 "prepare gets single images",
                 "all images of a piece as one",
-                "decode returns the samples of a piece together: unbatch() takes them apart. "
+                "decode returns the samples of a piece together: unbatch() separates them. "
                 f"{ASSIGN}",
             ) from None
         if not isinstance(self.batches, tf.data.Dataset):
@@ -77,7 +77,7 @@ class Watched:
             dataset = inputs[0] if inputs else None
 
     def stage_names(self) -> list[str]:
-        """Return TensorFlow's names of the stages from the last to the first."""
+        """Return TensorFlow's names of the stages, from the last to the first."""
         return [type(stage).__name__ for stage in self.stages()]
 
     def caches_floats(self) -> bool:

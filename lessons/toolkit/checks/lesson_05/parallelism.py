@@ -13,7 +13,7 @@ LAYERS, IMAGES = list(range(4)), list(range(8))
 WHO_HOLDS = {
     "data": "Each device has the whole network and a quarter of the batch.",
     "model": "Each device has one layer, and every image passes through it.",
-    "pipeline": "As with model parallelism; only the times differ.",
+    "pipeline": "This is as with model parallelism; only the times differ.",
     "hybrid": "Two devices share a network, two layers each; each pair has half the batch.",
 }
 
@@ -68,7 +68,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     if not set(layers) <= set(LAYERS) or not set(images) <= set(IMAGES):
         return "There are layers 0 to 3 and images 0 to 7."
     if any(len(set(part)) < len(part) for part in found):
-        return "One is there twice: each layer and each image once."
+        return "Something occurs twice: use each layer and each image once."
     quarter = (2 * device, 2 * device + 1)
     usual = {
         ("data", "images", (device,)): "Eight images on four devices are two for each.",
@@ -79,7 +79,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
             tuple(IMAGES),
         ): "Then all devices do the same work: each takes its quarter.",
         ("hybrid", "layers", (device,)): "Two devices share four layers: two each.",
-        ("hybrid", "layers", tuple(LAYERS)): "A network lies on two devices: two layers each.",
+        ("hybrid", "layers", tuple(LAYERS)): "A network is cut over two devices: two layers each.",
         ("hybrid", "images", quarter): "Both devices of a network need the same half of the batch.",
         ("hybrid", "images", tuple(IMAGES)): "There are two networks: each takes half the batch.",
     }
@@ -88,7 +88,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     if len(wrong) == 1 and wrong[0] in usual:
         return usual[wrong[0]]
     if len(wrong) == 1 and (layers == right[0][:-1] or images == right[1][:-1]):
-        return "One too few: range(a, b) and [a:b] end before b."
+        return "One is missing: range(a, b) and [a:b] end before b."
     if kind == "hybrid":
         return f"Devices 0 and 1 form one network, 2 and 3 another one. {WHO_HOLDS[kind]}"
     return WHO_HOLDS[kind]

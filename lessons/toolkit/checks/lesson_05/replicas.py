@@ -21,7 +21,7 @@ def check_5_2(program: Any) -> str:
     except ValueError as error:
         if "scope" not in str(error):
             raise
-        advice = "Into one `with strategy.scope():` go both build_model and model.compile."
+        advice = "Call both build_model and model.compile in one `with strategy.scope():`."
         found = "variables that were created outside of it"
         raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
@@ -35,7 +35,7 @@ def check_5_2(program: Any) -> str:
     if optimizer is None:
         advice = "model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
         raise CheckFailed("a compiled model", "it is not compiled", advice)
-    # compile enters the model's scope itself; the optimizer is made before, in its arguments.
+    # compile enters the model's scope itself, but its optimizer is made before, as an argument.
     made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
     fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
     if fewest != 2:
@@ -61,7 +61,10 @@ def check_compiled(model: Any, optimizer: Any) -> None:
         number(rate, "the learning rate"),
         0.03,
         "rate of the optimizer for lr 0.03",
-        {0.06: "for_all scales the rate already: use lr as it is.", 0.01: "Give SGD the rate lr."},
+        {
+            0.06: "for_all has already scaled the rate: use lr unchanged.",
+            0.01: "Give SGD the rate lr.",
+        },
         "keras.optimizers.SGD(lr)",
     )
     asked = "sparse_categorical_crossentropy"
@@ -87,7 +90,9 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             128 * replicas,
             f"global batch of {what}",
             {
-                128: "This is the batch of one replica. The data is divided among all: times N.",
+                128: (
+                    "This is the batch of one replica. All replicas share the data: multiply by N."
+                ),
                 128 / replicas: "Multiply: each replica keeps its batch, and the global one grows.",
                 0.01: "First the batch, then the rate.",
             },
@@ -97,10 +102,13 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             0.01 * replicas,
             f"rate of {what}",
             {
-                0.01: "The mean is over N times the images, in N times fewer steps: rate times N.",
+                0.01: (
+                    "The mean is over N times the images, and there are N times fewer steps: "
+                    "multiply the rate by N."
+                ),
                 0.01 / replicas: "Multiply.",
                 0.01
-                * replicas**0.5: "The square root rule comes in lesson 09. Here it is times N.",
+                * replicas**0.5: "The square-root rule comes in lesson 09. Here, multiply by N.",
             },
         )
     whole_number(for_all(128, 0.01, 2)[0], "global batch of for_all(128, 0.01, 2)")
@@ -112,7 +120,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             {
                 25: "A step takes per_replica x replicas images.",
                 50_000 // (2048 * replicas): "This leaves out the last, smaller batch: round up.",
-                50_000 / (2048 * replicas): "There is no part of a step: round up.",
+                50_000 / (2048 * replicas): "The number of steps is a whole number: round up.",
                 25 * replicas: "More replicas, fewer steps: divide.",
                 25 / replicas: "Round up once, at the end.",
             },
@@ -123,7 +131,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
 def whole_number(batch: Any, what: str) -> None:
     """Check that a batch is a whole number. A program's --batch-size refuses 64.0."""
     if not isinstance(batch, Integral):
-        advice = "A batch counts images: `/` always gives a float, `//` keeps a whole number whole."
+        advice = "A batch is a number of images: `/` always gives a float, `//` a whole number."
         raise CheckFailed(f"{what}: a whole number", shown(batch), advice)
 
 
@@ -137,8 +145,11 @@ def check_5_4(same_work: Function) -> str:
             128 / n,
             f"batch of each of {n} replicas",
             {
-                128: f"Then the global batch is {128 * n}: another training, with fewer steps.",
-                128 * n: "The program multiplies by n, so divide here.",
+                128: (
+                    f"Then the global batch is {128 * n}, which is a different training with "
+                    "fewer steps."
+                ),
+                128 * n: "The program already multiplies by n, so divide here.",
             },
         )
         whole_number(same_work(n)[0], f"batch of each of {n} replicas")
@@ -147,8 +158,8 @@ def check_5_4(same_work: Function) -> str:
             0.02 / n,
             f"rate of each of {n} replicas",
             {
-                0.02: f"The program multiplies by n: the rate would be {0.02 * n:g}.",
-                0.02 * n: "The program multiplies by n, so divide here.",
+                0.02: f"The program already multiplies by n: the rate would be {0.02 * n:g}.",
+                0.02 * n: "The program already multiplies by n, so divide here.",
                 0.02 / n**0.5: "The program multiplies by n, not by its root.",
             },
         )

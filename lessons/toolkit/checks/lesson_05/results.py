@@ -7,7 +7,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 from lessons.toolkit.checks.shared.interval import check_interval
 
 Function = Callable[..., Any]
-EITHER_FIRST = "Here the later one is named first: two comparisons are needed."
+EITHER_FIRST = "Here the later interval comes first: two comparisons are needed."
 
 
 @exercise("5.5")
@@ -20,18 +20,25 @@ def check_5_5(interval: Function, overlap: Function) -> str:
             f"interval({a}, {b})",
             f"The speedup is smallest when {a} was {a - 0.5} and {b} was {b + 0.5}.",
             {
-                ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)): "Both err on their own: the "
-                "smallest ratio has the smallest numerator and the LARGEST denominator.",
-                ((a - 1) / (b + 1), (a + 1) / (b - 1)): "Rounding errs by half a second.",
+                ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)): "The numerator and the "
+                "denominator are rounded "
+                "independently: the smallest "
+                "ratio has the smallest "
+                "numerator and the LARGEST "
+                "denominator.",
+                (
+                    (a - 1) / (b + 1),
+                    (a + 1) / (b - 1),
+                ): "Rounding changes a time by at most half a second.",
             },
         )
     cases = [
         ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 is in both."),
         ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 is in both. {EITHER_FIRST}"),
-        ((1.0, 2.0), (3.0, 4.0), False, "All from 2 to 3 lies between them."),
-        ((3.0, 4.0), (1.0, 2.0), False, f"All from 2 to 3 lies between them. {EITHER_FIRST}"),
-        ((1.0, 4.0), (2.0, 3.0), True, "One lies within the other."),
-        ((2.0, 3.0), (1.0, 4.0), True, "One lies within the other."),
+        ((1.0, 2.0), (3.0, 4.0), False, "Between them is a gap, from 2 to 3."),
+        ((3.0, 4.0), (1.0, 2.0), False, f"Between them is a gap, from 2 to 3. {EITHER_FIRST}"),
+        ((1.0, 4.0), (2.0, 3.0), True, "One is inside the other."),
+        ((2.0, 3.0), (1.0, 4.0), True, "One is inside the other."),
     ]
     for one, other, right, why in cases:
         found = overlap(one, other)
@@ -54,7 +61,7 @@ def check_5_6(mean_of_all: Function, apparent: Function) -> str:
             {
                 seconds[
                     -1
-                ]: "That is how it should be done. Here: what the mean of ALL epochs says.",
+                ]: "That is the right way. Here, return what the mean of ALL epochs suggests.",
                 sum(seconds): "Divide by the number of epochs.",
                 sum(seconds) / 2: "Divide by the number of epochs, whatever it is.",
             },
@@ -65,7 +72,7 @@ def check_5_6(mean_of_all: Function, apparent: Function) -> str:
         "apparent([31, 12], [49, 6])",
         {
             27.5 / 21.5: "Upside down: the base's time comes first.",
-            12 / 6: "That is the true one, without the first epochs. Return the apparent one.",
+            12 / 6: "That is the true speedup, without the first epochs. Return the apparent one.",
             21.5 / 27.5 / 4: "That is the efficiency.",
         },
     )

@@ -35,7 +35,7 @@ def sum_up(allreduce: Function, ranks: int, length: int) -> int:
         advice = hang_advice(str(hang), ranks)
         raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
     except SameArray as same:
-        advice = "Give Sendrecv another array for what comes, such as np.empty_like(…)."
+        advice = "Give Sendrecv another array to receive into, such as np.empty_like(…)."
         advice = ALONE if ranks == 1 else advice
         raise CheckFailed(expected, str(same), advice) from None
     for rank, found in enumerate(values):
@@ -64,10 +64,10 @@ def hang_advice(hang: str, ranks: int) -> str:
     return "All wait for all. Let one side receive first, or use Sendrecv, which does both."
 
 
-ALONE = "With one rank nothing has to travel: size - 1 rounds are none."
+ALONE = "With one rank nothing is sent: size - 1 is 0 rounds."
 REBOUND = (
-    "`chunks[k] = …` puts another array into the list, and `values` stays as it was: write into "
-    "the chunk, `chunks[k][:] = …` or `chunks[k] += …`."
+    "`chunks[k] = …` puts another array into the list and does not change `values`. Write into "
+    "the chunk: `chunks[k][:] = …` or `chunks[k] += …`."
 )
 
 
@@ -75,7 +75,7 @@ def rebinds_chunks(allreduce: Function) -> bool:
     """Return whether elements of `chunks` are replaced, and `values` is never written."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(allreduce)))
-    except (OSError, TypeError, SyntaxError):  # without the source there is no such advice
+    except (OSError, TypeError, SyntaxError):  # this advice needs the source
         return False
     assigned = [t for node in ast.walk(tree) if isinstance(node, ast.Assign) for t in node.targets]
     written = {ast.unparse(t.value) for t in assigned if isinstance(t, ast.Subscript)}
@@ -86,9 +86,12 @@ def sum_advice(
     values: list[np.ndarray], starts: list[np.ndarray], right: np.ndarray, rank: int, returned: Any
 ) -> str:
     if returned is not None and np.shape(returned) == right.shape and np.allclose(returned, right):
-        return "You return the sum; it has to stand in `values` itself: values[:] = …"
+        return "You return the sum, but it has to be in `values` itself: values[:] = …"
     if np.allclose(values[rank], starts[rank]) and rank == 0:
-        return "Nothing changed on rank 0: `values += …` works in place, `values = values + …` not."
+        return (
+            "Nothing changed on rank 0: `values += …` works in place, `values = values + …` does "
+            "not."
+        )
     if np.allclose(values[rank], starts[rank]):
         return f"Nothing arrived on rank {rank}: the sum has to be sent back to it."
     if np.allclose(values[rank], right / len(values), atol=1e-6):
@@ -102,10 +105,11 @@ def sum_advice(
         return "The end of the array is wrong: chunks differ in length when p does not divide it."
     if good.any():
         return (
-            "Some chunks are right and others are not: after the size - 1 rounds that add, "
-            "size - 1 rounds have to pass the finished chunks on. Which chunk is whose turn?"
+            "Some chunks are right and others are not: after the size - 1 rounds that add, size "
+            "- 1 rounds have to pass the finished chunks on. Which chunk does each rank send in "
+            "each round?"
         )
-    return "Every rank's numbers belong into the sum exactly once. Draw the rounds for 2 ranks."
+    return "Every rank's numbers belong in the sum exactly once. Draw the rounds for 2 ranks."
 
 
 @exercise("6.1")
@@ -135,7 +139,7 @@ def check_6_2(ring_allreduce: Function) -> str:
         if moved > right * 1.01:
             advice = "Send while you receive: Sendrecv, or Isend and then Recv."
             if moved > 2 * right * 1.01 or math.isclose(moved, ranks - 1):
-                advice = "Whole arrays go around, or the server works: send one chunk a round."
+                advice = "Whole arrays are sent, or one rank is a server: send one chunk per round."
             raise CheckFailed(
                 f"{ranks} ranks: each moves {right:.3g} times the array", f"{moved:.3g}", advice
             )
@@ -159,7 +163,7 @@ def check_6_5(overlapped_allreduce: Function) -> str:
         rng = np.random.default_rng(ranks)
         values = [[rng.normal(size=n) for n in (7, 3, 5)] for _ in range(ranks)]
         right = [np.sum([rank[k] for rank in values], axis=0) for k in range(3)]
-        expected = "three sums, in the order in which the gradients came"
+        expected = "three sums, in the order of the gradients"
         try:
             outcome = run_on_ranks(
                 lambda comm, own: overlapped_allreduce(comm, layers(comm, own)), values
@@ -179,7 +183,10 @@ def check_6_5(overlapped_allreduce: Function) -> str:
                 raise CheckFailed(expected, shown(found)[:60], advice)
             shapes = all(np.shape(f) == r.shape for f, r in zip(found, right, strict=True))
             if not shapes or not all(np.allclose(f, r) for f, r in zip(found, right, strict=True)):
-                advice = "Wait for each request before its sum is used; each needs an own array."
+                advice = (
+                    "Wait for each request before you use its sum. Each request needs its own "
+                    "array."
+                )
                 raise CheckFailed(expected, "other numbers", advice)
         if diary != [f"computes {k + 1}, {k} under way" for k in range(3)]:
             raise CheckFailed(
@@ -211,8 +218,8 @@ def keeps_what_travels(overlapped_allreduce: Function) -> None:
             raise CheckFailed(
                 expected,
                 f"gradient {lost[0]} of 3 was thrown away while it travelled",
-                "MPI reads it until Wait, and mpi4py does not hold it: keep it in your list beside "
-                "its request, started.append((request, total, gradient)).",
+                "MPI reads it until Wait, but mpi4py keeps no reference to it. Keep it in your "
+                "list beside its request: started.append((request, total, gradient)).",
             )
 
     run_on_ranks(lambda comm, _: overlapped_allreduce(comm, layers()), [None, None])

@@ -15,7 +15,7 @@ from lessons.toolkit.checks.shared.check import (
 
 @exercise("6.4")
 def check_6_4(train: Any) -> str:
-    """The calls: init, config_team, broadcast, gradients every step, finalize; steps not 0."""
+    """The calls are init, config_team, broadcast, gradients in every step, and finalize."""
     cases = [((4, 1, 60000, 128), 1875), ((4, 8, 60000, 128), 235), ((3, 1, 100, 32), 10)]
     for numbers, right in cases:
         found = number(train.steps(*numbers), f"steps{numbers}")
@@ -38,7 +38,7 @@ def check_6_4(train: Any) -> str:
         if missing:
             advice = f"mc.{missing[0]}(…) is missing."
         elif names.count("gradients") != 4:
-            advice = "mc.gradients belongs between the backward pass and the update, once a step."
+            advice = "mc.gradients belongs between the backward pass and the update, once per step."
         raise CheckFailed(expected, found_names, advice)
     given = dict(calls)
     wanted: dict[str, tuple[tuple[Any, ...], str]] = {

@@ -1,4 +1,4 @@
-"""Record a training program's calls of the plugin, without MPI, data or output (lesson 06)."""
+"""Record a training program's calls to the plugin, without MPI, data or output (lesson 06)."""
 
 import contextlib
 import io
@@ -16,7 +16,7 @@ RETURNED = {"broadcast": 0.01, "gradients": 0.0}
 
 
 class Recorder:
-    """A replacement of the plugin that records calls with their arguments."""
+    """A replacement for the plugin that records calls with their arguments."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
@@ -33,7 +33,7 @@ class Recorder:
 
 
 class Silent:
-    """A replacement of a Record."""
+    """A replacement for a Record that does nothing."""
 
     rank, size = 0, 1
     ended: ClassVar[list[np.ndarray]] = []

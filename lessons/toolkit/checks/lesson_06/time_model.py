@@ -26,7 +26,11 @@ def check_6_3(model: Function, fit: Function) -> str:
         (("server", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 8e-5: OWN_WORKER}),
         (("servers", 4, 1e6, 0, 1e-9, 1), 8e-3, {6e-3: SEPARATE, 4e-3: BOTH_WAYS}),
         (("servers", 4, 1e6, 0, 1e-9, 2), 4e-3, {8e-3: SHARE}),
-        (("servers", 4, 0, 1e-5, 0, 4), 8e-5, {8e-5 / 4: "Latency is not shared: p messages."}),
+        (
+            ("servers", 4, 0, 1e-5, 0, 4),
+            8e-5,
+            {8e-5 / 4: "Latency is not shared: count all p messages."},
+        ),
         (("ring", 1, 1e6, 1e-5, 1e-9), 0.0, {}),
     ]
     for arguments, right, mistakes in cases:
@@ -42,20 +46,20 @@ def check_6_3(model: Function, fit: Function) -> str:
             foretold = true_ring(4, unseen, *fitted)
             if not abs(foretold - real) <= 0.3 * real:
                 raise CheckFailed(
-                    f"{real:.3g} s foretold for {unseen:.0e} bytes, within 30 %",
+                    f"{real:.3g} s predicted for {unseen:.0e} bytes, within 30 %",
                     f"{foretold:.3g} s, with alpha = {fitted[0]:.3g} and beta = {fitted[1]:.3g}",
                     "Large sizes dominate the fit: divide each equation by its measured seconds, "
                     "so that all sizes have equal weight.",
                 )
-    return "Three schemes counted; the fit foretells sizes that it has not seen."
+    return "All three schemes are right, and the fit predicts sizes that it has not seen."
 
 
 FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
-TWO_PHASES = "Rounds: p - 1 that add and p - 1 that pass on."
+TWO_PHASES = "There are p - 1 rounds that add, and p - 1 that pass on."
 EACH_MESSAGE = "Every message costs alpha, not only the first."
 OWN_WORKER = "Rank 0 is a worker itself: it exchanges with p - 1 others."
 BOTH_WAYS = "The server receives from every worker and sends to every worker."
-SEPARATE = "A separate server is no worker: it exchanges with all p."
+SEPARATE = "A separate server is not a worker: it exchanges with all p workers."
 SHARE = "k servers hold n / k bytes each and work at the same time."
 
 

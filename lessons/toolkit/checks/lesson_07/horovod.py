@@ -1,7 +1,7 @@
 """Checks of the steps of Horovod (7.1 to 7.5).
 
-They start no ranks. The student's functions are called with a replacement of Horovod that claims to
-be one rank of several and records its calls. The effect on real ranks is in the jobs' records.
+They start no ranks. The student's functions are called with a replacement for Horovod that claims
+to be one rank of several and records its calls. The jobs' records show the effect on real ranks.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def check_7_1(program: Any) -> str:
             found = "set_visible_devices(…) gets no type"
             if of_type:
                 found = f"set_visible_devices(…) gets the type {shown(of_type)}"
-                advice = 'TensorFlow refuses a GPU as a device of another type: say "GPU".'
+                advice = 'TensorFlow refuses a GPU as a device of another type: pass "GPU".'
             expected = f"GPU {local} is the one visible device of type GPU; the CPU stays visible"
             raise CheckFailed(expected, found, advice)
     return "Rank 6 of 8 on two nodes takes GPU 2 of its node; without GPUs nothing is pinned."
@@ -59,7 +59,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     if not gpus:
         advice = "On a machine without GPUs the list is empty: pin only `if gpus:`."
     elif "the CPU" in found:
-        advice = 'list_physical_devices() gives every device: ask it for those of type "GPU".'
+        advice = 'list_physical_devices() returns every device: pass "GPU" to get only GPUs.'
     elif "IndexError" in found or (f"GPU {rank}" in found and rank != local):
         advice = "rank counts over all nodes; the number within a node is hvd.local_rank()."
     elif "all GPUs" in found:
@@ -67,7 +67,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     elif "GPU 0" in found:
         advice = "All ranks of the node would share GPU 0: take gpus[hvd.local_rank()]."
     else:
-        advice = "One GPU a rank: gpus[hvd.local_rank()]."
+        advice = "One GPU per rank: gpus[hvd.local_rank()]."
     return CheckFailed(f"rank {rank} with local number {local} sees GPU {local}", found, advice)
 
 
@@ -101,14 +101,19 @@ def check_7_2(program: Any) -> str:
             0.001 * size,
             f"rate from 0.001 where hvd.size() is {size}",
             {
-                0.001: "A step now averages a batch size times as large: lr * hvd.size().",
-                0.001 / size: "Multiply instead of dividing: Horovod takes the mean already.",
+                0.001: "A step now averages over hvd.size() batches: use lr * hvd.size().",
+                0.001 / size: "Multiply instead of dividing: Horovod already takes the mean.",
+                0.001 * rank: (
+                    "That is the rate times the rank. All ranks need the same rate: lr * "
+                    "hvd.size()."
+                ),
                 0.001
-                * rank: "That is the rate times the rank. All ranks need the same: hvd.size().",
+                * (
+                    rank + 1
+                ): "That depends on the rank. All ranks need the same rate: lr * hvd.size().",
                 0.001
-                * (rank + 1): "That depends on the rank. All ranks need the same: hvd.size().",
-                0.001
-                * size**0.5: "The square root rule comes in lesson 09; here times hvd.size().",
+                * size
+                ** 0.5: "The square-root rule comes in lesson 09. Here, multiply by hvd.size().",
             },
         )
     check_with_real_horovod(program)
@@ -126,7 +131,7 @@ def check_with_real_horovod(program: Any) -> None:
         raise CheckFailed(
             "an optimizer made by Horovod",
             f"{made.__module__}.{made.__name__}",
-            "Return what hvd.DistributedOptimizer gives back.",
+            "Return the result of hvd.DistributedOptimizer.",
         )
 
 
@@ -152,7 +157,7 @@ def check_7_3(program: Any) -> str:
             "broadcast_variables is called on every rank",
             f"rank {silent[0]} does not call it, rank {1 - silent[0]} does",
             "Rank 0 sends and the others receive, each with the same call: no `if` around it and "
-            "no `return` in front of it. Who calls it alone waits for ever.",
+            "no `return` in front of it. A rank that calls it alone waits forever.",
         )
     for given, root in calls[0] + calls[1]:
         if root != 0:
@@ -173,7 +178,7 @@ def check_7_3(program: Any) -> str:
             raise CheckFailed(
                 f"all {len(model.variables)} variables of a small model",
                 f"{len(received)}",
-                "model.variables holds all; the trainable ones are not enough: batch "
+                "model.variables contains all of them; the trainable ones are not enough: batch "
                 "normalisation keeps averages that are not trained.",
             )
     return "All variables, from rank 0; it is called on every rank, before the first step."
@@ -209,8 +214,8 @@ def check_7_4(program: Any) -> str:
             raise CheckFailed(
                 f"rank {rank} writes nothing",
                 f"rank {rank} calls model.{saved[0][0]}",
-                "Four ranks that write one file at a time leave a broken one: only hvd.rank() 0, "
-                "and not local_rank, which is 0 once on every node.",
+                "Four ranks that write one file at the same time can break it. Only hvd.rank() 0 "
+                "may write. local_rank does not work, because it is 0 once on every node.",
             )
         if said is None or isinstance(said, bool):
             advice = "Return a number: 1 where the file was written, 0 on all other ranks."
@@ -259,11 +264,10 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             right,
             f"epochs({ASKED}, {size})",
             {
-                0: "This cuts off: on more ranks than epochs nobody would train. Round up.",
+                0: "This rounds down: with more ranks than epochs nobody would train. Round up.",
                 ASKED / size: "A program makes whole epochs: round up with math.ceil.",
-                ASKED
-                // size: "This cuts off; round up, so that at least the asked passes are made.",
-                ASKED * size: "Divide: together the ranks make the asked-for passes.",
+                ASKED // size: "This rounds down: round up, so that no requested pass is missing.",
+                ASKED * size: "Divide: together the ranks make the requested passes.",
                 ASKED: "Each rank would do all the work: nothing gets faster.",
             },
         )
@@ -274,8 +278,13 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             right,
             f"passes({ASKED}, {size})",
             {
-                -(-ASKED // size): "These are the epochs of one rank. How many do all make?",
-                ASKED: "That is what was asked for; rounding up gives more on some sizes.",
+                -(-ASKED // size): (
+                    "These are the epochs of one rank. How many passes do all ranks make together?"
+                ),
+                ASKED: (
+                    "That is the requested number. Rounding up gives more for some numbers of "
+                    "ranks."
+                ),
             },
             "Every rank makes epochs(asked, size) passes; there are size ranks.",
         )

@@ -38,30 +38,33 @@ def check_7_7(job: str) -> str:
     launch = [number for number, line in enumerate(lines) if line.startswith("launch ")]
     if not found:
         advice = (
-            "An option of horovodrun reaches only what horovodrun starts; a variable all ranks."
+            "An option of horovodrun reaches only what horovodrun starts; a variable reaches "
+            "all ranks."
         )
         raise CheckFailed(right, f"no line of {job} sets HOROVOD_TIMELINE", advice)
     place, match = found[-1]
     exported, before, behind, value = match.groups()
     line = lines[place].strip()
     if before or behind:
-        raise CheckFailed(right, line, "The shell wants no space around the `=`.")
+        raise CheckFailed(right, line, "The shell allows no space around the `=`.")
     if not exported:
         advice = "Without `export` the variable stays in this script, and no rank sees it."
         raise CheckFailed(right, line, advice)
     if not launch or place > launch[-1]:
-        raise CheckFailed(right, f"{line}, behind the launch", "Move it above the launch.")
+        raise CheckFailed(right, f"{line}, after the launch", "Move it above the launch.")
     if "'" in value and "$" in value:
-        raise CheckFailed(right, line, "Between '…' the shell does not replace a name after $.")
+        raise CheckFailed(right, line, "Inside '…' the shell does not expand a $NAME.")
     (one, _), (two, unset) = (filled_in(value, lines[:place], tasks) for tasks in "12")
     if unset:
         advice = (
-            f"The number of tasks is in SLURM_NTASKS and not in {unset[0]}; a name that nobody has "
-            "set is empty, and with this job's `set -u` it ends the job."
+            f"The number of tasks is in SLURM_NTASKS, not in {unset[0]}. An unset name is empty, "
+            "and with this job's `set -u` it ends the job."
         )
         raise CheckFailed(right, line, advice)
     if one == two:
-        advice = "The job runs on one rank and on several: one run would write over the other's."
+        advice = (
+            "The job runs on one rank and on several: one run would overwrite the other's file."
+        )
         raise CheckFailed(right, line, advice)
     if two != "timeline_2.json":
         raise CheckFailed("timeline_2.json on two ranks", two, "The notebook looks for that name.")
@@ -96,7 +99,7 @@ def seen_by_launch(job: Path) -> str | None:
 def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:
     """Return the value as the shell expands it, and names in it that are not set.
 
-    `tasks`: the number of tasks.
+    `tasks` is the number of tasks.
     """
     known = dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), tasks)
 

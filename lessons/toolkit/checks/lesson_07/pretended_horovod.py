@@ -1,6 +1,6 @@
-"""A replacement of Horovod that claims to be one rank of several, for checks.
+"""A replacement for Horovod that claims to be one rank of several, for checks.
 
-There is also a replacement of a node's GPUs, which need not exist.
+There is also a replacement for a node's GPUs, which need not exist.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ class Told:
 
     def uncalled(self, *_: Any) -> Any:
         name = f"hvd.{self.name}"
-        advice = f"{name} without () is the function itself, and no number: {name}() calls it."
+        advice = f"{name} without () is the function itself, not a number: {name}() calls it."
         raise CheckFailed(f"the number that {name}() gives", f"{name} without ()", advice)
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = uncalled
@@ -35,7 +35,7 @@ class Told:
 
 
 class Pretend:
-    """A replacement of Horovod that records its calls and has to be initialised first."""
+    """A replacement for Horovod that records its calls and has to be initialised first."""
 
     def __init__(self, rank: int, size: int, local_rank: int) -> None:
         self.calls: list[str] = []
@@ -66,14 +66,18 @@ class Pretend:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in NOT_HERE:
             raise AttributeError(f"there is no hvd.{name} in this exercise")
-        raise CheckFailed("what this exercise needs of Horovod", f"hvd.{name}", NOT_HERE[name])
+        raise CheckFailed(
+            "only the parts of Horovod that this exercise needs", f"hvd.{name}", NOT_HERE[name]
+        )
 
 
-BEGIN_WITH_INIT = "Begin with hvd.init(), which meets the other ranks; without its () nothing runs."
+BEGIN_WITH_INIT = (
+    "Begin with hvd.init(), which connects the ranks; without its () it is not called."
+)
 
 # Names that look right but end the job.
 NOT_HERE = {
-    "broadcast_variables": "It is not in hvd: train.py imports it by its own name.",
+    "broadcast_variables": "It is not in hvd: train.py imports it under its own name.",
     "local_size": "hvd.size() counts the ranks of all nodes, hvd.local_size() those of one.",
 }
 
@@ -92,8 +96,8 @@ def pretending(program: Any, rank: int, size: int, local_rank: int, **others: An
 def pretended_gpus(program: Any, gpus: Sequence[str]) -> Iterator[tuple[Any, Any]]:
     """Replace TensorFlow's devices by a CPU and these GPUs during a `with` block.
 
-    The result has the device types that were requested, and the devices that were made visible with
-    the type in each call.
+    The result contains the device types that were requested, and the devices that each call made
+    visible, with their type.
     """
     asked: list[str | None] = []
     visible: list[tuple[Any, str | None]] = []

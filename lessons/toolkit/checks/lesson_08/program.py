@@ -32,13 +32,14 @@ def check_program(program: Any) -> None:
             "function; call it with the folder.",
         )
     if mine != names:
-        advice = "Call the decorated function and return what it gives."
+        advice = "Call the decorated function and return its result."
         if mine is None:
             advice = "Is there a `return` in front of the call of the decorated function?"
         elif isinstance(mine, list) and sorted(map(str, mine)) == names:
             advice = (
-                "os.listdir promises no order, so the next run may share the files out otherwise: "
-                "return sorted(os.listdir(folder)), or decorate list_parts, which sorts."
+                "os.listdir promises no order, so the next run may share out the files "
+                "differently. Return sorted(os.listdir(folder)), or decorate list_parts, which "
+                "sorts."
             )
         raise CheckFailed(
             f"my_files on one rank returns all {len(names)} names", shown(mine), advice
@@ -47,7 +48,7 @@ def check_program(program: Any) -> None:
         raise CheckFailed(
             "shutdown_on_error=True",
             "False",
-            "The program has no better idea than to end all ranks with the message.",
+            "The program cannot do better than end all ranks with the message.",
         )
 
 
@@ -69,7 +70,7 @@ def files_of(program: Any, folder: str) -> Any:
             advice = "Is there a `return` at the end of the function that is decorated?"
         elif "sys.exit" in problem:
             advice = (
-                "Raise an error instead of sys.exit: DataDistributor tells it to all ranks, and "
+                "Raise an error instead of sys.exit: DataDistributor sends it to all ranks, and "
                 "with shutdown_on_error=True ends them all."
             )
         expected = "my_files returns this rank's names"

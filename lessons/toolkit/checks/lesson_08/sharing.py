@@ -75,7 +75,7 @@ def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
     if blocks == shares and max(map(len, shares)) > 1:
         return "These are blocks. Deal the items out one by one, like cards: none is left over."
     if lost == names[whole_rounds:]:
-        return "Items beyond a whole number of rounds must not be cut off."
+        return "Do not drop the items after the last complete round."
     return "Deal the items out one by one, like cards, until none is left."
 
 
@@ -105,7 +105,7 @@ def check_8_3(distribute: Function, program: Any) -> str:
             raise CheckFailed(
                 "load() is called once, on rank 0",
                 f"called {len(called)} times on {ranks(size)}",
-                "Two nodes may list a folder in different orders: only rank 0 looks, "
+                "Two nodes may list a folder in different orders: only rank 0 may list it, "
                 "`if comm.Get_rank() == 0:`.",
             )
         if found != right:
@@ -114,7 +114,7 @@ def check_8_3(distribute: Function, program: Any) -> str:
                 f"rank 0 of {size} gets {', '.join(right[0])}",
                 shown(found[0]),
                 missing
-                or "round_robin on rank 0; then comm.scatter *returns* to each rank its share.",
+                or "Call round_robin on rank 0; then comm.scatter *returns* each rank's share.",
             )
     failures: list[tuple[str, Function]] = [
         ("a folder that does not exist", no_folder),
@@ -125,7 +125,10 @@ def check_8_3(distribute: Function, program: Any) -> str:
         found = on_ranks(3, lambda comm, loader=loader: distribute(comm, loader))
         everywhere(found, what)
     check_program(program)
-    return "One rank looks; a missing or empty folder raises on every rank, and nobody waits."
+    return (
+        "Only rank 0 lists the folder. If it is missing or empty, every rank raises an error, "
+        "and nobody waits."
+    )
 
 
 def raise_what_went_wrong(found: list[Any], what: str) -> None:
@@ -154,7 +157,7 @@ ENDS_ONE_RANK = (
 
 
 def only_elsewhere(found: list[Any], what: str) -> None:
-    """Raise CheckFailed for an error that only other ranks than 0 have.
+    """Raise CheckFailed for an error that occurs only on ranks other than 0.
 
     It is usually about a variable that only rank 0 has.
     """
@@ -184,8 +187,8 @@ def everywhere(found: list[Any], what: str) -> None:
             raise CheckFailed(
                 expected,
                 f"bcast returns {shown(told[0])}, and then {hanging[0]}",
-                "comm.bcast(…) returns on every rank what rank 0 gave, and changes no variable: "
-                "`problem = comm.bcast(problem)`. Then every rank looks at it and raises.",
+                "comm.bcast(…) returns on every rank what rank 0 passed, and changes no "
+                "variable: `problem = comm.bcast(problem)`. Then every rank checks it and raises.",
             )
         raise CheckFailed(
             expected,
@@ -197,17 +200,19 @@ def everywhere(found: list[Any], what: str) -> None:
         if not isinstance(result, DataDistributionError):
             advice = "Fewer files than ranks is an error: someone would have nothing to do."
             if isinstance(found[0], Exception) and not isinstance(result, Exception):
-                advice = "Rank 0 raises, and the others know of nothing: send it to all (bcast)."
+                advice = (
+                    "Rank 0 raises an error, but the others do not know: send it to all (bcast)."
+                )
             elif result is None:
-                advice = "`return None` tells nobody why: raise DataDistributionError(problem)."
+                advice = "`return None` gives no reason: raise DataDistributionError(problem)."
             elif isinstance(result, Exception):
                 advice = "Raise DataDistributionError with the message that rank 0 sent."
             shown_result = type(result).__name__ if isinstance(result, Exception) else shown(result)
             raise CheckFailed(expected, f"rank {rank}: {shown_result}", advice)
 
 
-MEAN = "The mean: the rank with fewer images runs out before."
-TOGETHER = "These are the steps of all ranks together; they step at once."
+MEAN = "This is the mean: the rank with fewer images has fewer batches."
+TOGETHER = "These are the steps of all ranks together, but they step at the same time."
 COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), ([129, 96], 32, 3)]
 
 
@@ -246,7 +251,7 @@ def check_8_5(my_samples: Function) -> str:
         if again != shares:
             raise CheckFailed(
                 "the same indices whenever epoch and rank are the same",
-                "others at each call",
+                "different ones at each call",
                 "A generator without a seed differs on every rank: default_rng([seed, epoch]).",
             )
         twice = sum(count > 1 for count in given.values())
@@ -269,4 +274,7 @@ def check_8_5(my_samples: Function) -> str:
         raise CheckFailed(
             "samples in random order", "rank 0 always reads 0, 4, 8, …", "Shuffle before slicing."
         )
-    return "Each sample once an epoch; the order is common to the ranks and new each epoch."
+    return (
+        "Each sample is read once per epoch, in an order that all ranks share and that is new "
+        "each epoch."
+    )

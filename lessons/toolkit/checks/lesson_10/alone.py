@@ -1,6 +1,6 @@
 """Checks of what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
 
-The network is wrapped by a replacement of DDP that records the student's calls.
+The network is wrapped by a replacement for DDP that records the student's calls.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ IMAGES, PARTS = 10, 4  # in parts of 3, 3, 3 and 1
 
 
 def pretended_ddp(module: Any) -> Any:
-    """Return a replacement of DistributedDataParallel.
+    """Return a replacement for DistributedDataParallel.
 
     It records its calls, and which of them would send gradients.
     """

@@ -23,11 +23,12 @@ def check_10_3(last_arrival: Callable[..., Any]) -> str:
         what = f"last_arrival({ready}, {travel})"
         found = number(last_arrival(*given), what)
         if given != (ready, travel):
-            raise CheckFailed(f"{what} leaves its lists as they are", "one changed", "Copy first.")
+            raise CheckFailed(f"{what} does not change its lists", "one changed", "Copy first.")
         right = arrived(ready, travel)
         mistakes = {
-            float(max(ready) + sum(travel)): "That is without overlap: the first bucket leaves as "
-            "soon as it is full, not after the last one is.",
+            float(max(ready) + sum(travel)): "That is without overlap: the first bucket leaves "
+            "as soon as it is full, not when the last one is "
+            "full.",
             float(max(r + t for r, t in zip(ready, travel, strict=True))): "Buckets share one "
             "link: a bucket waits until the one before it has arrived.",
             float(ready[0] + sum(travel)): "A bucket cannot leave before it is full, even if the "
@@ -35,9 +36,11 @@ def check_10_3(last_arrival: Callable[..., Any]) -> str:
             float(sum(travel)): "The first bucket leaves when it is full, not at 0.",
         }
         mistakes.pop(right, None)
-        advice = "It starts at max(its time, arrival of the one before), and then travels."
+        advice = "A bucket starts at max(its time, arrival of the one before), and then travels."
         compare(found, right, what, mistakes, advice)
-    return "It waits for its gradients and for the link; 58 ms for four buckets, 88 ms for one."
+    return (
+        "A bucket waits for its gradients and for the link; 58 ms for four buckets, 88 ms for one."
+    )
 
 
 def arrived(ready: list[float], travel: list[float]) -> float:

@@ -1,7 +1,7 @@
 """Checks of DDP's steps (10.1, 10.2), without starting ranks.
 
-The student's functions are called with a replacement of torch.distributed that claims to be one
-rank of several and records its calls. The effect on real ranks is in the jobs' records.
+The student's functions are called with a replacement for torch.distributed that claims to be one
+rank of several and records its calls. The jobs' records show the effect on real ranks.
 """
 
 import datetime
@@ -52,7 +52,7 @@ def where_it_is(module: Any, *_: Any, **__: Any) -> Any:
 
 
 def current_gpu(pin: Calls) -> int:
-    """Return the number of the GPU that was chosen last, as CUDA reports it; 0 before."""
+    """Return the number of the GPU that was chosen last, as CUDA reports it; 0 if none was."""
     return as_gpu(chosen(pin)[-1]).index or 0 if pin else 0
 
 
@@ -85,7 +85,7 @@ def started(init: Calls, rank: int, gpus: int) -> None:
         raise CheckFailed(
             "dist.init_process_group(…) is called",
             "it is not",
-            "Without it no rank knows another. help(dist.init_process_group) says what it takes.",
+            "Without it no rank knows another. help(dist.init_process_group) lists its arguments.",
         )
     given, named = init[-1]
     asked = dict(zip(NAMES, given, strict=False)) | named
@@ -102,8 +102,8 @@ def started(init: Calls, rank: int, gpus: int) -> None:
             raise CheckFailed(
                 f"{name}={wanted} for init_process_group",
                 shown(asked.get(name, "not given")),
-                "Ranks meet by three facts that start_ranks is given: who this one is, how many "
-                "there are in the whole job, and how long to wait for the others. "
+                "start_ranks gets three facts with which ranks find each other: its rank, the "
+                "number of ranks in the whole job, and how long to wait for the others."
                 + (f"{name} was another." if name in asked else f"{name} was not passed on."),
             )
 
@@ -161,24 +161,26 @@ def wrapped(program: Any, gpus: int) -> None:
     asked = named | dict(zip(POSITIONS, given[1:], strict=False))
     ids = asked.get("device_ids")
     if gpus and [as_gpu(one) for one in ids or []] != [device]:
-        advice = "One network, one GPU: the list holds this rank's device and no other."
+        advice = "One network, one GPU: the list contains only this rank's device."
         raise CheckFailed(f"device_ids names {device}", shown(ids), advice)
     if not gpus and ids is not None:
         raise CheckFailed(
-            "no device_ids on a CPU", shown(ids), "DDP refuses a list of CPUs: they are for GPUs."
+            "no device_ids on a CPU",
+            shown(ids),
+            "DDP refuses a list of CPUs: device_ids is for GPUs.",
         )
     if not asked.get("init_sync", True):
         raise CheckFailed(
-            "networks that begin equal",
+            "networks that are equal at the start",
             "init_sync=False",
-            "Leave init_sync out. With False, DDP sends nobody rank 0's parameters, and averaged "
-            "gradients move networks that stay different.",
+            "Leave init_sync out. With False, DDP does not send rank 0's parameters, and "
+            "averaged gradients cannot make different networks equal.",
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(
-            "buckets of at most 3 MB where distribute is given 3",
+            "buckets of at most 3 MB if distribute gets 3",
             shown(asked.get("bucket_cap_mb", "not given")),
-            "The size that distribute is given never reaches DDP. Later you compare sizes.",
+            "The size that distribute gets is not passed to DDP. You compare sizes later.",
         )
 
 
@@ -196,7 +198,7 @@ def check_10_2(program: Any) -> str:
         shares = [program.order_of(sampler, epoch) for sampler in samplers]
         for share in shares:
             if not isinstance(share, torch.Tensor):
-                advice = "torch.tensor(list(sampler)) makes one of the sampler's numbers."
+                advice = "torch.tensor(list(sampler)) turns the sampler's numbers into a tensor."
                 if share is None:
                     advice = "Is there a `return` in front of it?"
                 raise CheckFailed("a tensor of numbers", shown(share), advice)
@@ -210,7 +212,7 @@ def check_10_2(program: Any) -> str:
         if sorted(read) != list(range(images)):
             missing, twice = len(set(range(images)) - set(read)), len(read) - len(set(read))
             raise CheckFailed(
-                f"{size} ranks read {images} images once each, {images // size} a rank",
+                f"{size} ranks read {images} images once each, {images // size} per rank",
                 f"{len(read)} reads; {missing} images never, {twice} once more than needed",
                 "Iterate over the sampler itself: it gives this rank's share of an order that is "
                 "the same on all ranks.",
@@ -219,25 +221,25 @@ def check_10_2(program: Any) -> str:
         raise CheckFailed(
             "another order in epoch 2 than in epoch 1",
             "the same order",
-            "sampler.set_epoch(epoch) comes first; the sampler draws from its seed and the epoch.",
+            "Call sampler.set_epoch(epoch) first; the sampler draws from its seed and the epoch.",
         )
     first = program.order_of(samplers[0], 1).tolist()
     if first != orders[0][0]:
         raise CheckFailed(
             "order_of(sampler, 1) gives the same each time",
             "another order the second time",
-            "The order has to follow from seed and epoch alone: sampler.set_epoch(epoch) comes "
-            "first, and nothing is drawn besides.",
+            "The order may depend only on seed and epoch: call sampler.set_epoch(epoch) first, "
+            "and draw no other random numbers.",
         )
     for ranks in (1, 3):
         as_the_sampler_gives(program, ranks)
-    return "26 images on each of 4 ranks, none twice, in the order that is drawn for each epoch."
+    return "26 images on each of 4 ranks, none twice, in an order that is drawn for each epoch."
 
 
 def as_the_sampler_gives(program: Any, ranks: int) -> None:
-    """Check that the order is exactly the sampler's.
+    """Check that the order is exactly the sampler's, neither sorted nor shifted.
 
-    It is neither sorted nor shifted, also on one rank, and also where the sampler pads.
+    A single rank and shares that the sampler pads are checked, too.
     """
     from torch.utils.data import DistributedSampler
 
@@ -256,7 +258,8 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
             if found == right:
                 continue
             advice = (
-                "Nothing more is needed: sampler.set_epoch(epoch), then list(sampler) as it is."
+                "Nothing more is needed: call sampler.set_epoch(epoch), then return "
+                "list(sampler) unchanged."
             )
             where = next((n for n, pair in enumerate(zip(found, right, strict=False))
                           if pair[0] != pair[1]), 0)  # fmt: skip
@@ -266,13 +269,13 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
                 twice = "The sampler repeats some images, so that all shares have equal size."
                 advice = f"{twice} {advice}"
             elif found == sorted(right):
-                advice = f"Sorted, an epoch is in no random order any more. {advice}"
+                advice = f"A sorted epoch is no longer in random order. {advice}"
             elif found == once[-epoch:] + once[:-epoch]:
-                advice = f"That is one order for all epochs, moved on by the epoch. {advice}"
+                advice = f"That is one order for all epochs, shifted by the epoch. {advice}"
             elif found in drawn.values():
                 other = next(number for number, order in drawn.items() if order == found)
-                advice = f"That is the order of epoch {other}: give it the number of this one. "
-                advice += "set_epoch(epoch) comes before the sampler is read."
+                advice = f"That is the order of epoch {other}: pass the number of this epoch. "
+                advice += "Call set_epoch(epoch) before you read the sampler."
             raise CheckFailed(
                 f"rank {rank} of {ranks}, epoch {epoch}: {wanted}"
                 + f" from place {where}" * (where > 0),

@@ -27,15 +27,17 @@ def check_11_1(plan: ModuleType) -> str:
         given = list(costs)
         bounds = whole_numbers(plan.split(given, stages), what)
         if given != costs:
-            raise CheckFailed(f"{what} leaves costs as they are", shown(given), "Work on a copy.")
+            raise CheckFailed(f"{what} does not change costs", shown(given), "Work on a copy.")
         if len(bounds) != stages + 1:
-            advice = f"{stages} stages have {stages + 1} ends: 0, the cuts, the number of layers."
+            advice = (
+                f"{stages} stages have {stages + 1} ends: 0, the cuts, and the number of layers."
+            )
             raise CheckFailed(f"{what}: {stages + 1} numbers", shown(bounds), advice)
         if (bounds[0], bounds[-1]) != (0, len(costs)):
-            advice = "The first stage begins at layer 0, the last one ends behind the last layer."
+            advice = "The first stage begins at layer 0, the last one ends after the last layer."
             raise CheckFailed(f"{what}: from 0 to {len(costs)}", shown(bounds), advice)
         if any(a >= b for a, b in itertools.pairwise(bounds)):
-            advice = "Every stage needs a layer: the ends have to grow."
+            advice = "Every stage needs a layer, so the ends have to grow."
             raise CheckFailed(f"{what}: ends that grow", shown(bounds), advice)
         best, found = least(costs, stages), heaviest(costs, bounds)
         if found > best:
@@ -44,7 +46,7 @@ def check_11_1(plan: ModuleType) -> str:
                 f"{found}, with the ends {bounds}",
                 wrong_split(costs, stages, bounds),
             )
-    return "The heaviest stage, for which all others wait, is as light as can be."
+    return "The heaviest stage, for which all others wait, is as light as possible."
 
 
 def whole_numbers(value: Any, what: str) -> list[int]:
@@ -60,7 +62,10 @@ def whole_numbers(value: Any, what: str) -> list[int]:
 def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str:
     sizes = {b - a for a, b in itertools.pairwise(bounds)}
     if max(sizes) - min(sizes) <= 1:
-        return "Equally many layers are not equal work: one waits for the other. Add up the costs."
+        return (
+            "Equal numbers of layers are not equal work: one stage waits for the other. Add up "
+            "the costs."
+        )
     return (
         "Filling one stage after the other does not find it. So few layers can be cut in few ways: "
         "try all of them (itertools.combinations of the places in between)."
@@ -74,13 +79,14 @@ def check_11_2(bubble: Function) -> str:
         right = (stages - 1) / (m + stages - 1)
         mistakes = {
             (stages - 1) / m: "That is the other bubble: idle time over the time that would be "
-            "enough. Here it is asked as a share of all the time, which cannot pass 1.",
-            (stages - 1) / (m + stages): "How many turns are there? The last stage begins in turn "
-            "number `stages` and then has m to do.",
+            "enough. Here, return its share of the whole time, which cannot "
+            "exceed 1.",
+            (stages - 1) / (m + stages): "How many turns are there? The last stage begins in "
+            "turn number `stages` and then needs m turns.",
             stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
             1 - right: "That is the share in which it works.",
             1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
-            stages - 1.0: "Those are turns: divide by how many there are in all.",
+            stages - 1.0: "Those are turns: divide by the total number of turns.",
         }
         mistakes.pop(right, None)
         what = f"bubble({stages}, {m})"
@@ -97,7 +103,10 @@ def check_11_3(plan: ModuleType) -> str:
     for stages, replicas in ((2, 2), (2, 1), (1, 3), (3, 2), (2, 4)):
         for rank in (*range(1, stages * replicas), 0):
             try_grid(plan.grid, rank, stages, replicas)
-    return "Both orders end, as early as can be; 1F1B holds few; each rank knows its place."
+    return (
+        "Both orders end as early as possible, 1F1B holds few micro-batches, and each rank knows "
+        "its place."
+    )
 
 
 def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
@@ -106,10 +115,12 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
     try:
         orders = [[(str(passed), int(k)) for passed, k in order] for order in found]
     except (TypeError, ValueError):
-        advice = 'For each stage a list of pairs, [("F", 0), ("B", 0)].'
+        advice = 'Return a list of pairs for each stage, [("F", 0), ("B", 0)].'
         raise CheckFailed(f"{what}: {stages} lists of pairs", shown(found), advice) from None
     if len(orders) != stages:
-        raise CheckFailed(f"{what}: {stages} lists", f"{len(orders)}", "One for each stage.")
+        raise CheckFailed(
+            f"{what}: {stages} lists", f"{len(orders)}", "Return one list for each stage."
+        )
     every = sorted((passed, k) for passed in "FB" for k in range(m))
     for stage, order in enumerate(orders):
         if sorted(order) != every:
@@ -118,7 +129,10 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
     try:
         boxes = timed(orders)
     except Deadlock as dead:
-        advice = "A backward pass needs that of the stage after, and its own forward pass before."
+        advice = (
+            "A backward pass needs the backward pass of the stage after, and its own forward "
+            "pass, before it."
+        )
         raise CheckFailed(f"{what} comes to an end", f"{dead}", advice) from None
     for stage, (order, most) in enumerate(zip(orders, held(orders), strict=True)):
         allowed = m if kind == "gpipe" else min(m, stages - stage)
@@ -161,11 +175,11 @@ def try_grid(grid: Function, rank: int, stages: int, replicas: int) -> None:
         raise CheckFailed(f"{what} = {right}", shown(found), advice) from None
     if mine == right:
         return
-    advice = "Draw the ranks of a replica in a row: which ones stand below each other?"
+    advice = "Draw the ranks of each replica in a row: which ranks are below each other?"
     if mine[:2] == right[:2]:
-        advice = "The same layers are held by the same stage of every replica."
+        advice = "The same stage of every replica has the same layers."
         if rank not in mine[2]:
-            advice = "This rank has its layers, too: it belongs to the list."
+            advice = "This rank has these layers, too: it belongs in the list."
     elif mine[:2] == (rank // replicas, rank % replicas):
         advice = "A replica's stages are neighbours here: rank 1 is stage 1 of replica 0."
     raise CheckFailed(f"{what} = {right}", shown(found), advice)

@@ -15,7 +15,7 @@ PARTS = (3, 4, 2, 3)  # images of the micro-batches
 
 
 class PretendedDist:
-    """A replacement of torch.distributed for ranks that are threads.
+    """A replacement for torch.distributed for ranks that are threads.
 
     Sends and receives wait for each other.
     """
@@ -25,17 +25,21 @@ class PretendedDist:
         self.waiting_sends = False
 
     def __getattr__(self, name: str) -> Any:
-        advice = "The check plays ranks with these three; the lesson's text says what each does."
+        advice = "The check knows only these three; the lesson's text explains them."
         raise CheckFailed("dist.isend, dist.send and dist.recv", f"dist.{name}", advice)
 
     def isend(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> Any:
         if tensor is None:
-            advice = "x.grad is None without x.requires_grad_(), after x was received and before "
-            advice += "the layers. Only x and the parameters keep a gradient, outputs do not."
+            advice = (
+                "Call x.requires_grad_() after x was received and before the layers, or x.grad is "
+                "None. Only x and the parameters keep a gradient, outputs do not."
+            )
             raise CheckFailed("isend sends a tensor", "None", advice)
         if dst is None:
-            advice = "The first stage has nobody before it and the last one nobody after it: ask "
-            advice += "`if stage.before is not None`, and the same of stage.after."
+            advice = (
+                "The first stage has no stage before it and the last one none after it: ask "
+                "`if stage.before is not None`, and likewise for stage.after."
+            )
             raise CheckFailed("isend sends to a rank", "to None", advice)
         self.right_group("isend", group, down=dst > self.own.comm.rank)
         array = tensor.detach().contiguous().numpy()
@@ -49,19 +53,25 @@ class PretendedDist:
         import numpy as np
 
         if src is None:
-            advice = "The first stage has nobody before it and the last one nobody after it: ask "
-            advice += "`if stage.before is not None`, and the same of stage.after."
+            advice = (
+                "The first stage has no stage before it and the last one none after it: ask "
+                "`if stage.before is not None`, and likewise for stage.after."
+            )
             raise CheckFailed("recv gets a rank", "it gets None", advice)
         self.right_group("recv", group, down=src < self.own.comm.rank)
         if str(tensor.dtype) != "torch.float64":
-            advice = "x.new_empty(…) and torch.empty_like(…) are like what they are made from."
-            raise CheckFailed("recv has room for float64", f"for {tensor.dtype}", advice)
+            advice = "x.new_empty(…) and torch.empty_like(…) use the type of x or of the argument."
+            raise CheckFailed("recv gets a tensor of float64", f"one of {tensor.dtype}", advice)
         room = np.full(tensor.shape, np.nan)
         self.own.comm.Recv(room, src)
         if np.isnan(room).any():
-            advice = "What comes has the shape that was sent: (len(x), stage.width) at the door of "
-            advice += "a stage, that of `outputs` on the way back."
-            raise CheckFailed("recv has room for what comes", f"room for {room.shape}", advice)
+            advice = (
+                "The received tensor has the shape that was sent: (len(x), stage.width) forward, "
+                "and the shape of `outputs` backward."
+            )
+            raise CheckFailed(
+                "recv gets a tensor of the right shape", f"one of shape {room.shape}", advice
+            )
         tensor.detach().numpy()[...] = room
 
     def right_group(self, name: str, group: Any, down: bool) -> None:
@@ -69,8 +79,10 @@ class PretendedDist:
         if group != wanted:
             found = f"group=stage.{group}" if group in ("down", "up") else f"group={group}"
             what = "activations" if down else "gradients"
-            advice = "In 1F1B both are under way at once: in one group GPUs would wait for each "
-            advice += "other, although Gloo on CPUs does not."
+            advice = (
+                "In 1F1B both are in transit at the same time. In one group GPUs would wait for "
+                "each other, although Gloo on CPUs does not."
+            )
             raise CheckFailed(f"{name} of {what} with group=stage.{wanted}", found, advice)
 
 
@@ -108,7 +120,7 @@ def check_11_4(pipeline: ModuleType) -> str:
                 try_stages(pipeline, pretended, stages, kind)
     finally:
         pipeline.dist = real  # type: ignore[attr-defined]
-    return "Activations go down, gradients come up, and all layers learn as in one process."
+    return "Activations go forward, gradients come back, and all layers learn as in one process."
 
 
 def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind: str) -> None:
@@ -159,8 +171,10 @@ def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind
     try:
         outcome = run_on_ranks(on_rank, list(range(stages)))
     except Hang as hang:
-        advice = "One receives what the other does not send. Forward: from stage.before, then to "
-        advice += "stage.after; backward the other way round."
+        advice = (
+            "One stage receives what the other does not send. Forward: from stage.before, to "
+            "stage.after; backward the other way round."
+        )
         if pretended.waiting_sends:
             advice = "dist.send waits until the other side receives, and here both sides send: "
             advice += "sent.append(dist.isend(…)) goes on at once."
@@ -176,7 +190,7 @@ def two_of(value: Any) -> tuple[Any, Any]:
         came_in, outputs = value
     except (TypeError, ValueError):
         advice = "return x, outputs: `backward` needs both."
-        wanted = "forward returns what came in and what came out"
+        wanted = "forward returns its input and its output"
         raise CheckFailed(wanted, f"one {type(value).__name__}", advice) from None
     return came_in, outputs
 
@@ -189,13 +203,13 @@ def wrong_outputs(outputs: Any, pull: Any) -> CheckFailed:
 def compare_gradient(layer: int, found: Any, right: Any, where: str) -> None:
     what = f"{where}: the gradient of layer {layer}"
     if found is None:
-        advice = "Nothing leads back to it: outputs.backward(gradient), on every stage."
+        advice = "No gradient reaches this layer: call outputs.backward(gradient) on every stage."
         raise CheckFailed(f"{what} begins {first(right)}", "none", advice)
     if bool(((found - right).abs() < 1e-9).all()):
         return
     advice = "What does the stage after send, and does outputs.backward(…) get it?"
     if bool((found == 0).all()):
-        advice = "It is 0: nothing came back from the stage after, or x was not what it sent."
+        advice = "It is 0: the stage after sent nothing back, or x was not what it had sent."
     raise CheckFailed(f"{what} begins {first(right)}", first(found), advice)
 
 

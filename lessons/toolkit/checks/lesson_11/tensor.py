@@ -1,4 +1,4 @@
-"""Checks of layers cut over the ranks (11.5, 11.6), and of the bytes that this sends (11.7)."""
+"""Checks of layers cut over the ranks (11.5, 11.6), and of the bytes that these send (11.7)."""
 
 import threading
 from collections.abc import Callable
@@ -70,7 +70,7 @@ ALIKE = "Every rank has to call `summed` equally often and in the same order."
 
 
 class PretendedDist:
-    """A replacement of torch.distributed for ranks that are threads, with an allreduce."""
+    """A replacement for torch.distributed for ranks that are threads, with an allreduce."""
 
     def __init__(self, own: threading.local) -> None:
         import torch.distributed as dist
@@ -168,7 +168,9 @@ def wrong_output(found: Any, right: Any, whole: list[Any], rank: int, ranks: int
         "You divided the sum, which gives a mean. The parts add up: do not divide.": (
             (right - b2) / ranks + b2
         ),
-        "No relu after the row layer: the network has it between blocks.": torch.relu(right),
+        "Leave out the relu after the row layer: the network has it between blocks.": torch.relu(
+            right
+        ),
         "The column layer's bias is missing: linear(x, *column) takes both.": (
             torch.relu(x @ w1.T) @ w2.T + b2
         ),

@@ -6,15 +6,15 @@ from typing import Any
 from lessons.toolkit import foretelling
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, shown
 
-FIT_AGAIN = "Fit the sizes that you have, and look how far the laws are apart."
+FIT_AGAIN = "Fit the sizes that you have, and see how far apart the laws are."
 
 
-FAR = 2  # times worse at the next size: no table is so bad, so the unit is wrong
+FAR = 2  # times worse at the next size; no table is that bad, so the unit must be wrong
 
 
 @exercise("12.5")
 def check_12_5(intervals: Mapping[str, Any]) -> str:
-    """An interval for each table, no wider than allowed, at a place that a doubling can reach."""
+    """An interval for each table: not too wide, and within what the next size can reach."""
     for name, table in foretelling.TABLES.items():
         if name not in intervals:
             raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")
@@ -27,7 +27,7 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             raise CheckFailed("0 < low ≤ high", f"{low:g}, {high:g}", advice)
         if table.too_wide(low, high):
             found = f"{name}: {low:g} to {high:g}, {high / low:.3g} times"
-            advice = f"An interval that says nothing is always right. {FIT_AGAIN}"
+            advice = f"A very wide interval is always right, but says nothing. {FIT_AGAIN}"
             raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)
         last, grown = table.values[-1], table.asked / table.sizes[-1]
         ideal = last / grown if table.is_time else last * grown
@@ -42,6 +42,6 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             advice = f"Is it in {table.what}, as the table is, or a speedup, or another unit?"
             raise CheckFailed(wanted, found, advice)
     return (
-        f"{len(foretelling.TABLES)} intervals, none wider than asked. Whether they hold the truth "
-        "shows below."
+        f"{len(foretelling.TABLES)} intervals, none too wide. Below you see whether they contain "
+        "the truth."
     )

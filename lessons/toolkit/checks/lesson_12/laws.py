@@ -12,7 +12,7 @@ Function = Callable[..., Any]
 
 SIZES = (1, 2, 4, 8, 16)
 LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # the points of a line through 0
-BRACKETS = "Brackets around both differences: (1/S − 1/p) / (1 − 1/p)."
+BRACKETS = "Put brackets around both differences: (1/S − 1/p) / (1 − 1/p)."
 THREE = "Amdahl's, Gustafson's and the USL's answers"
 
 
@@ -30,11 +30,11 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             0.1,
             f"karp_flatt({gain:.4g}, {p})",
             {
-                1 / gain - 1 / p: "Divide by what is possible at most: 1 − 1/p.",
+                1 / gain - 1 / p: "Divide by the largest possible value: 1 − 1/p.",
                 (gain - p) / (1 - p): "That is Gustafson's fraction: begin with 1/S − 1/p.",
-                1 - gain / p: "That is what efficiency lacks: (1/S − 1/p) / (1 − 1/p).",
+                1 - gain / p: "That is what efficiency lacks: use (1/S − 1/p) / (1 − 1/p).",
                 0.9: "That is the parallel part: 1/S comes first, then 1/p.",
-                -0.1: "1/S − 1/p, in this order.",
+                -0.1: "The order is wrong: 1/S − 1/p.",
                 1 / gain - 2 / p: BRACKETS,
                 1 / gain - 1 / (p - 1): BRACKETS,
             },
@@ -49,15 +49,19 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             f"ring_s({p}, 1e8, 5e-6, 2e10)",
             {
                 2 * (p - 1) * (alpha + size / rate): "Each message is a chunk of n/p bytes.",
-                (p - 1) * alpha + (p - 1) / p * size / rate: "Two rounds: reduce, then gather.",
+                (p - 1) * alpha
+                + (p - 1) / p * size / rate: "There are two rounds: reduce, then gather.",
                 2 * (p - 1) / p * size / rate: "The latency of 2(p−1) messages is missing.",
                 2 * (p - 1) * alpha + 2 * size / rate: "A rank keeps its own part: (p−1)/p of n.",
                 2 * p * alpha + 2 * (p - 1) / p * size / rate: "2(p−1) messages, not 2p.",
-                2 * p * (alpha + size / rate): "That is one parameter server, of lesson 06.",
+                2 * p * (alpha + size / rate): "That is one parameter server, as in lesson 06.",
             },
             "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06.",
         )
-    return "A serial part of 0.1 is 0.1 on 2, 4 and 64 ranks; the ring grows with its messages."
+    return (
+        "A serial part of 0.1 gives 0.1 on 2, 4 and 64 ranks; the ring's time grows with its "
+        "messages."
+    )
 
 
 @exercise("12.3")
@@ -80,17 +84,17 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     seconds = made(lambda p: a + b / p)
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
     if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
-        raise CheckFailed("a = 30 s, b = 500 s", "exchanged", "Return a, what stays, first.")
+        raise CheckFailed("a = 30 s, b = 500 s", "exchanged", "Return a, the constant part, first.")
     compare(found[0], a, "a of T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
     compare(found[1], b, "b of T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
     noisy = [t * (1 + 0.05 * (-1) ** i) for i, t in enumerate(seconds)]
     fixed, divided = line([1 / p for p in SIZES], noisy)
     found = pair(fixed_and_divided(list(SIZES), noisy), "fixed_and_divided(…)", ("a", "b"))
     told = ", ".join(f"{t:.4g}" for t in noisy)
-    advice = "Least squares over all sizes, np.polyfit(1/p, T, 1): not two of the points alone."
+    advice = "Use least squares over all sizes, np.polyfit(1/p, T, 1), not two of the points."
     compare(found[0], fixed, f"a of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
     compare(found[1], divided, f"b of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
-    return "f = 0.03, s = 0.2, a = 30 s and b = 500 s come back from points of their laws."
+    return "f = 0.03, s = 0.2, a = 30 s and b = 500 s are recovered from points of their laws."
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
@@ -111,7 +115,7 @@ def one_fit(
         right,
         f"{name} of S = {told} on {', '.join(map(str, SIZES))}",
         mistakes,
-        "Least squares of a line through 0: sum(x·y) / sum(x·x), with x = p − 1 and y = "
+        "Use least squares of a line through 0: sum(x·y) / sum(x·x), with x = p − 1 and y = "
         f"{LEFT_OVER[name]}, over all sizes.",
     )
 
@@ -140,7 +144,7 @@ def check_12_4(usl: Function, at: Function) -> str:
         found = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))
         for value, right, name in zip(found, (sigma, kappa), ("sigma", "kappa"), strict=True):
             if abs(value - right) > 2e-5:
-                advice = "Least squares of p/S − 1 = σ(p−1) + κp(p−1): two columns, lstsq."
+                advice = "Use least squares of p/S − 1 = σ(p−1) + κp(p−1): two columns, lstsq."
                 raise CheckFailed(f"{name} = {right}", f"{value:.4g}", advice)
     falls = made(usl_of(0.05, -0.001))
     sigma, kappa = pair(usl(list(SIZES), falls), "usl(…)", ("sigma", "kappa"))

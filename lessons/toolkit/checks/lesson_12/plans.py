@@ -30,23 +30,28 @@ def check_12_1(program: Any) -> str:
             if pair != right(size):
                 raise wrong(mode, size, pair, right(size))
         if any(isinstance(value, float) for pair in found for value in pair):
-            advice = "A batch of 48.0 images splits no list: divide with `//`."
+            advice = "48.0 is not a whole number of images: divide with `//`."
             raise CheckFailed("whole numbers", shown(found), advice)
     alone = program.plan("strong", [4], BATCH, SAMPLES)
     if pairs_of(alone, "strong", [4]) != [RIGHT["strong"](4)]:
-        advice = "The number of ranks is what `sizes` holds, not the place in the list."
+        advice = "The numbers of ranks are the values in `sizes`, not their places in the list."
         raise CheckFailed(f"plan('strong', [4], …) = [{RIGHT['strong'](4)}]", shown(alone), advice)
     uneven = program.plan("strong", [3], 64, 600)
     if pairs_of(uneven, "strong", [3]) != [(21, 600)]:
         advice = (
-            "64 // 3 = 21: the rest is left out, a batch of all ranks is never larger than asked."
+            "64 // 3 = 21: the rest is left out, so the global batch is never larger than "
+            "requested."
         )
         raise CheckFailed("plan('strong', [3], 64, 600) = [(21, 600)]", shown(uneven), advice)
     five = program.plan("strong", [5], 64, 600)
     if pairs_of(five, "strong", [5]) != [(12, 600)]:
-        advice = "64 / 5 = 12.8: the rest is left out, not rounded, or 5 ranks take 65 images."
+        advice = (
+            "64 / 5 = 12.8: the rest is left out, not rounded up, or 5 ranks would take 65 images."
+        )
         raise CheckFailed("plan('strong', [5], 64, 600) = [(12, 600)]", shown(five), advice)
-    return "Strong: 96, 48, 24, 12 images a rank; epoch: 96 each; weak: 4,800 images for each rank."
+    return (
+        "Strong: 96, 48, 24, 12 images per rank; epoch: 96 each; weak: 4,800 images for each rank."
+    )
 
 
 def pairs_of(found: Any, mode: str, sizes: list[int] = SIZES) -> list[tuple[float, float]]:
@@ -65,7 +70,7 @@ def pairs_of(found: Any, mode: str, sizes: list[int] = SIZES) -> list[tuple[floa
 
 
 def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int]) -> CheckFailed:
-    advice = f"{mode}: {STAYS[mode]} stay as they are, whatever the number of ranks."
+    advice = f"{mode}: {STAYS[mode]} do not depend on the number of ranks."
     batch, samples = pair
     kinds = [name for name, other in RIGHT.items() if name != mode and other(size) == pair]
     if kinds and size > 1:
@@ -77,6 +82,8 @@ def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int
     elif mode != "weak" and samples * size == SAMPLES:
         advice = f"The images are those of all ranks together. {advice}"
     elif mode == "weak" and samples == SAMPLES:
-        advice = f"Every rank brings {SAMPLES:,} images: together size times as many. {advice}"
+        advice = (
+            f"Every rank adds {SAMPLES:,} images: together they have size times as many. {advice}"
+        )
     expected = f"plan({mode!r}, …) on {counted(size, 'rank')} = {right}"
     return CheckFailed(expected, shown(tuple(int(v) if v == int(v) else v for v in pair)), advice)

@@ -12,20 +12,26 @@ Function = Callable[..., Any]
 
 SECONDS = [3.0, 2.0, 2.0, 2.5, 2.0]
 CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
-    ([0.5, 0.7, 0.82, 0.84, 0.85], 7.0, {3: "In seconds: add up the epochs until then.",
+    ([0.5, 0.7, 0.82, 0.84, 0.85], 7.0, {3: "Return seconds: add up the epochs until then.",
                                          5.0: "The epoch that reaches the target counts, too.",
                                          6.0: "Epochs differ: add up their own seconds.",
-                                         2.0: "That is this epoch alone: add up all until it.",
-                                         9.5: "Reached is reached: the next one only confirms it.",
-                                         11.5: "Until it is reached, not to the end."}),
-    ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next one is below 0.8. It has "
-                                               "to hold at the next evaluation."}),
+                                         2.0: (
+                                             "That is this epoch alone: add up all epochs up to "
+                                             "it."
+                                         ),
+                                         9.5: (
+                                             "Stop at the epoch that reaches the target. The "
+                                             "next one only confirms it."
+                                         ),
+                                         11.5: "Stop when it is reached, not at the end."}),
+    ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next value is below 0.8. It "
+                                               "has to hold at the next evaluation."}),
     # It holds at the next evaluation, which is enough: later evaluations do not count.
     ([0.5, 0.81, 0.82, 0.79, 0.83], 5.0, {}),
-    ([0.5, 0.85, 0.82, 0.83, 0.84], 5.0, {7.0: "0.82 is lower than 0.85 and holds all the same: it "
-                                               "is not below 0.8."}),
-    ([0.5, 0.8, 0.8, 0.85, 0.86], 5.0, {9.5: "0.8 is reached with 0.8: at least, not above.",
-                                        7.0: "0.8 is reached with 0.8: at least, not above."}),
+    ([0.5, 0.85, 0.82, 0.83, 0.84], 5.0, {7.0: "0.82 is lower than 0.85, but not below 0.8, so "
+                                               "it holds."}),
+    ([0.5, 0.8, 0.8, 0.85, 0.86], 5.0, {9.5: "0.8 reaches the target of 0.8: compare with `>=`.",
+                                        7.0: "0.8 reaches the target of 0.8: compare with `>=`."}),
     ([0.5, 0.6, 0.7, 0.75, 0.78], None, {}),
     ([0.5, 0.6, 0.7, 0.75, 0.81], None, {}),
 ]  # fmt: skip
@@ -44,11 +50,13 @@ def check_12_6(time_to: Function) -> str:
             continue
         if found is None:
             advice = (
-                "It is reached and holds at the next evaluation, be that a little lower; what "
-                "comes later does not count. Is there a `return`?"
+                "The target is reached and holds at the next evaluation, even if that is a "
+                "little lower. Later evaluations do not count. Is there a `return`?"
             )
             if accuracies[1] > 0.8 > accuracies[2]:
-                advice = f"Look on after {accuracies[1]}, which did not hold: {accuracies[3]} does."
+                advice = (
+                    f"Continue after {accuracies[1]}, which did not hold: {accuracies[3]} does."
+                )
             raise CheckFailed(f"{what} = {right:g} s", "None", advice)
         compare(number(found, what), right, what, mistakes, "Sum of seconds up to that epoch.")
     return "7 s where it holds, 9.5 s where the first time was luck, None where it is not sure."
@@ -88,13 +96,13 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             hours,
             f"GPU-hours of {line}",
             {
-                elapsed: "Times the GPUs: the whole allocation is paid for, idle ones, too.",
+                elapsed: "Multiply by the GPUs: you pay for all of them, including idle ones.",
                 3600 * hours: "In hours: divide the seconds by 3,600.",
                 hours - 96: "1-02:00:00 is a day and two hours.",
                 2 * hours: "gres/gpu:h100=4 and gres/gpu=4 are the same four."
                 if "h100" in line
                 else "gres/gpu counts the GPUs of the whole job, on all of its nodes.",
-                2 * elapsed: "Times the GPUs, not the nodes.",
+                2 * elapsed: "Multiply by the number of GPUs, not of nodes.",
             },
             "gres/gpu × elapsed seconds / 3600; without gres/gpu it is 0.",
         )
@@ -148,13 +156,13 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
         words = len(different_words(text))
         if words < fewest:
             found = f"{counted(words, 'different word')}"
-            wanted = f"“{part}” has at least {fewest} different words; numbers are none"
+            wanted = f"“{part}” has at least {fewest} different words, not counting numbers"
             raise CheckFailed(wanted, found, f"Say {hint}.")
         if part in report.numbers and not NUMBER.search(text):
             wanted = f"“{part}” names a number, in digits"
             raise CheckFailed(wanted, shown(text), f"Say {hint}.")
     told = {as_read(text) for text in texts.values()}
     if len(told) < len(texts):
-        advice = "Each answers another question; see the text above."
+        advice = "Each part answers a different question; see the text above."
         raise CheckFailed("three texts", "the same one twice", advice)
     return "Three parts in your own words. The cell below writes the report with them."

@@ -26,8 +26,8 @@ def check_16_2(simulate_async: Callable[..., Any]) -> str:
     if late != right:
         first = next(n for n in range(UPDATES) if late[n] != right[n])
         advice = (
-            "Whoever is ready first updates next: keep for each worker when it will be ready, take "
-            "the earliest, and add its own delay."
+            "The worker that is ready first updates next: store for each worker when it will be "
+            "ready, take the earliest, and add its own delay."
         )
         if late == [n - read for n, read in enumerate(simulated([1.0] * len(UNEQUAL)))]:
             advice = f"The delays make no difference. {advice}"
@@ -40,10 +40,8 @@ def staleness(simulate_async: Callable[..., Any], p: int, delays: list[float]) -
     call = f"simulate_async({p}, {delays if p < 4 else '…'}, {UPDATES})"
     reads = simulate_async(p, given := list(delays), UPDATES)
     if given != delays:
-        advice = (
-            "The times of all workers begin as a copy, list(delays): else the delays grow, too."
-        )
-        raise CheckFailed(f"{call} leaves the list delays as it is", "it was changed", advice)
+        advice = "Start the workers' times with a copy, list(delays), or the delays change as well."
+        raise CheckFailed(f"{call} does not change the list delays", "it was changed", advice)
     if reads is None:
         raise CheckFailed(f"{call} is a list", "None", "Is there a `return` in front of it?")
     if not isinstance(reads, Sequence) and not hasattr(reads, "tolist"):
@@ -68,7 +66,7 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
             return "These stay the same: return what each update had read, not how late it was."
         return "After its update a worker reads again; here it continues with what it read first."
     if abs(mean - p) < 1e-9:
-        return "A worker reads after its own update, so that one counts as made: update + 1."
+        return "A worker reads after its own update, so that update counts as made: update + 1."
     if abs(mean - (p - 1) / 2) < 1e-9:
         return "All read the same state and wait for each other: that is a barrier, so synchronous."
     if mean == 0:

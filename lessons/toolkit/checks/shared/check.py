@@ -1,8 +1,8 @@
-"""The base of public checks: functions whose first line of documentation the student reads.
+"""The base of public checks.
 
 A check calls the student's function and raises CheckFailed, or returns a few words about the
 correct result. `@exercise` converts every other event (a gap, an error in the student's code, no
-result) into the same three lines.
+result) into the same three lines. Students see the first line of a check's docstring.
 """
 
 import functools
@@ -53,8 +53,8 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
     def decorate(function: Callable[..., str]) -> Callable[..., None]:
         @functools.wraps(function)
         def check(*students: Any, **options: Any) -> None:
-            # TensorFlow reads a lambda's source through this cache, which has a reloaded program
-            # in its old version, and would run the old lines.
+            # TensorFlow reads a lambda's source through this cache. After a reload, the cache still
+            # has the old version of the program, whose lines would run.
             linecache.checkcache()
             try:
                 right = function(*students, **options)

@@ -50,7 +50,7 @@ class Comm:
             things, calls = list(meeting.things), set(meeting.calls)
             meeting.barrier.wait(PATIENCE)
         except threading.BrokenBarrierError:
-            raise Hangs(f"rank {self.rank} waits in {call}() for ever", self.received) from None
+            raise Hangs(f"rank {self.rank} waits in {call}() forever", self.received) from None
         if len(calls) > 1:
             said = f"ranks call {' and '.join(sorted(calls))} at the same time"
             raise Hangs(said, self.received)
@@ -63,7 +63,7 @@ class Comm:
     def scatter(self, things: Any = None, root: int = 0) -> Any:
         sent = self.exchange("scatter", things)[root]
         if not isinstance(sent, Sequence) or len(sent) != self.size:
-            raise ValueError(f"scatter takes a list of {self.size} things, one for each rank")
+            raise ValueError(f"scatter takes a list of {self.size} items, one for each rank")
         return sent[self.rank]
 
     def gather(self, thing: Any, root: int = 0) -> Any:

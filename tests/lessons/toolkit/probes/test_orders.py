@@ -22,7 +22,7 @@ def own_shuffle(sampler, epoch):
 
 WRONG = {
     "the first epoch's": lambda sampler, epoch: torch.tensor(list(sampler)),
-    "moved on by the epoch": moved_on,
+    "shifted by the epoch": moved_on,
     "the first epoch's share, shuffled": own_shuffle,
     "sorted": lambda sampler, epoch: drawn(sampler, epoch).sort().values,
     "the epoch after": lambda sampler, epoch: drawn(sampler, epoch + 1),
