@@ -173,7 +173,7 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
             fault = (
                 "counts, but cannot be compared with a measurement. Write"
                 if question.kind == "prediction"
-                else "is not what is asked,"
+                else "has the wrong form. Expected:"
             )
             yield f"{file}: {name} = {given[name].text} {fault} {kind}"
     without = sorted(set(wanted) - set(given))

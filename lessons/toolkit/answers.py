@@ -37,7 +37,7 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
 def to_look_at_again(
     lesson: str | None, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a sentence on each of these answers that is wrong or has the wrong form."""
+    """Yield a sentence on each answer in `written` that is wrong or has the wrong form."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     questions = rubric.load_rubric(file).answers if lesson and file.exists() else {}
     for name in names:
@@ -46,9 +46,9 @@ def to_look_at_again(
             continue
         asked = of_another_kind(lesson, name, question, text)
         if asked:
-            yield f"Look again at {name}: {text} is not what is asked, {asked}."
+            yield f"Look again at {name}: {text} has the wrong form. Expected: {asked}."
         elif advice := answer_hints.hint(lesson, name, question, text):
-            yield f"Look again at {name}: {text} is not it. Hint: {advice}"
+            yield f"Look again at {name}: {text} is wrong. Hint: {advice}"
 
 
 def _written(value: object) -> str:

@@ -1,7 +1,7 @@
 """Compare this run's measurements with the values that a lesson promises.
 
-Other work on the machine changes seconds. So a measurement outside its range may mean a busy
-machine or a mistake, and repeated measurements show which of the two it is.
+Other work on the machine changes measured times. So a measurement outside its range may mean a busy
+machine or a mistake. Repeated measurements show which of the two it is.
 """
 
 import textwrap

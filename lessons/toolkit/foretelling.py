@@ -42,7 +42,7 @@ class Table:
     sizes: tuple[int, ...]
     values: tuple[float, ...]
     asked: int
-    widest: float  # an interval's high end over its low end, at most
+    widest: float  # largest allowed ratio of an interval's high end to its low end
     is_time: bool = False
 
     def too_wide(self, low: float, high: float) -> bool:
@@ -69,7 +69,7 @@ TABLES = {
         (1, 8, 16, 32), (19.4, 146, 291, 565), 64, 1.3,
     ),
     "p100_vgg16": Table(
-        "VGG16, 32 images a GPU, P100", TENSORFLOW, "images/s",
+        "VGG16, 32 images per GPU, P100", TENSORFLOW, "images/s",
         (1, 2, 4), (144, 281, 549), 8, 1.45,
     ),
     "a100_minutes": Table(
@@ -112,7 +112,7 @@ def write(name: str, low: float, high: float) -> None:
     if key in folder:
         first = foretold.read(key, folder[key])
         if first and (f"{first.low:g}", f"{first.high:g}") != (f"{low:.6g}", f"{high:.6g}"):
-            print(f"{name}: you know the truth already. What you said before it stays:")
+            print(f"{name}: you have already seen the true value. Your earlier interval stays:")
         note(key, folder[key])
         return
     before = noted(key)
@@ -129,12 +129,12 @@ def reveal(name: str) -> float:
     asked, key = table(name), PREFIX + name
     said = foretold.read(key, noted(key))
     if said is None:
-        raise ValueError(f"{name}: first write your interval down, foretelling.write(…)")
+        raise ValueError(f"{name}: first write down your interval with foretelling.write(…)")
     width, too_wide = said.high / said.low, asked.too_wide(said.low, said.high)
     if too_wide and key not in shown():
         raise ValueError(
-            f"{name}: high is {width:.3g} times low, and {asked.widest:g} is asked for. Narrow it "
-            "before you see the truth: from then on it stays"
+            f"{name}: high is {width:.3g} times low, and at most {asked.widest:g} times is "
+            "allowed. Narrow the interval before you see the true value, because then it is final"
         )
     keep(key, noted(key))
     truth, remark = json.loads(zlib.decompress(base64.b85decode(PACKED)))[name]
@@ -142,7 +142,7 @@ def reveal(name: str) -> float:
     print(f"{asked.title}: {truth:,g} {asked.what} on {asked.asked:,}.")
     print(
         f"   You said {said.low:,g} to {said.high:,g}, which "
-        + ("holds it" if held else f"is too {'high' if truth < said.low else 'low'}")
+        + ("contains it" if held else f"is too {'high' if truth < said.low else 'low'}")
         + (f", and is too wide: {width:.2f} times" if too_wide else "")
         + "."
     )
@@ -165,7 +165,7 @@ def noted(key: str) -> str:
 def shown() -> dict[str, str]:
     """Return the intervals whose true value was shown, by key.
 
-    A home folder that cannot be read has none.
+    There are none if the home folder cannot be read.
     """
     try:
         found = json.loads((Path.home() / SHOWN).read_text(encoding="utf-8"))
@@ -181,4 +181,4 @@ def keep(key: str, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({key: text} | known, indent=1), encoding="utf-8")
     except (OSError, RuntimeError):
-        print("Your home folder cannot be written, so this interval stays in answers.txt alone.")
+        print("Your home folder is not writable, so this interval is only in answers.txt.")

@@ -20,16 +20,16 @@ def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--model", default="ResNet50V2", choices=NAMES, help="the network")
-    parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
+    parser.add_argument("--size", type=int, default=128, help="side of an image, in pixels")
     parser.add_argument(
         "--epochs", type=int, default=epochs, help="passes over the training images"
     )
     parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=256, help="images a step, on each rank"
+        "--batch-size", "--batch_size", type=int, default=256, help="images per step, on each rank"
     )
     parser.add_argument("--lr", type=float, default=lr, help="learning rate of one rank")
-    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--test-samples", type=int, default=10000, help="number of test images")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
     return parser
 
 

@@ -42,7 +42,9 @@ def compare(
     value = measured.value if isinstance(measured, Measure) else measured
     found = f"you {how} {_written(value, unit)}{_interval(measured, unit)}"
     if before is None:
-        line = f"{name}: you said nothing, {found}. Predict first: that is how one learns to."
+        line = (
+            f"{name}: you predicted nothing, {found}. Predict first, because that is how you learn."
+        )
     else:
         line = f"{name}: you said {_written(before, unit)}, {found}{_verdict(before, measured)}"
     print(textwrap.fill(line, 90, subsequent_indent="  "))

@@ -1,8 +1,8 @@
-"""Keep TensorFlow's greeting out of a notebook, where the error stream is printed in red.
+"""Keep TensorFlow's startup messages out of a notebook, where the error stream is printed in red.
 
-TensorFlow prints it before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would silence it,
-but makes training slower. So whenever TensorFlow is imported, the error stream goes to a file;
-lines that are not known to be harmless are printed afterwards.
+TensorFlow prints them before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would silence
+them, but makes training slower. So whenever TensorFlow is imported, the error stream goes to a
+file. Lines that are not known to be harmless are printed afterwards.
 """
 
 import importlib.machinery
@@ -30,7 +30,7 @@ def tensorflow() -> None:
 
 
 class Finder:
-    """A finder that finds TensorFlow as usual, and makes its import silent."""
+    """A finder that finds TensorFlow as usual, but silences its import."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "tensorflow":

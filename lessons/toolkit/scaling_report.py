@@ -77,7 +77,7 @@ def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def tell_crowded(runs: Sequence[Run]) -> None:
-    """Print a line for each study whose silent copies did more than a free machine can do."""
+    """Print a line for each study whose silent copies did more than a free machine allows."""
     for run in studied(runs):
         most = measured_or_none(rounds.ceiling, run)
         if isinstance(most, Measure) and is_crowded(most, rounds.ranks_of(run)):
@@ -135,7 +135,9 @@ def studied(runs: Sequence[Run]) -> list[Run]:
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """Return a sentence on the work of silent copies, and the share left with the exchange."""
+    """Return a sentence on the work of silent copies, and on the share that is left with the
+    exchange.
+    """
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

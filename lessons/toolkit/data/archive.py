@@ -78,7 +78,7 @@ class _Xz:
 
 
 class _Bounded:
-    """A stream that raises an error if it yields more bytes than can be right."""
+    """A stream that raises an error if it yields more bytes than the data set can have."""
 
     def __init__(self, stream, limit: int) -> None:
         self.stream = stream

@@ -1,9 +1,8 @@
 """Read CIFAR's batches, which are pickles of Python 2, without running their calls.
 
-A pickle is a little program for a stack machine, and the usual machine calls any function that the
-program names. This one knows only the operations that a CIFAR batch consists of and three names,
-for which it does nothing but keep the arguments. It cannot import, call or allocate what a pickle
-asks for.
+A pickle is a small program for a stack machine. The usual machine calls any function that the
+program names. The machine here knows only the operations of a CIFAR batch and three names. It
+stores their arguments, and cannot import, call or allocate anything that a pickle requests.
 """
 
 import pickletools
@@ -36,7 +35,7 @@ class Name(str):
 def parse(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Return the pixels (n, 3072) and labels (n) of one batch.
 
-    A ValueError says what is wrong with a file that is no such batch.
+    For any other file, a ValueError says what is wrong with it.
     """
     try:
         batch = _run(data)

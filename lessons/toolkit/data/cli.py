@@ -29,7 +29,7 @@ class State:
 
 
 class Sentences(click.Group):
-    """A click group that ends with the sentence of a DataError."""
+    """A click group that prints a DataError as a sentence, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -42,7 +42,7 @@ class Sentences(click.Group):
 def data_group() -> None:
     """Fetch, verify and list the data sets.
 
-    They are looked for in the folder that COURSE_DATA names, then in a cache folder
+    They are searched in the folder that COURSE_DATA names, then in a cache folder
     (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
     """
 

@@ -65,12 +65,12 @@ def _read_archive(entry: Entry, wanted: set[File], path: Path) -> Iterator[tuple
 
 
 def broken(entry: Entry, path: Path, reason: str) -> DataError:
-    """Return the sentence about a broken file, with what to do."""
+    """Return a sentence that says what is wrong with a file, and what to do."""
     again = f"`lessons data fetch {entry.name}`"
     if path.is_relative_to(places.cache_folder()):
         return DataError(f"{path} {reason}. Run {again}, which replaces it.")
     return DataError(
-        f"{path} {reason}. Replace it by a good copy, or leave it out: unset COURSE_DATA and run "
+        f"{path} {reason}. Replace it with a good copy, or leave it out: unset COURSE_DATA and run "
         f"{again}."
     )
 

@@ -34,11 +34,11 @@ IN_A_HURRY = Patience(silence=5, tries=2, pause=0.5)  # in the middle of a train
 
 
 class UnavailableError(Exception):
-    """This address does not provide the file; the text says why."""
+    """An error for an address that does not provide the file; its text says why."""
 
 
 class UnreachableError(UnavailableError):
-    """Nothing answers at this address, so its other files need no request."""
+    """An error for an address that does not answer, so its other files need no request."""
 
 
 def download(
@@ -110,9 +110,9 @@ def _transfer(
 
 
 class _Clock:
-    """A clock that ends the download from a server that sends almost nothing.
+    """A clock that ends a download from a server that sends almost nothing.
 
-    A limit on silence alone would not notice that.
+    A limit on silence alone would not detect such a server.
     """
 
     def __init__(self, patience: Patience) -> None:

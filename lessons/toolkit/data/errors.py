@@ -8,7 +8,7 @@ from lessons.toolkit.data import launch
 
 
 class DataError(Exception):
-    """A problem with the data: what is wrong, where, and how to mend it."""
+    """A problem with the data: what is wrong, where, and how to correct it."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that Jupyter shows in place of a traceback."""
@@ -28,8 +28,8 @@ def end_with_the_sentence() -> None:
         sys.stdout.flush()
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr, flush=True)
         if launch.size() > 1:
-            # A normal exit would wait in MPI_Finalize for ranks that wait for this one in their
-            # first allreduce. An abrupt exit makes the launcher end them all.
+            # A normal exit would wait in MPI_Finalize for the other ranks, which wait for this one
+            # in their first allreduce. An abrupt exit makes the launcher end them all.
             os._exit(1)
 
     show.shows_data_errors = True  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from lessons.toolkit.data.progress import progress, say
 def fetch(
     entry: Entry, folder: Path, where: list[DataFolder], patience: Patience, mend: bool = False
 ) -> None:
-    """Make sure that every file is in one of `where`; missing ones go into `folder`.
+    """Make sure that every file is in one of the folders in `where`; missing ones go into `folder`.
 
     Only one process at a time does this for a folder. Raises DataError if a file cannot be
     obtained. With `mend`, broken files in `folder` count as missing and are deleted.

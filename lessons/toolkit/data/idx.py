@@ -12,7 +12,7 @@ MOST_DIMENSIONS = 4
 def parse(data: bytes) -> np.ndarray:
     """Return the array of unsigned bytes in an IDX file.
 
-    A ValueError says what is wrong with a file that is none.
+    For any other file, a ValueError says what is wrong with it.
     """
     if len(data) < 4:
         raise ValueError(f"ends after {len(data)} bytes, before its header is complete")

@@ -36,10 +36,10 @@ def arrays_of(
     forced = stand_in is True or os.environ.get("COURSE_STAND_IN", "0") not in ("", "0")
     if forced and strict:
         raise DataError(
-            f"A synthetic stand-in for {entry.title} is both asked for and forbidden; unset "
+            f"A synthetic stand-in for {entry.title} is both requested and forbidden; unset "
             "COURSE_STAND_IN or COURSE_DATA_STRICT."
         )
-    reason = "It was asked for." if forced else _make_available(entry)
+    reason = "It was requested." if forced else _make_available(entry)
     if reason is None:
         return arrays.read(entry, places.find(entry, places.places()), counts), True
     if strict:
@@ -75,7 +75,7 @@ def _make_available(entry: Entry) -> str | None:
             fetch.unpack(entry, places.cache_folder(), where)
         except OSError as error:
             folder = error.filename or places.cache_folder()
-            say(f"Reading from the archive each time: {folder} cannot be written to.")
+            say(f"{folder} is not writable, so each start reads from the archive.")
     return None
 
 

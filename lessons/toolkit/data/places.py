@@ -61,5 +61,5 @@ def is_archive(path: Path) -> bool:
 
 
 def home(entry: Entry, folder: Path) -> Path:
-    """Return the folder inside a cache where this data set is kept."""
+    """Return the folder for this data set inside a cache."""
     return folder / entry.folders[0]

@@ -1,8 +1,8 @@
 """Make synthetic images of a data set's shape, for use when the real ones cannot be obtained.
 
 Each class has a few smooth patterns. A sample is one of them, moved by up to two pixels, blended
-with a pattern of another class and covered with noise; some labels are wrong. So a network can
-learn it, a better one learns more, and none reaches 1.0.
+with a pattern of another class, and covered with noise. Some labels are wrong. A network can learn
+these images, and a better network learns more, but none reaches an accuracy of 1.0.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ CHUNK = 1000
 class Difficulty(NamedTuple):
     """The difficulty of a stand-in.
 
-    Its fields are patterns per class, the (largest) share of another class's pattern, the share of
-    noise, and the share of wrong labels.
+    Its fields are the patterns per class, the largest share of another class's pattern, the share
+    of noise, and the share of wrong labels.
     """
 
     patterns: int
@@ -74,7 +74,7 @@ def _patterns(image: tuple[int, ...], number: int) -> np.ndarray:
     rng = np.random.default_rng([SEED, 99])
     colours = image[2] if len(image) == 3 else 1
     coarse = rng.standard_normal((CLASSES * number, 6, 6, colours))
-    # Whole numbers, so that differences in the last bit of exp() between machines change nothing.
+    # Whole numbers, because the last bit of exp() differs between machines.
     smooth = np.rint(255 / (1 + np.exp(-4 * resized(coarse, image[0]))))
     shifts = range(-SHIFT, SHIFT + 1)
     moved = [np.roll(smooth, (down, right), (1, 2)) for down in shifts for right in shifts]

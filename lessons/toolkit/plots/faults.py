@@ -20,11 +20,11 @@ def faults(
     path: str = "spread",
     more: Sequence[str] = (),
 ) -> None:
-    """A trace by step, and loss by epoch; below, the numbers of every run.
+    """A measure by step, and the loss by epoch; below, the numbers of every run.
 
     runs: the missing part -> the run. path: the measure to draw, at each step at which the program
-    took it, or "" for the loss alone. A program that did not measure the spread has only the final
-    one. more: other measures or facts of the header, one column each.
+    took it, or "" to draw only the loss. A program that did not measure the spread has only the
+    final one. more: other measures or facts of the header, one column each.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])

@@ -28,7 +28,7 @@ def input_rates(
 ) -> None:
     """Images per second of each way to read: a bar at the median, each epoch a point.
 
-    A dashed line shows how many a network consumes; for a bar that ends left of it, the network has
+    A dashed line shows how many a network consumes. If a bar ends left of the line, the network has
     to wait. `published`: other networks' rates, by name, as dotted lines.
     """
     known = {name: rates_of(run) for name, run in runs.items()}
@@ -110,7 +110,7 @@ def median_of_measure(runs: Sequence[Run], name: str) -> float:
     """Return the median of a record's measure over all epochs of these runs."""
     values = [float(m["value"]) for run in runs for m in run.measured(name)]
     if not values:
-        raise ValueError(f"The output measured no {name}: give train.py --compute-ms.")
+        raise ValueError(f"The output has no {name}: run train.py with --compute-ms.")
     return statistics.median(values)
 
 

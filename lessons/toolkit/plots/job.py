@@ -41,7 +41,7 @@ def job_bar(axes: Any, run: Run, submitted: float | None) -> None:
         started = datetime.fromisoformat(run.header.started or "").timestamp()
     except ValueError:
         axes.set_axis_off()
-        axes.text(0, 0.5, "the output does not tell when the job started")
+        axes.text(0, 0.5, "the output does not say when the job started")
         return
     lasted = run.total_seconds.value if run.total_seconds else 0.0
     waited = max(0.0, started - submitted) if submitted is not None else 0.0

@@ -132,8 +132,8 @@ def race(
     left.plot(lost, [1.1 * top] * len(lost), "x", color=GREY, ms=9,
               label="a seed did not reach it")  # fmt: skip
     left.set(ylabel=f"epochs until {target:g}", ylim=(0, 1.2 * top))
-    right.plot(counts, counts, "--", color=GREY, label="an epoch against an epoch")
-    right.plot([], [], "o-", color=COLOURS[0], label=f"to {target:g}, talking costs nothing")
+    right.plot(counts, counts, "--", color=GREY, label="comparing single epochs")
+    right.plot([], [], "o-", color=COLOURS[0], label=f"to {target:g}, with free communication")
     right.set_yscale("log", base=2)
     right.yaxis.set_major_formatter("{x:g}")
     right.set(ylabel="times sooner than one worker")

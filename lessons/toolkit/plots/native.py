@@ -49,5 +49,5 @@ def journeys(
         elif told["name"] == "bucket_left_s":
             found[told["bucket_mb"]][1].append((told["value"], told["arrived_s"]))
     if not found:
-        raise ValueError(f"The run tells of no bucket with late_ms = {late_ms:g}.")
+        raise ValueError(f"The run has no bucket with late_ms = {late_ms:g}.")
     return found

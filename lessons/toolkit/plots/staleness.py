@@ -41,5 +41,5 @@ def staleness_of(row: Run | Iterable[int]) -> Counter[int]:
         return Counter(int(late) for late in row)
     told = row.measured("staleness")
     if not told:
-        raise ValueError("The run tells of no staleness: it is not one of train_ps.py.")
+        raise ValueError("The run has no staleness: it is not a run of train_ps.py.")
     return Counter({int(m["late"]): int(m["value"]) for m in told})

@@ -50,8 +50,8 @@ def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
 def under_way(overlapped: Callable[..., Any], arrays: int = 3) -> float:
     """Return how many sums rank 0 has started when it computes its last array.
 
-    The other of two simulated ranks has not yet computed its first array. It is 0 if rank 0 waits
-    for that rank.
+    Two ranks are simulated, and rank 1 has not yet computed its first array. The result is 0 if
+    rank 0 waits for rank 1.
     """
     begun, at_the_last = threading.Event(), threading.Event()
     seen = [0]

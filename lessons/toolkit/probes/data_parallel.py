@@ -45,9 +45,9 @@ def accumulation(
 ) -> dict[str, float]:
     """Return accumulation_error, exchanges and largest_part.
 
-    accumulation_error: the difference between the gradients and those of the whole batch of all
-    ranks, relative to the largest. exchanges: how often gradients were sent. largest_part: the most
-    images at once.
+    accumulation_error: the largest difference from the gradients of the whole batch of all ranks,
+    relative to the largest gradient. exchanges: how often gradients were sent. largest_part: the
+    largest number of images at once.
     """
     with torch.random.fork_rng(devices=[]):
         return tried(accumulate, distribute, device, gather)
@@ -89,7 +89,7 @@ def tried(
     nn.CrossEntropyLoss()(whole(everything[0]), everything[1]).backward()
     pairs = zip(found, gradients(whole), strict=False)
     shares = [float((one - other).abs().max() / other.abs().max()) for one, other in pairs]
-    apart = max(gather(max(shares, default=math.inf)))  # on all ranks, whatever went wrong on one
+    apart = max(gather(max(shares, default=math.inf)))  # on all ranks, even if one rank failed
     if math.isinf(apart):
         return WORST
     return {
@@ -105,11 +105,12 @@ def gradients(network: nn.Module) -> list[torch.Tensor]:
 
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
-    """Return the error of rank 0's parameters after a step of its own on a network with BatchNorm.
+    """Return the error of rank 0's parameters after a step without the other ranks.
 
-    They are compared with such a step by hand. The error is infinite if the network is no longer in
-    training mode. The other ranks wait for rank 0; if it waits for them, a timeout ends all. NCCL
-    only queues its messages, so rank 0 waits for its GPU before it meets the others.
+    The network has a BatchNorm layer. The right parameters are computed by hand. The error is
+    infinite if the network is no longer in training mode. The other ranks wait for rank 0. If it
+    waits for them, a timeout ends all. NCCL only queues its messages, so rank 0 waits for its GPU
+    before it meets the others.
     """
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):
@@ -118,7 +119,7 @@ def alone_error(step_alone: Function, distribute: Function, device: torch.device
         x, y = torch.rand(IMAGES, 6, device=device), torch.randint(0, 4, (IMAGES,), device=device)
     network, loss_function = distribute(inside, device), nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
-    for _ in range(3):  # in its first steps DDP sorts the gradients
+    for _ in range(3):  # in its first steps, DDP sorts the gradients
         optimizer.zero_grad()
         loss_function(network(x), y).backward()
         optimizer.step()
@@ -128,7 +129,8 @@ def alone_error(step_alone: Function, distribute: Function, device: torch.device
     if dist.get_rank() == 0:
         try:
             step_alone(network, optimizer, loss_function, x, y)
-        except MISTAKES as raised:  # not RuntimeError: the timeout of a step not alone
+        # Not RuntimeError, which is the timeout if rank 0 waits for others.
+        except MISTAKES as raised:
             tell("the error of a lone step", raised)
             apart = math.inf
         synchronise()

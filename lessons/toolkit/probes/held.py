@@ -64,8 +64,8 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
 def share_off(found: Any, held: Mapping[str, float]) -> float:
     """Return the largest error of a part of the arithmetic.
 
-    It is relative to the bytes that are held of this part, or at least to a hundredth of all bytes.
-    It is inf if a part is missing or is no number.
+    The error is relative to the bytes that this part really holds, or to a hundredth of all bytes
+    if that is more. It is inf if a part is missing or is not a number.
     """
     least = sum(held.values()) / 100
     try:

@@ -1,6 +1,6 @@
-"""The message about a student's function that cannot answer, for a job's error output.
+"""Print why a student's function could not be measured, for a job's error output.
 
-Its number is then the worst possible one.
+The number in the run record is then the worst possible one.
 """
 
 import sys

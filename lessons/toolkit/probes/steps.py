@@ -7,7 +7,7 @@ import numpy as np
 
 from lessons.toolkit.probes.refusal import tell
 
-MOST = 1e3  # for an error that is no number, or a larger one
+MOST = 1e3  # stands for a larger error, and for one that is not a number
 
 
 def step_error(train_step: Callable[..., Any]) -> float:

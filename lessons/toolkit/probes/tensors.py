@@ -14,8 +14,8 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
     """Return the bytes of one step that a rank receives.
 
     `sizes`: the inputs and outputs of dense layers that are cut in pairs. With `data`, all
-    gradients are sent. With `tensor`, the output of each pair is sent forward, and the gradient of
-    each pair's input backward, except the first one, which nobody needs.
+    gradients are sent. With `tensor`, the output of each pair is sent forward. The gradient of each
+    pair's input is sent backward, except the first one's, which nobody needs.
     """
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))

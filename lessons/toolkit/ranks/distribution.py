@@ -56,10 +56,10 @@ class DataDistributor:
 
     mpi_comm: a communicator of mpi4py, or None for one rank without MPI.
     shutdown_on_error: end all ranks with exit code 1 instead of raising DataDistributionError.
-    shuffle: share out in random order; a new one for each call.
+    shuffle: share out in a random order, which is new for each call.
     seed: makes these orders the same in every run; without it Python's `random` decides.
-    equal: "pad" gives the shorter shares items of the beginning once more, "drop" leaves the last
-        items out, so that all ranks have the same number; None lets them differ by one.
+    equal: "pad" repeats the first items in the shorter shares, "drop" leaves the last items out.
+        Both give all ranks the same number of items. With None, shares may differ by one.
     """
 
     def __init__(
@@ -102,10 +102,10 @@ class DataDistributor:
                     items = pickle.loads(mine)
                 except Exception as error:
                     problem = f"rank {self._rank} could not read its share: {words(error)}"
-                # Rank 0 is done here, but an error on another rank has to stop it as well.
+                # Rank 0 is done here, but has to stop as well if another rank has an error.
                 problem = next(filter(None, self._comm.allgather(problem)), None)
             if ended is not None and not isinstance(ended, Exception):
-                raise ended  # Ctrl-C or sys.exit() on rank 0: the others have their message
+                raise ended  # after Ctrl-C or sys.exit() on rank 0; the others have their message
             if problem is not None:
                 self._fail(problem, ended)
             return items
@@ -125,7 +125,8 @@ class DataDistributor:
             return [(None, pickle.dumps(share, pickle.HIGHEST_PROTOCOL)) for share in shares], None
         except DataDistributionError as error:
             problem, ended = str(error), None
-        except BaseException as error:  # in any case, the other ranks are waiting for a message
+        # Sent in any case, because the other ranks are waiting for a message.
+        except BaseException as error:
             problem, ended = f"Error during data loading: {words(error)}", error
         return [(problem, b"")] * self._num_ranks, ended
 
@@ -171,7 +172,7 @@ class DataDistributor:
 def strangers(comm: Any) -> str | None:
     """Return the reason why a communicator of one rank is wrong here.
 
-    With it, every rank would take everything.
+    Every one of several ranks would take all items.
     """
     launcher = facts.launcher(os.environ)
     asked = facts.ranks_asked(os.environ) if launcher != "none" else None

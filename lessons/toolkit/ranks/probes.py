@@ -9,7 +9,7 @@ UNLIKE = ([3200, 2400], [101, 100])  # images of two ranks
 def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> None:
     """Record the steps of ranks with different numbers of images.
 
-    In a run, all ranks may have the same number.
+    In an ordinary run, all ranks may have the same number.
     """
     for counts in UNLIKE:
         steps = common_steps(list(counts), 32)

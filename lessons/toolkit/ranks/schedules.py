@@ -61,7 +61,7 @@ def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[B
 
 
 def needed(kind: str, number: int, place: int, places: int) -> list[tuple[str, int, int]]:
-    """Return the work that has to be done before."""
+    """Return the work that has to be done before this piece."""
     if kind == "F":
         return [("F", number, place - 1)] if place else []
     after = [("B", number, place + 1)] if place + 1 < places else []

@@ -1,9 +1,9 @@
 """Run ranks as threads of this process, to try a collective without starting MPI.
 
 Messages are never buffered: Send returns when the other side has received, as MPI's does for large
-messages. So an exchange that would hang some day hangs at once, and this is detected exactly: every
-rank waits for another one. Each rank counts the bytes that it has to move one after another;
-sending while receiving counts once.
+messages. So an exchange that could hang always hangs here. A hang is detected exactly, as the state
+in which every rank waits for another one. Each rank counts the bytes that it has to move one after
+another; sending while receiving counts once.
 """
 
 import threading
@@ -74,7 +74,7 @@ class SimulatedRank:
 
     def __getattr__(self, name: str) -> Any:
         known = "Get_rank Get_size Send Recv Sendrecv Isend Irecv Iallreduce"
-        raise AttributeError(f"ranks for trying know {known}, with capitals, and no {name}")
+        raise AttributeError(f"simulated ranks have only {known}, with capitals, and no {name}")
 
     def Get_rank(self) -> int:  # noqa: N802
         return self.rank
@@ -197,7 +197,7 @@ def plain(buffer: Any) -> np.ndarray:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"Send and Recv move NumPy arrays, not {type(array).__name__}")
     if not array.flags.c_contiguous:
-        raise ValueError("Send and Recv need arrays whose numbers lie one behind the other")
+        raise ValueError("Send and Recv need contiguous arrays")
     return array
 
 
@@ -211,7 +211,7 @@ def is_in_place(buffer: Any) -> bool:
 
 def forbid_same_array(sent: np.ndarray, written: np.ndarray) -> None:
     if np.may_share_memory(sent, written):
-        raise SameArray("MPI forbids one array both for what is sent and for what comes")
+        raise SameArray("MPI forbids sending and receiving with the same array")
 
 
 def run_on_ranks(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> OnRanks:

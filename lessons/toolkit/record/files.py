@@ -19,7 +19,7 @@ Seen = Mapping[str, tuple[int, ...]]
 
 
 def files_in(folder: str | os.PathLike[str]) -> Seen:
-    """Return each file below a folder with values that change when it is rewritten.
+    """Return each file below a folder with values that change when the file is rewritten.
 
     Hidden files are left out.
     """
@@ -54,7 +54,7 @@ def newer(folder: str | os.PathLike[str], before: Seen) -> list[str]:
     until = time.monotonic() + PATIENCE
     while True:
         with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=folder):
-            pass  # after a change of its own, a node reads a shared folder again
+            pass  # a node reads a shared folder again after it has changed the folder itself
         found = [name for name, about in files_in(folder).items() if before.get(name) != about]
         if found or time.monotonic() > until:
             return found

@@ -6,10 +6,10 @@ FLOOR = 1e-30  # of a probability, before its logarithm
 
 
 def bend(model: Any) -> float:
-    """Return how far a classifier is from a straight map, on means of two images.
+    """Return how far a classifier is from a linear map, on means of two images.
 
     The scores of the mean are compared with the mean of the scores, as a fraction of the difference
-    between both images' scores. It is 0 if all layers together are one straight map.
+    between both images' scores. The result is 0 if all layers together are one linear map.
     """
     import numpy as np
 

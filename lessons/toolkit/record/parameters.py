@@ -30,7 +30,8 @@ def moved(before: list[Any], params: Any) -> float:
     changes = [
         float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
     ]
-    return max(changes, key=lambda change: (change != change, change), default=0.0)  # nan wins
+    # Nan counts as the largest.
+    return max(changes, key=lambda change: (change != change, change), default=0.0)
 
 
 def changed(before: list[Any], params: Any) -> int:

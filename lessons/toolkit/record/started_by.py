@@ -15,14 +15,14 @@ KNOWN = re.compile(
     r"horovod|run\Z|slurm|stepd|salloc|pbs_|laptop|tmux|screen"
 )
 RUNS_FILES = re.compile(r"python[\d.]*\Z|perl\Z")
-OUTSIDE = "?"  # something above cannot be seen from here
+OUTSIDE = "?"  # stands for ancestors that cannot be seen from here
 FIRST_NAMESPACE = 0xEFFFFFFC  # the number that Linux gives to its first table of processes
 
 
 @dataclass(frozen=True)
 class Process:
     parent: int
-    name: str  # as the kernel has it: at most 15 characters
+    name: str  # the kernel's name for it, at most 15 characters
     words: tuple[str, ...]
     terminal: bool
 

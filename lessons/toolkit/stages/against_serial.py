@@ -10,8 +10,8 @@ from lessons.toolkit.stages.gathering import gathered
 
 WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
 STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 is prime: micro-batches differ in size
-MOST = 1e3  # for an error that is no number, or a larger one
-LEAST = 1e-4  # relative to the longest way
+MOST = 1e3  # stands for a larger error, and for one that is not a number
+LEAST = 1e-4  # relative to the largest change of a parameter
 
 
 def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
@@ -72,8 +72,8 @@ def serial_error(
 ) -> float:
     """Return the error of the parameters after three steps in float64.
 
-    They are compared with those of one process, relative to the longest way that a parameter of the
-    same array went.
+    They are compared with those of one process. The error is relative to the largest change of a
+    parameter in the same array.
     """
     import torch
 

@@ -8,7 +8,7 @@ from typing import Any
 from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.ranks.schedules import held, timed
 
-MOST = 1e3  # for an excess that is no number, or a larger one
+MOST = 1e3  # stands for a larger excess, and for one that is not a number
 CASES = (  # costs of layers, stages
     ((4, 4, 4, 4), 2),
     ((8, 1, 1, 1, 1), 2),

@@ -60,8 +60,8 @@ def say(
 ) -> None:
     """Record the rounds, with ratios within each round.
 
-    The possible gain from overlapping depends on the machine: two processes on cores that others
-    use may together do no more than one.
+    The possible gain from overlapping depends on the machine: on busy cores, two processes together
+    may do no more than one.
     """
     fewest, best = min(typical), min(typical, key=lambda m: (typical[m], m))
     ceiling = statistics.median(

@@ -119,7 +119,7 @@ def test_a_first_attempt_that_contradicts_the_page_gets_its_own_hint(
     answers.note(**{key: wrong})
     printed = " ".join(capsys.readouterr().out.split())
     advice = " ".join(RUBRICS[lesson[:2]].answers[key].try_.split())
-    assert f"Look again at {key}: {wrong} is not it. Hint: {advice}" in printed
+    assert f"Look again at {key}: {wrong} is wrong. Hint: {advice}" in printed
 
 
 def test_the_released_hashes_are_those_of_the_answers_and_name_none():

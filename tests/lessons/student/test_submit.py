@@ -93,7 +93,7 @@ def test_answers_under_a_name_that_the_grader_reads_are_answers(folder, lessons_
     done = lessons_command("submit", "02", "--in", folder)
     assert f"  answers:   {name}\n" in done.output
     assert "no answers.txt" not in done.output
-    assert f"{name}: cpu_gpu_is_speedup = maybe is not what is asked" in done.output
+    assert f"{name}: cpu_gpu_is_speedup = maybe has the wrong form" in done.output
     assert f"02_serial/{name}" in packed()
     [student] = find_students([Path("02_serial.zip")])
     with opened(student) as [lesson]:
@@ -120,9 +120,9 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
     [
         (
             "keras_epoch_s = about two",
-            "about two is not what is asked, digits only",
+            "about two has the wrong form. Expected: digits only",
         ),
-        ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
+        ("cpu_gpu_is_speedup = maybe", "maybe has the wrong form. Expected: one word: yes or no"),
         ("cpu_gpu_is_speedup = 'No'", ""),
         ("keras_epoch_s = 7,2 s", ""),
         ("predict_accuracy = 97", "digits only, a fraction of 1"),
@@ -132,7 +132,7 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
 def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):
     (folder / "answers.txt").write_text(answer + "\n")
     done = lessons_command("submit", "02", "--in", folder)
-    named = "is not what is asked" in done.output or "cannot be compared" in done.output
+    named = "has the wrong form" in done.output or "cannot be compared" in done.output
     assert named == bool(words)
     assert words in done.output
     # The notebook says so as soon as the answer is given.

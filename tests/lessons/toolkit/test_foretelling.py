@@ -36,7 +36,7 @@ def test_an_interval_is_sealed_and_can_be_changed_until_the_truth_is_shown(capsy
     found = foretold.read(KEY, noted())
     assert (found.low, found.high, found.sealed) == (950, 1150, True)
     assert foretelling.reveal(NAME) == EXPECTED[KEY]
-    assert "which holds it" in capsys.readouterr().out
+    assert "which contains it" in capsys.readouterr().out
 
 
 def test_afterwards_it_stays(capsys):
@@ -46,7 +46,7 @@ def test_afterwards_it_stays(capsys):
     assert "too high" in capsys.readouterr().out
     foretelling.write(NAME, 970, 990)
     assert noted() == before
-    assert "you know the truth already" in capsys.readouterr().out
+    assert "you have already seen the true value" in capsys.readouterr().out
 
 
 def test_afterwards_it_stays_in_a_new_copy_of_the_lesson(tmp_path, monkeypatch):
@@ -68,14 +68,14 @@ def test_the_same_interval_again_keeps_its_day():
 
 
 def test_nothing_is_shown_before(capsys):
-    with pytest.raises(ValueError, match="first write your interval down"):
+    with pytest.raises(ValueError, match="first write down your interval"):
         foretelling.reveal(NAME)
     assert "981" not in capsys.readouterr().out
 
 
 def test_an_interval_that_is_too_wide_is_not_sealed_by_the_truth(capsys):
     foretelling.write(NAME, 500, 1500)
-    with pytest.raises(ValueError, match=r"3 times low, and 1\.3 is asked for"):
+    with pytest.raises(ValueError, match=r"3 times low, and at most 1\.3 times"):
         foretelling.reveal(NAME)
     assert "981" not in capsys.readouterr().out
     foretelling.write(NAME, 950, 1150)

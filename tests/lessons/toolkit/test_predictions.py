@@ -42,7 +42,7 @@ def test_units_and_verbs_are_the_lessons(chdir, capsys):
 
 def test_nothing_said_is_a_sentence_and_no_error(chdir, capsys):
     predictions.compare("predict_it", 3)
-    assert "predict_it: you said nothing, you measured 3." in capsys.readouterr().out
+    assert "predict_it: you predicted nothing, you measured 3." in capsys.readouterr().out
     assert predictions.said("predict_it") is None
     answers.note(predict_it=4, word="nan")
     assert predictions.said("predict_it") == 4

@@ -70,7 +70,7 @@ def test_fetch_leaves_a_folder_that_is_not_its_own_alone(mirror, here, lessons_d
     broken.write_bytes(b"<html>")
     done = lessons_data("fetch", "mnist")
     assert done.exit_code == 1
-    assert f"Error: {broken} is a web page, not data. Replace it by a good copy" in done.stderr
+    assert f"Error: {broken} is a web page, not data. Replace it with a good copy" in done.stderr
     assert broken.read_bytes() == b"<html>"
 
 

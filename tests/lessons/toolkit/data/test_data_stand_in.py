@@ -143,7 +143,7 @@ def test_it_can_be_forbidden(world, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_STRICT", "1")
     with pytest.raises(data.DataError, match=r"`lessons data fetch mnist` where there is internet"):
         data.load("mnist")
-    with pytest.raises(data.DataError, match="both asked for and forbidden"):
+    with pytest.raises(data.DataError, match="both requested and forbidden"):
         data.load("mnist", stand_in=True)
 
 

@@ -128,5 +128,5 @@ def test_staleness_is_drawn_as_measured_and_as_simulated():
 
 
 def test_a_run_without_staleness_is_refused():
-    with pytest.raises(ValueError, match="tells of no staleness"):
+    with pytest.raises(ValueError, match="has no staleness"):
         plots.staleness({"another": run_of(Rank(0))})
