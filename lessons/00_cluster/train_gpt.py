@@ -20,13 +20,13 @@ from gpt import GPT, Text, loss_of, windows, write
 
 
 def start_ranks():
-    """Meet the other ranks. Returns rank, number of ranks, local rank, and this rank's device."""
+    """Meet the other ranks. Return rank, number of ranks, local rank, and this rank's device."""
     me = launched()
     rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "0")  # any that is free
-    gpu = torch.cuda.device_count() >= size  # of this job's one node: each rank its own
+        os.environ.setdefault("MASTER_PORT", "0")  # any free port
+    gpu = torch.cuda.device_count() >= size  # the GPUs of this job's only node, one for each rank
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
@@ -36,14 +36,14 @@ def start_ranks():
 
 
 def gather(value):
-    """What each rank has, in a list, on all of them."""
+    """Return a list of every rank's value, on all ranks."""
     values = [None] * dist.get_world_size()
     dist.all_gather_object(values, value)
     return values
 
 
 def train_step(model, optimizer, ids, following):
-    """One update. DistributedDataParallel averages the gradients of all ranks in `backward`."""
+    """Make an update. DistributedDataParallel averages the gradients of all ranks in `backward`."""
     optimizer.zero_grad()
     loss = loss_of(model(ids), following)
     loss.backward()
@@ -52,7 +52,7 @@ def train_step(model, optimizer, ids, following):
 
 
 def starts_of(epoch, text, args):
-    """Where the windows of an epoch start, all at different places: the same list on all ranks."""
+    """Return where an epoch's windows start, all at different places, the same on all ranks."""
     generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
     places = torch.randperm(len(text.train) - args.length, generator=generator)
     return places[: args.windows]
@@ -60,7 +60,7 @@ def starts_of(epoch, text, args):
 
 @torch.no_grad()
 def evaluate(model, text, device):
-    """Loss, and the share of characters that the network predicts right, in text it never read."""
+    """Return the loss and the share of right predictions, in text that it has never read."""
     length = model.length
     starts = torch.arange(0, len(text.test) - length, length)[:256]
     ids, following = (part.to(device) for part in windows(text.test, starts, length))

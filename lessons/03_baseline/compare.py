@@ -1,4 +1,4 @@
-"""Seconds of an epoch for several networks and batches: one run record for each.
+"""Measure the seconds of an epoch for several networks and batches: one run record each.
 
 python compare.py cnn:16 cnn:64 cnn:256 MobileNet:64
 """
@@ -34,7 +34,7 @@ def main():
 
     for pair in args.pairs:
         name, _, batch = pair.partition(":")
-        keras.backend.clear_session()  # forget the network before
+        keras.backend.clear_session()  # free the previous network
         keras.utils.set_random_seed(args.seed)
         train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
         train = prepare(train.shuffle(args.train_samples), args.size, int(batch))

@@ -1,7 +1,7 @@
-"""CIFAR-10 as one file a sample and as a few packs, read in an order that is new each epoch.
+"""CIFAR-10 as one file per sample and as a few packs, read in a new order each epoch.
 
-A record is 3,077 bytes: the sample's number (4), its label (1), its pixels (3,072). A file holds
-one record, a pack many of them one behind the other, and nothing else.
+A record is 3,077 bytes: the sample's number (4), its label (1), its pixels (3,072). A file is
+one record, a pack is many records in a row, without anything else.
 """
 
 import hashlib
@@ -19,34 +19,34 @@ PACKS = 32
 
 
 def to_records(images, labels):
-    """Images (n, 32, 32, 3) and labels as n rows of bytes."""
+    """Return images (n, 32, 32, 3) and labels as n rows of bytes."""
     numbers = np.arange(len(labels), dtype="<i4").view(np.uint8).reshape(-1, 4)
     pixels = images.reshape(len(labels), -1)
     return np.concatenate([numbers, labels[:, np.newaxis].astype(np.uint8), pixels], axis=1)
 
 
 def write_packs(records, folder, packs):
-    """The records, in their order, in `packs` files pack_0000.bin, pack_0001.bin, …"""
+    """Write the records, in their order, to `packs` files pack_0000.bin, pack_0001.bin, …"""
     raise NotImplementedError(
         "Exercise 4.1: packs that differ by at most one record; rows.tofile(path)"
     )
 
 
 def write_files(records, folder):
-    """One file a record."""
+    """Write one file per record."""
     for number, row in enumerate(records):
         row.tofile(Path(folder) / f"{number:05d}.bin")
 
 
 def order(names, epoch, seed):
-    """The names in the order in which they are read in this epoch: 0, 1, 2, …"""
+    """Return the names in the order in which this epoch reads them: 0, 1, 2, …"""
     raise NotImplementedError("Exercise 4.2: a permutation of the names that seed and epoch decide")
 
 
 def names_of(source, cifar, folder):
-    """The names of the files or packs; they are written first if they are not there."""
+    """Return the names of the files or packs, and write those that do not exist."""
     there = Path(folder) / f"{cifar.facts['sha256'][:8]}_{len(cifar.y_train)}_{source}"
-    if source == "packs":  # what an earlier write_packs wrote may be wrong
+    if source == "packs":  # an earlier write_packs may have written wrong packs
         program = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=4).hexdigest()
         there = there.with_name(f"{there.name}_{program}")
     if not there.is_dir():
@@ -61,7 +61,7 @@ def names_of(source, cifar, folder):
             unfinished.rename(there)
         except OSError as error:
             shutil.rmtree(unfinished, ignore_errors=True)
-            if not there.is_dir():  # else another job was faster
+            if not there.is_dir():  # otherwise another job was faster
                 sys.exit(f"train.py: --folder {folder}: {error.strerror}; choose another folder")
     names = sorted(str(path) for path in there.glob("*.bin"))
     if not names:
@@ -70,12 +70,12 @@ def names_of(source, cifar, folder):
 
 
 def pieces_of(source, cifar, folder, seed):
-    """What is read piece by piece, in an order that is new each epoch: names, or packs of bytes."""
+    """Return the pieces, in a new order each epoch: names, or packs of bytes."""
     epochs = itertools.count()
     if source == "memory":
         packs = np.array_split(to_records(cifar.x_train, cifar.y_train), PACKS)
 
-        def one_pack_after_another():  # called anew at the start of each epoch
+        def one_pack_after_another():  # called again at the start of each epoch
             for number in order(range(PACKS), next(epochs), seed):
                 yield packs[number]
 
@@ -85,7 +85,7 @@ def pieces_of(source, cifar, folder, seed):
         )
     names = names_of(source, cifar, folder)
 
-    def all_names():  # called anew at the start of each epoch
+    def all_names():  # called again at the start of each epoch
         yield order(names, next(epochs), seed)
 
     return tf.data.Dataset.from_generator(
@@ -95,8 +95,8 @@ def pieces_of(source, cifar, folder, seed):
 
 
 def decode(piece):
-    """The samples of a piece: images, and for each its label and its number."""
-    if piece.dtype == tf.string:  # a name: here the file is opened
+    """Return a piece's samples: images, with their labels and numbers."""
+    if piece.dtype == tf.string:  # a name, so the file is opened here
         content = tf.io.read_file(piece)
         piece = tf.reshape(tf.io.decode_raw(content, tf.uint8), (-1, RECORD))
     numbers, labels, pixels = tf.split(piece, [4, 1, RECORD - 5], axis=1)

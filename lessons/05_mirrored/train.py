@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ keras = tf.keras
 
 
 def build_model(name, size):
-    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    """Return an untrained network: cnn (two convolutions), or one of Keras Applications."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -36,17 +36,17 @@ def build_model(name, size):
 
 
 def prepare(dataset, size, batch):
-    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+    """Return batches of float32 images in 0…1, `size` by `size`; only the ones in use exist."""
 
     def pixels(images, labels):
         return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
 
     ready = dataset.batch(batch).map(pixels, num_parallel_calls=tf.data.AUTOTUNE)
-    return ready.prefetch(tf.data.AUTOTUNE)  # lesson 04: read while the devices compute
+    return ready.prefetch(tf.data.AUTOTUNE)  # as in lesson 04: read while the devices compute
 
 
 def devices(n):
-    """The first n GPUs; on a machine without GPUs, n logical CPUs, which share its cores."""
+    """Return the first n GPUs, or n logical CPUs, which share the cores, if there are no GPUs."""
     if not tf.config.list_physical_devices("GPU"):
         [cpu, *_] = tf.config.list_physical_devices("CPU")
         if tf.config.get_logical_device_configuration(cpu) is None:
@@ -59,13 +59,13 @@ def devices(n):
 
 
 def build_mirrored(strategy, name, size, lr):
-    """The network, compiled, with a copy of every variable on each device."""
+    """Return the compiled network, with a copy of every variable on each device."""
     raise NotImplementedError("Exercise 5.2: build_model and compile, both inside strategy.scope()")
     return model
 
 
 def for_all(batch, lr, replicas):
-    """Global batch and rate, from what one replica has."""
+    """Return the global batch and rate from those of one replica."""
     raise NotImplementedError("Exercise 5.3: both times the number of replicas")
 
 

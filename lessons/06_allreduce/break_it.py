@@ -1,4 +1,4 @@
-"""The training of train.py over your own ring, with one line wrong: a run for each fault.
+"""Train as in train.py over your own ring, with one wrong line: a run for each fault.
 
 mpirun -np 2 python break_it.py --without nothing divide half
 """
@@ -18,11 +18,11 @@ from train import evaluate, every_rank, update
 
 comm = MPI.COMM_WORLD
 FAULTS = ("nothing", "divide", "half", "slice", "send")
-LOOKS = (1, 2, 5, 10, 20, 50, 100, 200)  # after these steps the ranks are compared
+LOOKS = (1, 2, 5, 10, 20, 50, 100, 200)  # the ranks are compared after these steps
 
 
 def half_a_ring(comm, values):
-    """The first half alone: chunks are added up, and nobody passes the finished ones on."""
+    """Run only the first half: chunks are added up, and nobody passes the finished ones on."""
     chunks = np.array_split(values, comm.size)
     received = np.empty_like(chunks[0])
     for number in range(comm.size - 1):
@@ -34,7 +34,7 @@ def half_a_ring(comm, values):
 
 
 def mean_of_all(gradients, without):
-    """The mean over all ranks of every array; all arrays travel as one."""
+    """Return each array's mean over all ranks; all arrays travel as one."""
     flat = np.concatenate([gradient.ravel() for gradient in gradients])
     if without == "half":
         half_a_ring(comm, flat)
@@ -47,18 +47,18 @@ def mean_of_all(gradients, without):
 
 
 def begin(args):
-    """Parameters in float64, and random numbers for the batches: the same on all ranks."""
+    """Return parameters in float64, and a generator for the batches, the same on all ranks."""
     params = start(np.random.default_rng(args.seed))
     return [param.astype(np.float64) for param in params], np.random.default_rng(args.seed)
 
 
 def length(before, params):
-    """How far all parameters together have moved."""
+    """Return how far all parameters together have moved."""
     return np.sqrt(sum(((a - b) ** 2).sum() for a, b in zip(before, params, strict=True)))
 
 
 def on_one_rank(args, x_train, y_train):
-    """Length of the first step, and the parameters at the end, of one rank with whole batches."""
+    """Return the first step's length and the final parameters of one rank with whole batches."""
     params, rng = begin(args)
     before, first = [param.copy() for param in params], 0.0
     for _ in range(args.epochs):
@@ -70,7 +70,7 @@ def on_one_rank(args, x_train, y_train):
 
 
 def spread_of(params):
-    """Largest difference of any parameter between any two ranks."""
+    """Return the largest difference of any parameter between any two ranks."""
     everyone = comm.allgather(np.concatenate([param.ravel() for param in params]))
     return float(np.ptp(everyone, axis=0).max())
 
@@ -122,21 +122,21 @@ def one_run(args, without, mnist):
 
 
 def sends_first(floats, patience):
-    """Whether a ring in which everyone sends before anyone receives would go on."""
+    """Return whether a ring works in which everyone sends before anyone receives."""
     values, received = np.ones(floats), np.empty(floats)
-    request = comm.Isend(values, dest=(comm.rank + 1) % comm.size)  # Send, but it can be left
+    request = comm.Isend(values, dest=(comm.rank + 1) % comm.size)  # a Send that can be abandoned
     until = time.monotonic() + patience
     gone = request.Test()
     while not gone and time.monotonic() < until:
         gone = request.Test()
-    comm.Barrier()  # so that nobody's Recv helps another rank's Send
+    comm.Barrier()  # so that no Recv helps another rank's Send
     comm.Recv(received, source=(comm.rank - 1) % comm.size)
     request.Wait()
     return comm.allreduce(int(gone), MPI.MIN)
 
 
 def blocking_sends(args):
-    """Fault `send`: no training, for it would not begin."""
+    """Test the fault `send` without training, which would not begin."""
     facts = {"without": "send", "rank": comm.rank, "size": comm.size}
     record = Record("06", {}, source="break-it", framework="numpy", **facts)
     for floats in (10, 100, 1_000, 10_000, 100_000):

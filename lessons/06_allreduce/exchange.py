@@ -1,4 +1,4 @@
-"""Time what travels in one training step: three schemes by size, a straggler, and overlap.
+"""Time the exchanges of a training step: three schemes by size, a straggler, and overlap.
 
 mpirun -np 2 python exchange.py --floats 256 25600 2560000
 """
@@ -18,13 +18,13 @@ from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
 comm = MPI.COMM_WORLD
 SIZES = [256, 2560, 25600, 100_000, 256_000, 1_000_000, 2_560_000]
-RACE = 2_560_000  # floats with which the ring runs against the library
-GRADIENT = 50_890  # floats of lesson 01's network
-random = np.random.default_rng()  # other numbers on every rank, and in every run
+RACE = 2_560_000  # floats with which the ring is compared with the library
+GRADIENT = 50_890  # size of lesson 01's network in floats
+random = np.random.default_rng()  # different numbers on every rank and in every run
 
 
 def library_allreduce(comm, values):
-    """What MPI does by itself; in place, as the two by hand."""
+    """Add up with MPI's own allreduce, in place as in the two by hand."""
     comm.Allreduce(MPI.IN_PLACE, values)
 
 
@@ -32,7 +32,7 @@ SCHEMES = {"server": ps_allreduce, "ring": ring_allreduce, "library": library_al
 
 
 def timed(work):
-    """Seconds of the slowest rank, as rank 0's own would miss a straggler; and what work gives."""
+    """Return the slowest rank's seconds (rank 0's would miss a straggler), and work's result."""
     comm.Barrier()
     begin = time.perf_counter()
     result = work()
@@ -40,7 +40,7 @@ def timed(work):
 
 
 def fresh(floats):
-    """Whole numbers that no other rank knows, and the library's sum of them, which is exact."""
+    """Return whole numbers that no other rank knows, and the library's exact sum of them."""
     values = random.integers(-99, 100, floats).astype(np.float32)
     total = np.empty_like(values)
     comm.Allreduce(values, total)
@@ -48,19 +48,19 @@ def fresh(floats):
 
 
 def schemes(record, sizes):
-    """Seconds of one allreduce for each size and scheme, in turns, and every sum checked."""
+    """Measure the seconds of an allreduce for each size and scheme, in turns; check every sum."""
     worst = dict.fromkeys(SCHEMES, 0.0)
     for floats in sizes:
         rounds = {scheme: [] for scheme in SCHEMES}
         repeats = 20 if floats == RACE else int(min(30, max(5, 3e6 / floats)))
         for number in range(repeats + 1):
             for scheme, allreduce in SCHEMES.items():
-                values, exact = fresh(floats + (number == 0))  # chunks of unequal length first
+                values, exact = fresh(floats + (number == 0))  # first, chunks of unequal length
                 seconds, _ = timed(functools.partial(allreduce, comm, values))
                 error = comm.allreduce(probes.largest_error([values], [exact]), MPI.MAX)
                 worst[scheme] = max(worst[scheme], error)
                 rounds[scheme].append(seconds)
-        # The first round pays for buffers and connections.
+        # The first round includes making buffers and connections.
         for scheme, (_, *times) in rounds.items():
             seconds, size = statistics.median(times), 4 * floats
             record.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
@@ -71,7 +71,7 @@ def schemes(record, sizes):
                 record.measure("ring_speed", library / ring, "", floats=floats)
     for scheme, error in worst.items():
         record.measure("allreduce_error", error, "", scheme=scheme)
-    if record.rank == 0:  # on ranks that are threads of this one, where bytes can be counted
+    if record.rank == 0:  # on simulated ranks, which can count bytes
         for scheme in ("server", "ring"):
             moved = probes.arrays_moved(SCHEMES[scheme])
             record.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
@@ -79,7 +79,7 @@ def schemes(record, sizes):
 
 
 def straggler(record, delay=0.020):
-    """A step with and without a rank that comes too late; how much longer it is for rank 0."""
+    """Measure how much longer a step with a late rank takes for rank 0."""
     matrix = np.ones((128, 128), np.float32)
     gradient = np.zeros(GRADIENT, np.float32)
 
@@ -99,7 +99,7 @@ def straggler(record, delay=0.020):
 
 
 def overlap(record, layers=6, width=448, rounds=6):
-    """A backward pass of equal layers, its gradients exchanged after it or during it, in turns."""
+    """Time a backward pass of equal layers, with the exchange after it or during it, in turns."""
     matrix = np.empty((width, width), np.float32)
 
     def backward():

@@ -17,20 +17,20 @@ from network import backward, cross_entropy, forward, minibatches, start
 
 
 def update(params, gradients, lr):
-    """One step downhill: every parameter moves against its gradient, in place."""
+    """Make one step downhill: move every parameter against its gradient, in place."""
     for param, step in zip(params, gradients, strict=True):
         param -= lr * step
 
 
 def steps(epochs, nranks, n, batch):
-    """Updates in all when `nranks` share the work of `epochs` epochs and each takes `batch`."""
+    """Return the total updates if `nranks` share `epochs` epochs and each takes `batch` samples."""
     raise NotImplementedError(
         "Exercise 6.4: samples of all epochs / samples of one update, rounded up"
     )
 
 
 def train(mc, args, mnist):
-    """The whole training; mc has the five calls."""
+    """Train. mc has the five calls."""
     x_train = mnist.x_train.reshape(-1, 784)
     y_train = mnist.y_train
     totsize = sum(param.size for param in start(np.random.default_rng()))
@@ -38,7 +38,7 @@ def train(mc, args, mnist):
     rank = mc.get_rank()
     size = mc.get_nranks()
     max_steps = steps(args.epochs, size, len(x_train), args.batch_size / size)
-    params = start(np.random.default_rng(args.seed + rank))  # other ones on each rank
+    params = start(np.random.default_rng(args.seed + rank))  # different on each rank
     params = [param.astype(args.precision) for param in params]
     raise NotImplementedError(
         "Exercise 6.4: config_team, then everyone takes the parameters of rank 0"
@@ -65,7 +65,7 @@ def train(mc, args, mnist):
             loss = 0.0
             right = 0
             for batch in batches:
-                mine = batch[rank::size]  # own slice of the global batch
+                mine = batch[rank::size]  # this rank's slice of the global batch
                 x = x_train[mine].astype(args.precision)
                 labels = y_train[mine]
                 probabilities, cache = forward(params, x)
@@ -82,12 +82,12 @@ def train(mc, args, mnist):
     record.measure("max_steps_off", max_steps - updates, "steps")
     loss, accuracy = finish(args, mnist, params, record)
     raise NotImplementedError("Exercise 6.4: the last call")
-    record.measure("team_left", len(ml_comm.team), "")  # nothing, once the plugin has ended
+    record.measure("team_left", len(ml_comm.team), "")  # no ranks after the plugin has ended
     record.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def evaluate(params, x, labels):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     probabilities, _ = forward(params, x)
     loss = cross_entropy(probabilities, labels) / len(labels)
     accuracy = float((probabilities.argmax(axis=1) == labels).mean())
@@ -95,14 +95,14 @@ def evaluate(params, x, labels):
 
 
 def every_rank(row):
-    """The rows of all ranks, by which the record compares their parameters."""
+    """Return the rows of all ranks, with which the record compares their parameters."""
     from mpi4py import MPI
 
     return MPI.COMM_WORLD.allgather(row)
 
 
 def finish(args, mnist, params, record):
-    """Test, save what one rank has learnt, and compare what several have with it."""
+    """Test; save the parameters if there is one rank, else compare with those saved."""
     flat = np.concatenate([param.ravel() for param in params])
     name = "serial_{train_samples}_{epochs}_{batch_size}_{precision}.npy"
     serial = Path(name.format(**vars(args)))

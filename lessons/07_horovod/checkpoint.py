@@ -1,4 +1,4 @@
-"""Going on from a checkpoint as if the run had never stopped; for Keras and for PyTorch.
+"""Continue from a checkpoint as if the run had never stopped, with Keras or PyTorch.
 
 That takes the parameters, the optimizer's state, the number of epochs done, and the seed from which
 each epoch's order is drawn. Rank 0 writes and reads; what it finds there has to reach all ranks.
@@ -13,15 +13,15 @@ from lessons.toolkit.record import param_hash
 
 
 def finish(new, path, **facts):
-    """Put the new file in the old one's place, at once: a job that is ended here loses neither."""
-    if facts:  # what Keras did not write, which knows its parameters and its optimizer only
+    """Replace the old file atomically, so that a job killed here loses neither."""
+    if facts:  # what Keras did not write: it knows only parameters and optimizer
         with h5py.File(new, "a") as file:
             file.attrs.update(facts)
     os.replace(new, path)
 
 
 def read(path, load, hvd, broadcast_object):
-    """What is in the file, on all ranks; or all ranks end, and rank 0 says why."""
+    """Return the file's content on all ranks, or end all ranks; rank 0 says why."""
     found, problem = None, None
     if hvd.rank() == 0:
         try:
@@ -42,10 +42,10 @@ def read(path, load, hvd, broadcast_object):
 
 
 def params_in(path, model, hvd):
-    """Hash of the parameters in Keras' file, as rank 0 reads them back; None if it cannot."""
+    """Return the hash of the parameters in Keras' file as rank 0 reads them; None if it cannot."""
     try:
         if hvd.rank() == 0:
             model.load_weights(path)
             return param_hash(model.trainable_variables)
-    except Exception:  # a kind of its own for each damage
+    except Exception:  # each kind of damage raises a different error
         pass

@@ -1,4 +1,4 @@
-"""Lesson 03's network on all nodes of a job, by the five steps of train.py.
+"""Train lesson 03's network on all nodes of a job, with the five steps of train.py.
 
 mpirun -np 2 python nodes.py --model cnn --size 32 --train-samples 512 --epochs 2
 """
@@ -23,7 +23,7 @@ keras = tf.keras
 
 def command_line():
     parser = photographs.command_line(__doc__, epochs=5, lr=0.001)
-    # 50,000 less 80: up to 256 ranks read equally many, so all sizes do the same work.
+    # 80 fewer than 50,000: up to 256 ranks read equally many, so all sizes do the same work.
     parser.add_argument("--train-samples", type=int, default=49920, help="training images in use")
     return parser
 
@@ -38,7 +38,7 @@ def main():
     if args.size < 32 or args.train_samples < size:
         asked = f"--size {args.size} --train-samples {args.train_samples}"
         leave(rank, f"{asked}: at least 32 pixels, and an image for each rank")
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     x_train, y_train, share = photographs.every_nth(cifar.x_train, cifar.y_train, rank, size)
     images = tf.data.Dataset.from_tensor_slices((x_train, y_train)).shuffle(len(y_train))
@@ -79,7 +79,7 @@ def main():
     )
     os.makedirs("checkpoints", exist_ok=True)
     path = f"checkpoints/{args.model}_{size}.weights.h5"
-    new = f"checkpoints/new_{size}_{rank}.weights.h5"  # where this rank may write
+    new = f"checkpoints/new_{size}_{rank}.weights.h5"  # a place where this rank may write
     with record.saving("checkpoints", hvd.allgather):
         files = train.save_checkpoint(model, new)
     if files:

@@ -7,7 +7,7 @@ import argparse
 import math
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf
@@ -23,7 +23,7 @@ keras = tf.keras
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -46,26 +46,26 @@ def build_model(name):
 
 
 def start_horovod():
-    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    """Do steps 1 and 2: meet the other ranks, and use one GPU, the one of the local rank."""
     raise NotImplementedError(
         "Exercise 7.1: initialise Horovod, then make one GPU of this node visible"
     )
 
 
 def make_optimizer(lr):
-    """Step 3: Adam that averages the gradients of all ranks, with a rate for the larger batch."""
+    """Do step 3: return an Adam that averages all ranks' gradients, with a rate for the batch."""
     raise NotImplementedError(
         "Exercise 7.2: the rate times the number of ranks, Adam wrapped by Horovod"
     )
 
 
 def start_alike(model):
-    """Step 4: every rank begins with the parameters of rank 0."""
+    """Do step 4: start every rank with the parameters of rank 0."""
     raise NotImplementedError("Exercise 7.3: broadcast the model's variables from rank 0")
 
 
 def save_checkpoint(model, path):
-    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
     raise NotImplementedError(
         "Exercise 7.4: only rank 0 saves the weights; return 1 there and else 0"
     )
@@ -106,7 +106,7 @@ def main():
     )
     os.makedirs("checkpoints", exist_ok=True)
     path = f"checkpoints/{args.model}.weights.h5"
-    new = f"checkpoints/new_{rank}.weights.h5"  # where this rank may write
+    new = f"checkpoints/new_{rank}.weights.h5"  # a place where this rank may write
     done = 0
     if args.resume:
         model.optimizer.build(model.trainable_variables)
@@ -133,8 +133,8 @@ def main():
     record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
     record.epochs = done
     files = 0
-    for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks: as asked for
-        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # an order of its own
+    for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks, as requested
+        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # in its own order
         model.fit(
             mnist.x_train,
             mnist.y_train,

@@ -1,4 +1,4 @@
-"""Train a small network on MNIST with PyTorch and Horovod: train.py once more, loop visible.
+"""Train a small network on MNIST with PyTorch and Horovod: train.py with a visible loop.
 
 mpirun -np 2 python train_torch.py --epochs 4 --batch-size 32
 """
@@ -20,7 +20,7 @@ import checkpoint
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -39,7 +39,7 @@ def build_model(name):
 
 
 def train_step(model, optimizer, loss_function, x, y):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
     outputs = model(x)
     loss = loss_function(outputs, y)
@@ -50,7 +50,7 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
@@ -85,7 +85,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     torch.manual_seed(args.seed + rank)
     device = "cpu"
-    if torch.cuda.is_available():  # one GPU for each rank of a node
+    if torch.cuda.is_available():  # one GPU per rank of a node
         enough_gpus(torch.cuda.device_count())
         device = torch.device("cuda", hvd.local_rank())
         torch.cuda.set_device(device)
@@ -103,7 +103,7 @@ def main():
     new = "checkpoints/new.pt"
     done = 0
     if args.resume:
-        load = functools.partial(torch.load, map_location="cpu")  # not to rank 0's GPU
+        load = functools.partial(torch.load, map_location="cpu")  # not onto rank 0's GPU
         found = checkpoint.read(path, load, hvd, hvd.broadcast_object)
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
@@ -126,11 +126,11 @@ def main():
         lr=args.lr * size,
     )
     record.begin(model.parameters())
-    epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
+    epochs = math.ceil(args.epochs / size)  # all ranks together make the requested passes
     record.epochs = done
     files = 0
     for number in range(done + 1, epochs + 1):
-        torch.manual_seed(args.seed + rank + size * number)  # an order of its own
+        torch.manual_seed(args.seed + rank + size * number)  # in its own order
         loss_sum = 0
         correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:

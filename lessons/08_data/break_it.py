@@ -1,4 +1,4 @@
-"""The training of train.py with the data dealt out wrong, and what shows it: a run for each fault.
+"""Train as in train.py with wrongly shared data, and record the effect: a run for each fault.
 
 python make_parts.py; mpirun -np 2 python break_it.py --without nothing same labels
 """
@@ -22,11 +22,11 @@ import train
 from make_parts import list_parts, load_parts
 
 keras = tf.keras
-FAULTS = ("nothing", "same", "own", "labels", "steps")  # the last one ends Horovod
+FAULTS = ("nothing", "same", "own", "labels", "steps")  # the last fault ends Horovod
 
 
 def files_of(args, without, rank, size):
-    """This rank's files."""
+    """Return this rank's files."""
     everyone = list_parts(args.folder)
     if without == "same":
         return everyone[0::size]
@@ -37,7 +37,7 @@ def files_of(args, without, rank, size):
 
 
 def batches_of(x, y, batch, steps, weight, without):
-    """As in train.py; or images and labels each shuffled by themselves."""
+    """Return batches as in train.py, or with images and labels shuffled separately."""
     if without == "labels":
         y = np.random.default_rng(hvd.rank()).permutation(y)
     return train.batches_of(x, y, batch, steps, weight)
@@ -99,7 +99,7 @@ def one_run(args, without):
 
 
 def short_patience():
-    """Begin anew with a Horovod that complains after 3 s, not 60, and ends after 6 s, not never."""
+    """Start Horovod again: it warns after 3 s, not 60, and ends after 6 s, not never."""
     hvd.shutdown()
     os.environ["HOROVOD_STALL_CHECK_TIME_SECONDS"] = "3"
     os.environ["HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"] = "6"

@@ -12,12 +12,12 @@ from lessons.toolkit import data
 
 
 def partition(labels, parts):
-    """Indices of each part's samples; as many of each class in every part, to within one."""
+    """Return each part's sample indices; its numbers of each class differ by at most one."""
     raise NotImplementedError("Exercise 8.1: deal each class out to the parts, like cards")
 
 
 def write_parts(x, y, folder, parts):
-    """part_00.npz … with pixels as bytes; `ids` numbers the samples through all parts."""
+    """Write part_00.npz … with pixels as bytes. `ids` numbers the samples of all parts."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("part_*.npz"):
@@ -33,12 +33,12 @@ def write_parts(x, y, folder, parts):
 
 
 def list_parts(folder):
-    """Names of the parts, in order."""
+    """Return the names of the parts, in order."""
     return sorted(path.name for path in Path(folder).iterdir() if path.suffix == ".npz")
 
 
 def load_parts(folder, names):
-    """Images (0 to 1), labels and numbers of these files' samples; samples of all parts."""
+    """Return these files' images (0 to 1), labels and numbers, and the samples of all parts."""
     parts = [np.load(Path(folder) / name) for name in names]
     x = np.concatenate([part["x"] for part in parts])
     y = np.concatenate([part["y"] for part in parts])

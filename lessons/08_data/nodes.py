@@ -1,4 +1,4 @@
-"""Lesson 03's network on all nodes of a job, by train.py: each rank reads files of its own.
+"""Train lesson 03's network on all nodes of a job: each rank reads its own files.
 
 mpirun -np 2 python nodes.py --model cnn --size 32 --folder data/photographs --epochs 2
 """
@@ -37,7 +37,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     if args.size < 32:
         leave(rank, f"--size {args.size}: at least 32 pixels")
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
     with looking(args.folder) as looks:
         files = train.my_files(args.folder)
     x_train, y_train, ids, samples = load_parts(args.folder, files)

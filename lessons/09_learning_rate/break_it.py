@@ -1,4 +1,4 @@
-"""Eight workers with one line of the recipe wrong, and what shows it: a run for each fault.
+"""Train eight workers with one wrong line, and record its effect: a run for each fault.
 
 python break_it.py --without nothing summed batch
 """
@@ -17,7 +17,7 @@ FAULTS = ("nothing", "summed", "rate", "batch", "momentum")
 
 
 def summed(mc, workers):
-    """The calls of mc, with the sum of all workers' gradients for their mean."""
+    """The calls of mc, with the sum of all workers' gradients instead of their mean."""
 
     def gradients(tensors, number):
         return [workers * mean for mean in mc.gradients(tensors, number)]
@@ -32,9 +32,9 @@ def one_run(args, without, mnist):
         mc = summed(ml_comm, args.workers)
     elif without == "rate":
         rule = "same"
-    elif without == "batch":  # the rate is scaled, the batch of all workers stays that of one
+    elif without == "batch":  # the rate is scaled, but the global batch is that of one worker
         mine.batch_size = args.batch_size // args.workers
-    elif without == "momentum":  # left on, beside a rate that was found without
+    elif without == "momentum":  # left on, with a rate that was found without it
         mine.momentum = 0.9
     return train.train(mc, mine, mnist, args.workers, rule, args.seed)
 

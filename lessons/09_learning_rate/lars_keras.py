@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 class LARS(tf.keras.optimizers.Optimizer):
-    """speed <- momentum * speed + ratio * gradient; w <- w - lr * speed, layer by layer."""
+    """An optimizer with speed <- momentum * speed + ratio * gradient; w <- w - lr * speed."""
 
     def __init__(self, learning_rate=0.1, momentum=0.9, trust=0.02, name="LARS", **options):
         super().__init__(name=name, **options)
@@ -17,7 +17,7 @@ class LARS(tf.keras.optimizers.Optimizer):
 
     def build(self, variables):
         super().build(variables)
-        if not hasattr(self, "speeds"):  # it is called before every step
+        if not hasattr(self, "speeds"):  # called before every step
             self.speeds = [self.add_variable_from_reference(w, "speed") for w in variables]
 
     def update_step(self, gradient, variable):
@@ -25,7 +25,7 @@ class LARS(tf.keras.optimizers.Optimizer):
         if self.trust:
             w = tf.norm(variable)
             g = tf.norm(gradient)
-            # A layer of zeros, a fresh bias, has no length to measure by.
+            # A layer of zeros, such as a new bias, has no length to scale by.
             ratio = tf.where((w > 0) & (g > 0), tf.math.divide_no_nan(self.trust * w, g), 1.0)
             gradient = ratio * gradient
         speed.assign(self.momentum * speed + gradient)

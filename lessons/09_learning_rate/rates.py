@@ -1,4 +1,4 @@
-"""Rates, schedules and updates for large batches; nothing in here knows about workers."""
+"""Rates, schedules and updates for large batches, which are independent of workers."""
 
 import math
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def scaled(lr, workers, rule):
-    """The rate for a batch `workers` times as large; rule: "same", "sqrt" or "linear"."""
+    """Return the rate for `workers` times the batch; rule: "same", "sqrt" or "linear"."""
     raise NotImplementedError("Exercise 9.1: times 1, the square root of workers, or workers")
 
 
 def lr_at(step, base, peak, warmup, total, decay):
-    """The rate of a step: in `warmup` steps from base to peak, then as `decay` says.
+    """Return the rate of a step: in `warmup` steps from base to peak, then as `decay` says.
 
     "none": peak. "cosine": half a cosine, down to 0. "exponential": down to a hundredth of peak.
     """
@@ -19,19 +19,19 @@ def lr_at(step, base, peak, warmup, total, decay):
 
 
 def update(params, gradients, speeds, lr, momentum):
-    """speed <- momentum * speed + gradient; w <- w - lr * speed; both in place."""
+    """Update in place: speed <- momentum * speed + gradient; w <- w - lr * speed."""
     raise NotImplementedError("Exercise 9.3: first the speeds, then the parameters")
 
 
 def lars(params, gradients, trust):
-    """Each layer's gradient times trust * |w| / |gradient|, where neither is 0."""
+    """Return each layer's gradient times trust * |w| / |gradient|, unless one of them is 0."""
     raise NotImplementedError(
         "Exercise 9.3: a list of gradients, each as long as trust times its weights"
     )
 
 
 def setting(task):
-    """(rate, momentum) of a task of the job array: 4 rates times 2 momenta, tasks 0 to 7."""
+    """Return (rate, momentum) of a job array's task: 4 rates times 2 momenta, tasks 0 to 7."""
     rates = (0.03, 0.1, 0.3, 1.0)
     momenta = (0.0, 0.9)
     raise NotImplementedError("Exercise 9.5: task // 2 chooses the rate, task % 2 the momentum")

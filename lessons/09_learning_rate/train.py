@@ -21,7 +21,7 @@ HIDDEN = {"mlp16": 16, "mlp64": 64}  # hidden units of the two networks
 
 
 def train(mc, args, mnist, workers, rule, seed):
-    """One setting of the sweep: `workers` workers' batch, shared by the ranks that are here."""
+    """Train one setting: the batch of `workers` workers, shared by the actual ranks."""
     x_train = mnist.x_train
     y_train = mnist.y_train
     params = start(np.random.default_rng(seed), hidden=HIDDEN[args.model])
@@ -63,7 +63,7 @@ def train(mc, args, mnist, workers, rule, seed):
     record.measure("lars_error", probes.lars_error(rates.lars), "")
     record.measure("rate_error", probes.rate_error(rates.lr_at), "")
     record.begin(params)
-    points = {  # steps whose rate goes into the record
+    points = {  # steps whose rate is recorded
         0: "start",
         warmup // 2: "half warm-up",
         warmup: "warm",
@@ -77,7 +77,7 @@ def train(mc, args, mnist, workers, rule, seed):
             loss = 0.0
             right = 0
             for batch in minibatches(len(x_train), batch_size, rng):
-                mine = batch[rank::size]  # own slice of the global batch
+                mine = batch[rank::size]  # this rank's slice of the global batch
                 x = x_train[mine]
                 labels = y_train[mine]
                 probabilities, cache = forward(params, x)
@@ -95,7 +95,7 @@ def train(mc, args, mnist, workers, rule, seed):
             epoch.log(steps=per_epoch, loss=loss, accuracy=right * size / len(x_train), lr=lr)
         test_loss, accuracy = evaluate(params, mnist.x_test, mnist.y_test)
         record.evaluated(accuracy, loss=test_loss, epoch=number, samples=len(mnist.y_test))
-        if args.until:  # what the log says was measured while the parameters still moved
+        if args.until:  # the log has values measured while the parameters still moved
             train_loss, _ = evaluate(params, x_train, y_train)
             record.measure("train_loss", train_loss, "", epoch=number)
             if train_loss <= args.until:
@@ -107,7 +107,7 @@ def train(mc, args, mnist, workers, rule, seed):
 
 
 def evaluate(params, x, labels):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     probabilities, _ = forward(params, x)
     loss = cross_entropy(probabilities, labels) / len(labels)
     accuracy = float((probabilities.argmax(axis=1) == labels).mean())
@@ -115,14 +115,14 @@ def evaluate(params, x, labels):
 
 
 def every_rank(row):
-    """The rows of all ranks, by which the record compares their parameters."""
+    """Return the rows of all ranks, with which the record compares their parameters."""
     from mpi4py import MPI
 
     return MPI.COMM_WORLD.allgather(row)
 
 
 def source_of(args):
-    """What the record calls these runs."""
+    """Return the name of these runs in the record."""
     if args.task is not None:
         return "array"
     if args.until:
@@ -183,7 +183,7 @@ def main():
         x_test=mnist.x_test.reshape(-1, 784),
     )
     for workers, rule, seed in itertools.product(args.workers, args.rules, args.seeds):
-        if workers > 1 or rule == args.rules[0]:  # for one worker all rules are the same
+        if workers > 1 or rule == args.rules[0]:  # all rules are equal for one worker
             accuracy = train(ml_comm, args, mnist, workers, rule, seed)
             print(f"N {workers:3}, {rule:6}, seed {seed}: test accuracy {accuracy:.4f}")
 

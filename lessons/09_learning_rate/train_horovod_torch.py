@@ -1,4 +1,4 @@
-"""Lesson 07's PyTorch program with a rate for every step: rule, warm-up, decay, LARS.
+"""Train lesson 07's network in PyTorch with a rate for every step: rule, warm-up, decay, LARS.
 
 mpirun -np 2 python train_horovod_torch.py --rule linear --warmup 1 --decay cosine
 """
@@ -20,7 +20,7 @@ from lars_torch import LARS
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -39,7 +39,7 @@ def build_model(name):
 
 
 def train_step(model, optimizer, loss_function, x, y):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
     outputs = model(x)
     loss = loss_function(outputs, y)
@@ -50,7 +50,7 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
@@ -95,21 +95,21 @@ def main():
 
     hvd.init()
     rank, size = hvd.rank(), hvd.size()
-    torch.manual_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    torch.manual_seed(args.seed + rank)  # every rank shuffles in its own order
     device = "cpu"
-    if torch.cuda.is_available():  # one GPU for each rank of a node
+    if torch.cuda.is_available():  # one GPU per rank of a node
         enough_gpus(torch.cuda.device_count())
         device = torch.device("cuda", hvd.local_rank())
         torch.cuda.set_device(device)
     mnist = data.load("mnist", train_samples=args.train_samples)
-    stop = len(mnist.x_train) // size * size  # as many for each rank: so all batches count alike
+    stop = len(mnist.x_train) // size * size  # as many for each rank, so all batches count equally
     x = torch.tensor(mnist.x_train[rank:stop:size])
     y = torch.tensor(mnist.y_train[rank:stop:size], dtype=torch.long)
     x_test = torch.tensor(mnist.x_test)
     y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
-    optimizer = LARS(model.parameters(), args.lr, args.momentum, args.lars)  # 0: plain SGD
+    optimizer = LARS(model.parameters(), args.lr, args.momentum, args.lars)  # 0 means plain SGD
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)

@@ -1,4 +1,4 @@
-"""A rank that steps alone, and ranks that wait: where each of them stands, and when it ends.
+"""Let one rank step alone while others wait: where does each one wait, and when does it end?
 
 mpirun -np 2 python hang.py --timeout 6
 """
@@ -21,7 +21,7 @@ from torch.distributed.distributed_c10d import _set_pg_timeout
 import train
 from ranks import who_am_i
 
-ANYBODY = (0x59616D61, ctypes.c_ulong(-1))  # PR_SET_PTRACER: who may look into this process
+ANYBODY = (0x59616D61, ctypes.c_ulong(-1))  # PR_SET_PTRACER: allows others to inspect this process
 
 
 def command_line():
@@ -36,14 +36,14 @@ def command_line():
 
 
 def step_in_no_sync(model, optimizer, loss_function, x, y):
-    """Train on this rank alone. It looks right: no gradients travel in no_sync."""
+    """Train on this rank only. This looks right, because no gradients travel in no_sync."""
     with model.no_sync():
         loss, _ = train.train_step(model, optimizer, loss_function, x, y)
     return loss.item()  # NCCL only queues its messages: on a GPU, Python waits here
 
 
 def keep_stack(rank):
-    """Where this process stands: what py-spy sees from outside; if it may not, Python itself."""
+    """Save this process's stack, as py-spy sees it; without permission, as Python sees it."""
     ctypes.CDLL(None).prctl(*ANYBODY)
     file = Path(f"stack_of_rank_{rank}.txt")
     try:
@@ -72,7 +72,7 @@ def main():
     rank, size, local_rank = who_am_i()
     if size < 2:
         sys.exit("hang.py needs at least two ranks: one alone waits for nobody.")
-    Path(f"stack_of_rank_{rank}.txt").unlink(missing_ok=True)  # of an earlier run
+    Path(f"stack_of_rank_{rank}.txt").unlink(missing_ok=True)  # left by an earlier run
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     pause = dist.new_group(backend="gloo")
     torch.manual_seed(args.seed)
@@ -81,9 +81,9 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = torch.randn(16, 8, device=device), torch.randint(0, 2, (16,), device=device)
     step = (model, optimizer, nn.CrossEntropyLoss(), *batch)
-    for _ in range(3):  # all of them: DDP sorts its gradients in the first steps
+    for _ in range(3):  # with all ranks, because DDP sorts its gradients in the first steps
         train.train_step(*step)
-    # Only now: on a busy machine the start alone may take longer.
+    # Only now, because on a busy machine the start alone may take longer.
     _set_pg_timeout(datetime.timedelta(seconds=args.timeout))
     watch = threading.Timer(args.look_after, keep_stack, [rank])
     watch.daemon = True
@@ -91,7 +91,7 @@ def main():
     if rank == 0:
         print("This job is meant to fail: rank 0 makes a step alone, in no_sync.", flush=True)
         step_in_no_sync(*step)
-    dist.barrier(pause)  # here the others wait for rank 0
+    dist.barrier(pause)  # the others wait for rank 0 here
     watch.cancel()
     print(f"Rank {rank} goes on: nobody has waited.", flush=True)
     dist.destroy_process_group()

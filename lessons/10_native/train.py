@@ -22,7 +22,7 @@ from ranks import gather, who_am_i
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -41,28 +41,28 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
     raise NotImplementedError(
         "Exercise 10.1: choose the device, let the ranks meet, return the device"
     )
 
 
 def distribute(model, device, bucket_mb=25):
-    """The network, started as rank 0's; its gradients will be averaged over all ranks."""
+    """Return the network with rank 0's start; its gradients will be averaged over all ranks."""
     raise NotImplementedError(
         "Exercise 10.1: the wrapped network, with its device and size of buckets"
     )
 
 
 def order_of(sampler, epoch):
-    """The images that this rank reads in an epoch, by number and in this order."""
+    """Return the numbers of the images that this rank reads in an epoch, in this order."""
     raise NotImplementedError(
         "Exercise 10.2: tell the sampler the epoch, then make a tensor of its numbers"
     )
 
 
 def train_step(model, optimizer, loss_function, x, y, parts=1):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
     if parts > 1:
         loss, outputs = accumulate(model, loss_function, x, y, parts)
@@ -76,7 +76,7 @@ def train_step(model, optimizer, loss_function, x, y, parts=1):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
@@ -111,7 +111,7 @@ def main():
     rank, size, local_rank = who_am_i()
     device = start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     rank, size = dist.get_rank(), dist.get_world_size()
-    torch.manual_seed(args.seed + rank)  # unlike networks, until they are made alike
+    torch.manual_seed(args.seed + rank)  # different networks, until they are made equal
     mnist = data.load("mnist", args.train_samples, args.test_samples)
     x = torch.tensor(mnist.x_train)
     y = torch.tensor(mnist.y_train, dtype=torch.long)
@@ -150,7 +150,7 @@ def main():
         correct = 0
         order = order_of(sampler, number)
         batches = order.split(args.batch_size)
-        orders = gather(order.numpy())  # those of all ranks, for the record
+        orders = gather(order.numpy())  # images of all ranks, for the record
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)

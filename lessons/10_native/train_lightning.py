@@ -21,7 +21,7 @@ from ranks import gather, who_am_i
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -40,14 +40,14 @@ def build_model(name):
 
 
 class Images(TensorDataset):
-    """Images that are read a batch at a time, as in train.py. One by one takes longer."""
+    """A data set that is read a batch at a time, as in train.py. One by one takes longer."""
 
     def __getitems__(self, numbers):
         return self[numbers]
 
 
 class Classifier(lightning.LightningModule):
-    """What is trained, and by which rule. How, and on what, is the Trainer's."""
+    """The network and its training rule. The Trainer decides on which devices it runs."""
 
     def __init__(self, name, lr):
         super().__init__()
@@ -55,7 +55,7 @@ class Classifier(lightning.LightningModule):
         self.lr = lr
 
     def training_step(self, batch, number):
-        x, y, _ = batch  # the last: numbers of the images
+        x, y, _ = batch  # the last tensor has the numbers of the images
         outputs = self.model(x)
         correct = (outputs.argmax(1) == y).sum()
         loss = nn.functional.cross_entropy(outputs, y)
@@ -66,7 +66,7 @@ class Classifier(lightning.LightningModule):
 
 
 class Recorder(lightning.Callback):
-    """Tells the run record what Lightning does; Lightning calls its methods by their names."""
+    """A callback that records what Lightning does; Lightning calls its methods by name."""
 
     def __init__(self, record):
         self.record = record
@@ -85,7 +85,7 @@ class Recorder(lightning.Callback):
 
     def on_train_epoch_end(self, trainer, module):
         own = torch.cat(self.read).cpu()
-        for numbers in gather(own.numpy()):  # of all ranks
+        for numbers in gather(own.numpy()):  # on all ranks
             self.epoch.read(numbers)
         loss, accuracy = float(self.loss_sum) / len(own), float(self.correct) / len(own)
         self.epoch.log(loss=loss, accuracy=accuracy)
@@ -97,7 +97,7 @@ class Recorder(lightning.Callback):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
@@ -127,10 +127,10 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
-    warnings.filterwarnings("ignore", module="lightning")  # advice for data on a disk
+    warnings.filterwarnings("ignore", module="lightning")  # advice for data on disks
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     rank, size, local_rank = who_am_i()
-    # Lightning looks for Slurm's names even where mpirun has started the ranks; so it is told.
+    # Lightning looks for Slurm's variables even if mpirun started the ranks, so choose for it.
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(local_rank)}
     nodes = int(os.environ.get("SLURM_NNODES", "1"))
     lightning.seed_everything(args.seed, verbose=False)
@@ -165,8 +165,8 @@ def main():
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    images = Images(x, y, torch.arange(len(x)))  # the last for the record
-    # Lightning puts a DistributedSampler into it, and calls set_epoch.
+    images = Images(x, y, torch.arange(len(x)))  # the last one is for the record
+    # Lightning adds a DistributedSampler, and calls set_epoch.
     trainer.fit(module, DataLoader(images, args.batch_size, shuffle=True, collate_fn=tuple))
 
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,4 +1,4 @@
-"""Train dense layers that are cut over the ranks, beside copies that share the batch: bytes, times.
+"""Train dense layers that are cut over the ranks, and copies that share the batch.
 
 mpirun -np 2 python tensor_parallel.py --width 256 --batch-sizes 32 1024
 """
@@ -27,14 +27,14 @@ from tensor_layers import block, bytes_a_step, cut, summed
 
 
 def tensor_gradients(layers, x, labels):
-    """Every rank has the whole batch, and a part of each layer."""
+    """Return the gradients if every rank has the whole batch and a part of each layer."""
     for first in range(0, len(layers), 2):
         x = block(torch.relu(x) if first else x, layers[first], layers[first + 1])
     return dense.gradients_of(cross_entropy(x, labels), layers)
 
 
 def data_gradients(layers, x, labels):
-    """Every rank has all layers, and a part of the batch."""
+    """Return the gradients if every rank has all layers and a part of the batch."""
     rank, size = dist.get_rank(), dist.get_world_size()
     own = x.tensor_split(size)[rank], labels.tensor_split(size)[rank]
     loss = dense.loss_sum(layers, *own) / len(x)
@@ -42,7 +42,7 @@ def data_gradients(layers, x, labels):
 
 
 def serial_gradients(layers, x, labels):
-    """One rank has everything."""
+    """Return the gradients if one rank has everything."""
     return dense.gradients_of(dense.loss_sum(layers, x, labels) / len(x), layers)
 
 
@@ -50,13 +50,13 @@ WAYS = {"serial": serial_gradients, "data": data_gradients, "tensor": tensor_gra
 
 
 def cut_all(layers, rank, size):
-    """This rank's part of each layer, cut by turns, so that two layers need one exchange."""
+    """Cut each layer, alternating the way so that two layers need one exchange."""
     ways = ["column", "row"] * (len(layers) // 2)
     return [cut(layer, way, rank, size) for layer, way in zip(layers, ways, strict=True)]
 
 
 def joined(layers):
-    """The whole layers again, from the parts of all ranks."""
+    """Return the whole layers from the parts of all ranks."""
     whole = []
     for number, layer in enumerate(layers):
         parts = [None] * dist.get_world_size()
@@ -68,7 +68,7 @@ def joined(layers):
 
 
 def train(way, layers, batches, lr):
-    """Median seconds of a step of this rank, and bytes that came in for each step."""
+    """Train. Return this rank's median seconds per step, and the bytes received in each step."""
     if way != "serial":
         summed(layers[0][1].detach()[:1])  # a barrier
     seconds, before = [], bytes_received() if dist.get_backend() == "gloo" else None
@@ -85,8 +85,8 @@ def train(way, layers, batches, lr):
 
 
 def compare(record, whole, batches, lr):
-    """The three ways from one start. Gives this rank's cut layers, trained, how far joined they are
-    from those of the serial run, and how far the bytes that came are from those that have to."""
+    """Train in three ways from one start. Return this rank's trained, cut layers, their difference
+    from the serial run once joined, and the error of the received bytes."""
     batch, serial = len(batches[0][0]), dense.trainable(whole)
     sizes = [whole[0][0].shape[1], *(len(weight) for weight, _ in whole)]
     shape = (sizes, batch, record.size, whole[0][0].element_size())
@@ -104,11 +104,11 @@ def compare(record, whole, batches, lr):
 
 
 def meet(backend, seconds):
-    """All ranks in one group: rank, size, number on this node, device."""
+    """Meet the other ranks in one group. Return rank, size, number on this node, and device."""
     here = launched()
     if here is None or here.size < 2:
         sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
-    # In a job both are set. Else ranks of one launcher meet where no other launcher's do.
+    # A job sets both. Otherwise the ranks of a launcher meet at a place of their own.
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
     wait = timedelta(seconds=seconds)

@@ -42,7 +42,7 @@ def command_line():
 
 
 def pipeline_of(stage, number, stages, micro_batches, kind, loss_function, device):
-    """What replaces forward, backward, the order and the messages of train.py."""
+    """Return what replaces forward, backward, the order and the messages of train.py."""
     return SCHEDULES[kind](
         PipelineStage(stage.layers, number, stages, device),
         n_microbatches=micro_batches,
@@ -52,7 +52,7 @@ def pipeline_of(stage, number, stages, micro_batches, kind, loss_function, devic
 
 
 def train_step(pipeline, stage, optimizer, x, y):
-    """One update from one batch; losses of micro-batches are known to the last stage alone."""
+    """Make an update from one batch. Only the last stage knows the losses of micro-batches."""
     optimizer.zero_grad()
     losses = []
     if stage.before is None and stage.after is None:
@@ -94,7 +94,7 @@ def main():
     how = (number, stages, args.micro_batches, args.schedule, nn.CrossEntropyLoss(), device)
     pipeline = pipeline_of(stage, *how)
 
-    steps = len(x) // args.batch_size  # and no smaller batch at the end: shapes are fixed
+    steps = len(x) // args.batch_size  # without a smaller last batch, because shapes are fixed
     record = Record(
         "11",
         args,
@@ -112,7 +112,7 @@ def main():
         stages=stages,
     )
     record.begin(layers.parameters())
-    torch.manual_seed(args.seed)  # one order of the images for all ranks
+    torch.manual_seed(args.seed)  # the same order of images on all ranks
     for epoch_number in range(1, args.epochs + 1):
         loss_sum = torch.zeros((), device=device)
         seen = steps * args.batch_size
@@ -128,7 +128,7 @@ def main():
     record.trained(layers.parameters())
 
     def one_step(small, small_optimizer, _, x, y, __):
-        """The same with other layers and another batch, to be compared with one process."""
+        """Make a step with other layers and another batch, to compare it with one process."""
         train_step(pipeline_of(small, *how), small, small_optimizer, x, y)
 
     order = plan.schedule(stages, args.micro_batches, args.schedule)[number]

@@ -20,7 +20,7 @@ import resnet
 import train
 from ranks import who_am_i
 
-IMAGES = 50_000  # of CIFAR-10's training set
+IMAGES = 50_000  # size of CIFAR-10's training set
 
 
 def command_line():
@@ -43,12 +43,12 @@ def command_line():
 
 
 def numbers_of_ranks(size):
-    """1, 2, 4 … and all."""
+    """Return 1, 2, 4 … and the number of all ranks."""
     return [2**n for n in range(size.bit_length()) if 2**n < size] + [size]
 
 
 def planned_work(rank, kinds, sizes, args):
-    """What `plan` gives each kind, for each size. Before anything is measured it has to fit."""
+    """Return `plan` for each kind and size. It has to be possible before anything is measured."""
     works = {}
     for kind in kinds:
         plans = train.plan(kind, sizes, args.batch_size, args.train_samples)
@@ -67,7 +67,7 @@ def planned_work(rank, kinds, sizes, args):
 
 
 def make_trainer(device, group, ranks, width):
-    """A network for so many ranks, and a function that trains it for one pass."""
+    """Return a network for this many ranks, and a function that trains it for one pass."""
     network = resnet.resnet(width).to(device)
     model = train.distribute(network, device, group) if ranks > 1 else network
     optimizer = torch.optim.Adam(model.parameters(), lr=0)
@@ -104,7 +104,7 @@ def main():
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     torch.manual_seed(args.seed)
     groups = {p: dist.new_group(range(p)) for p in sizes}
-    # One network for each number of ranks; the one for one rank is also that of silent copies.
+    # One network for each number of ranks. Silent copies also use the one for one rank.
     trainers = {
         p: make_trainer(device, groups[p], p, args.width) for p in sizes if rank < p or p == 1
     }
@@ -116,7 +116,7 @@ def main():
         y = torch.tensor(cifar.y_train, dtype=torch.long).to(device)
 
         def pass_on(p, copies, number, planned=planned, x=x, y=y):
-            """A pass of this rank as one of p; or, as a silent copy, as if it were alone."""
+            """Make a pass as one of p ranks, or alone as a silent copy."""
             local_batch, samples = planned[p]
             sampler = DistributedSampler(range(samples), p, 0 if copies else rank, seed=args.seed)
             batches = train.order_of(sampler, number).split(local_batch)

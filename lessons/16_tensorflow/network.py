@@ -1,10 +1,10 @@
-"""Lesson 01's network and batches, for ranks that each have a share of every batch."""
+"""Lesson 01's network and batches, for ranks that each compute a share of every batch."""
 
 import numpy as np
 
 
 def start(rng, inputs=784, hidden=64, outputs=10):
-    """Start parameters: random weights that keep the signal's size, and biases of zero."""
+    """Return initial parameters: random weights that keep the signal's size, and zero biases."""
     w1 = rng.normal(0, np.sqrt(2 / inputs), (inputs, hidden))
     w2 = rng.normal(0, np.sqrt(2 / hidden), (hidden, outputs))
     parts = [w1, np.zeros(hidden), w2, np.zeros(outputs)]
@@ -12,7 +12,7 @@ def start(rng, inputs=784, hidden=64, outputs=10):
 
 
 def forward(params, x):
-    """Probabilities of the ten digits for each image, and what the backward pass will need."""
+    """Return each image's probabilities of the ten digits, and what the backward pass needs."""
     w1, b1, w2, b2 = params
     hidden = np.maximum(x @ w1 + b1, 0)
     scores = hidden @ w2 + b2
@@ -23,13 +23,13 @@ def forward(params, x):
 
 
 def cross_entropy(probabilities, labels):
-    """Sum of -log(probability that the right digit was given)."""
+    """Return the sum of -log(probability of the right digit)."""
     right = probabilities[np.arange(len(labels)), labels]
     return float(-np.log(np.maximum(right, 1e-30)).sum())
 
 
 def backward(cache, labels, batch):
-    """This rank's part of the gradients of the mean cross-entropy over `batch` images."""
+    """Return this rank's part of the gradients of the mean cross-entropy over `batch` images."""
     x, hidden, w2, probabilities = cache
     d_scores = probabilities.copy()
     d_scores[np.arange(len(labels)), labels] -= 1
@@ -40,6 +40,6 @@ def backward(cache, labels, batch):
 
 
 def minibatches(n, batch, rng):
-    """A list of index arrays that hold 0 ... n-1 once each, in a new random order at each call."""
+    """Return index arrays that contain 0 ... n-1 once each, in a new random order at each call."""
     shuffled = rng.permutation(n)
     return [shuffled[first : first + batch] for first in range(0, n, batch)]

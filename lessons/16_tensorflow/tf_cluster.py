@@ -1,7 +1,7 @@
-"""Who is where: a job's tasks, as TensorFlow wants to be told of them in TF_CONFIG.
+"""TF_CONFIG, which tells TensorFlow where each of the job's tasks is.
 
-Every task runs this with the same cluster and an index of its own. Nobody is asked: the nodes come
-from the scheduler, the rank from the launcher, the ports from the number of the job.
+Every task runs this with the same cluster and an index of its own. No messages are needed: nodes
+come from the scheduler, the rank from the launcher, the ports from the number of the job.
 """
 
 import json
@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from autograder.slurm_notation import node_names
 from cluster.launchers import launched
 
-FIRST, PORTS, JOBS = 10000, 64, 300  # jobs whose numbers are near each other share no port
+FIRST, PORTS, JOBS = 10000, 64, 300  # jobs with close numbers share no port
 
 
 def tf_config(hosts, ports, task, index):
-    """TF_CONFIG as a dictionary. hosts and ports have a list for each kind of task, such as
+    """Return TF_CONFIG as a dict. hosts and ports have a list for each kind of task, such as
     {"worker": ["n1", "n2"]} and {"worker": [10000, 10000]}; this task is number `index` of `task`.
     """
     raise NotImplementedError(
@@ -31,23 +31,23 @@ def tf_config(hosts, ports, task, index):
 
 
 def this_rank():
-    """Rank, local rank and number of tasks as the launcher tells them; without one (0, 0, 1)."""
+    """Return rank, local rank and number of tasks from the launcher, or else (0, 0, 1)."""
     told = launched(os.environ)
     return (told.rank, told.local_rank, told.size) if told else (0, 0, 1)
 
 
 def nodes():
-    """Names by which the nodes reach each other; of a single node the loopback."""
+    """Return the names by which nodes reach each other; of a single node the loopback address."""
     names = node_names(os.environ.get("SLURM_JOB_NODELIST", ""))
     if len(names) < 2:
         return ["127.0.0.1"]
-    # Some sites put something behind the names for the fast network: JUWELS an i.
+    # Some sites add a suffix for the fast network: JUWELS an i.
     suffix = os.environ.get("MASTER_ADDR", names[0]).removeprefix(names[0])
     return [name + suffix for name in names]
 
 
 def tasks_on_nodes(count, size):
-    """How many tasks each of the nodes has. Slurm says so of a step; elsewhere all have as many."""
+    """Return each node's number of tasks. Slurm reports it for a step; otherwise all are equal."""
     told = os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")  # such as 3,1 or 2(x2)
     parts = re.findall(r"(\d+)(?:\(x(\d+)\))?", told)
     tasks = [int(number) for number, times in parts for _ in range(int(times or 1))]
@@ -59,8 +59,8 @@ def tasks_on_nodes(count, size):
 
 
 def places(size):
-    """Host and port of each rank. Ranks fill one node after the other. Neighbours have ports of
-    their own, on different nodes too: those of a cluster in containers may share one network."""
+    """Return host and port of each rank. Ranks fill one node after the other. Neighbours have
+    different ports even on different nodes, because nodes in containers may share a network."""
     names = nodes()
     tasks = tasks_on_nodes(len(names), size)
     if max(tasks) > PORTS:
@@ -68,18 +68,18 @@ def places(size):
     hosts = [name for name, number in zip(names, tasks, strict=True) for _ in range(number)]
     rank = this_rank()[0]
     here = hosts[rank]
-    if "SLURM_STEP_ID" in os.environ and len(names) > 1:  # elsewhere nobody says this node's name
+    if "SLURM_STEP_ID" in os.environ and len(names) > 1:  # elsewhere this name is not reported
         found = os.environ.get("SLURMD_NODENAME", here)
         if not here.startswith(found):
             sys.exit(f"rank {rank} is on {found} and not on {here}: take srun -m block")
-    # Without a job all ranks are children of one mpirun.
+    # Without a job, all ranks are children of one mpirun.
     job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or str(os.getppid())
     first = FIRST + PORTS * (int(re.match(r"\d*", job)[0] or 0) % JOBS)
     return [(host, first + rank % PORTS) for rank, host in enumerate(hosts)]
 
 
 def join_cluster(kinds):
-    """Sets TF_CONFIG. kinds: what each rank is, such as ["chief", "worker", "worker", "ps"]."""
+    """Set TF_CONFIG. kinds: what each rank is, such as ["chief", "worker", "worker", "ps"]."""
     hosts, ports = {}, {}
     for kind, (host, port) in zip(kinds, places(len(kinds)), strict=True):
         hosts.setdefault(kind, []).append(host)
@@ -99,8 +99,8 @@ def own_gpu(kinds, hosts, rank):
 
 
 def take_gpu(kinds):
-    """Hide all GPUs but this worker's own, and return its number or None. Without this each task
-    takes nearly all the memory of all GPUs: chief and server, too."""
+    """Hide all GPUs but this worker's own, and return its number or None. Otherwise each task,
+    also chief and server, takes nearly all the memory of all GPUs."""
     import tensorflow as tf
 
     hosts, rank = [host for host, _ in places(len(kinds))], this_rank()[0]
@@ -119,7 +119,7 @@ def take_gpu(kinds):
 
 
 def listens(address):
-    """Whether somebody takes calls there."""
+    """Return whether a task answers at this address."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=1).close()
@@ -130,9 +130,9 @@ def listens(address):
 
 @contextmanager
 def in_time(config, seconds):
-    """TensorFlow waits for tasks that do not come: in silence, for an hour, and while it does, no
-    other line of this program runs. So another process looks on: after so many seconds it says in a
-    sentence who is missing, and ends this one."""
+    """Watch for missing tasks from another process. After so many seconds it names them and ends
+    this process. TensorFlow itself waits for them silently, for an hour, and runs no other line of
+    this program meanwhile."""
     words = [sys.executable, __file__, json.dumps(config), str(seconds)]
     watcher = subprocess.Popen(words, stdin=subprocess.PIPE)
     yield
@@ -141,7 +141,7 @@ def in_time(config, seconds):
 
 
 def watch(config, seconds):
-    """What the other process does, until its standard input ends."""
+    """Watch for missing tasks in the other process, until its standard input ends."""
     if select.select([sys.stdin], [], [], seconds)[0]:
         return
     me = "{type} {index}".format(**config["task"])
@@ -155,16 +155,16 @@ def watch(config, seconds):
     if not missing:
         what = "all ports answer: is everybody told the same cluster, and each index once?"
     print(f"{me} has waited {seconds:g} s for the others in vain; {what}", file=sys.stderr)
-    os.kill(os.getppid(), signal.SIGKILL)  # TensorFlow catches SIGTERM and waits on
+    os.kill(os.getppid(), signal.SIGKILL)  # TensorFlow catches SIGTERM and continues to wait
 
 
 def serve(config, seconds, gpu):
-    """What workers and parameter servers do: take orders, until the chief has gone. The Server
-    does not know what take_gpu chose, so it gets the GPU's number once more."""
-    import tensorflow as tf  # only here: the watcher above needs none of it
+    """Serve as a worker or parameter server, until the chief has gone. The Server does not know
+    what take_gpu chose, so it gets the GPU's number again."""
+    import tensorflow as tf  # imported here, because the watcher above does not need it
 
     task = config["task"]
-    # A server waits for others inside of its threads: with one or two of them all wait for ever.
+    # A server waits for others in its threads: with one or two threads, all wait forever.
     options = tf.compat.v1.ConfigProto(
         inter_op_parallelism_threads=4,
         intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
@@ -181,7 +181,7 @@ def serve(config, seconds, gpu):
 
 
 def serve_until_gone(address, seconds):
-    """Waits for a task to come, and then until it has gone."""
+    """Wait until a task has come, and then until it has gone."""
     until = time.monotonic() + seconds
     while not listens(address):
         if time.monotonic() > until:

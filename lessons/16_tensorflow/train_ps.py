@@ -8,7 +8,7 @@ import os
 import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # the Keras of train_multiworker.py
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # else a warning for every order that is done
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # otherwise there is a warning for every finished order
 
 import numpy as np
 import tensorflow as tf
@@ -21,7 +21,7 @@ from tf_cluster import in_time, join_cluster, serve, take_gpu, this_rank
 from train_multiworker import build_model
 
 keras = tf.keras
-WAYS = {  # with both options, one after the other in one launch
+WAYS = {  # with both options: one after the other, in one launch
     "synchronous": "one update from all workers; the default",
     "asynchronous": "each worker updates alone",
 }
@@ -29,9 +29,9 @@ tf.get_logger().setLevel("ERROR")
 
 
 def make_work(strategy, model, optimizer, made, sums):
-    """What a worker can be told to do. It reads the parameters from the server, and `made`, which
-    counts the updates there. Its answer is a single tensor, for each one is asked for over the
-    network: the loss, the images that were right, and how many updates there were when it read."""
+    """Return the functions that workers run. They read the parameters from the server, and `made`,
+    the number of updates there. Each result is one tensor, because each tensor is fetched over the
+    network: the loss, the number of right images, and the updates made before reading."""
     loss_function = keras.losses.SparseCategoricalCrossentropy(reduction="sum")
 
     def forward_and_backward(x, y):
@@ -72,14 +72,14 @@ def make_work(strategy, model, optimizer, made, sums):
 
 
 def asynchronous_epoch(coordinator, work, batches):
-    """Every batch is one update, by the worker that is free. Nobody waits for another."""
+    """Make an update from every batch, by the next free worker. Nobody waits for another."""
     orders = [coordinator.schedule(work, args=(*batch, len(batch[1]))) for batch in batches]
     coordinator.join()
     return [(who(order), *order.fetch()) for order in orders]
 
 
 def synchronous_epoch(coordinator, gradient, update, batches, workers):
-    """As many batches as workers make one update, when the slowest is done: the server adds up."""
+    """Make an update from one batch per worker, when the slowest is done: the server adds up."""
     results = []
     for first in range(0, len(batches), workers):
         together = batches[first : first + workers]
@@ -94,7 +94,7 @@ def synchronous_epoch(coordinator, gradient, update, batches, workers):
 
 
 def who(order):
-    """The number of the worker that did it: where the result lies, before it is fetched."""
+    """Return the number of the worker that did it, which is where the result is before a fetch."""
     return tf.DeviceSpec.from_string(order._get_values().device).task
 
 
@@ -118,7 +118,7 @@ def command_line():
 
 
 def train(args, way, workers, coordinator, mnist, record_of):
-    """What the chief does: a new network on the server, and orders to the workers, way by way."""
+    """Train as the chief: put a new network on the server, and send orders to the workers."""
     strategy = coordinator.strategy
     keras.utils.set_random_seed(args.seed)
     with strategy.scope():
@@ -178,7 +178,7 @@ def main():
         return Record("16", args, source=f"ps-{way}", optimizer="adam", dataset=mnist.facts, **more)
 
     if rank > 0:
-        records = [record_of(way, shard=[]) for way in args.ways]  # what it reads, the chief sends
+        records = [record_of(way, shard=[]) for way in args.ways]  # the chief sends this data
         serve(config, args.wait, gpu)
         for record in records:
             record.end()

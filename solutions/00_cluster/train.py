@@ -1,4 +1,4 @@
-"""Say where this program runs: one line for each task, then two seconds of matrix products.
+"""Report where this program runs: one line per task, then two seconds of matrix products.
 
 python train.py            one task, here
 mpirun -np 2 python train.py
@@ -15,8 +15,8 @@ import numpy as np
 from lessons.toolkit import probes
 from lessons.toolkit.record import Record
 
-# The same three facts under the names that Open MPI, Slurm and Cray MPICH give them. Slurm comes
-# after Open MPI: inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
+# The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI:
+# inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
 NAMES = {
     "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
     "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
@@ -25,7 +25,7 @@ NAMES = {
 
 
 def facts(environ):
-    """rank, size and local_rank of this task; 0, 1 and 0 when nobody launched it."""
+    """Return rank, size and local_rank of this task; 0, 1 and 0 without a launcher."""
     found = {"rank": 0, "size": 1, "local_rank": 0}
     ### BEGIN SOLUTION Exercise 0.2: for each fact take the first name that is in environ, as an int
     for fact, names in NAMES.items():
@@ -38,9 +38,9 @@ def facts(environ):
 
 
 def gflops(seconds, n=512):
-    """Billions of floating-point operations per second, in n x n matrix products in float32."""
+    """Return the billions of operations per second in float32 products of n x n matrices."""
     a = np.ones((n, n), dtype=np.float32)
-    a @ a  # the first product starts threads
+    a @ a  # the first product also starts threads
     products = 0
     start = time.monotonic()
     while time.monotonic() - start < seconds:
@@ -69,7 +69,7 @@ def main():
     if me["rank"] == 0:
         print("This line is a warning: it belongs to the error stream.", file=sys.stderr)
     record.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
-    # What `facts` says in the environments of other launchers.
+    # The result of `facts` in the environments of other launchers.
     record.measure("facts_wrong", probes.facts_wrong(facts), "environments")
     record.end()
 

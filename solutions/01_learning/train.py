@@ -12,7 +12,7 @@ from lessons.toolkit.record import Record
 
 
 def start(rng, inputs=784, hidden=64, outputs=10):
-    """Start parameters: random weights that keep the signal's size, and biases of zero."""
+    """Return initial parameters: random weights that keep the signal's size, and zero biases."""
     w1 = rng.normal(0, np.sqrt(2 / inputs), (inputs, hidden))
     w2 = rng.normal(0, np.sqrt(2 / hidden), (hidden, outputs))
     parts = [w1, np.zeros(hidden), w2, np.zeros(outputs)]
@@ -20,7 +20,7 @@ def start(rng, inputs=784, hidden=64, outputs=10):
 
 
 def forward(params, x):
-    """Probabilities of the ten digits for each image, and what the backward pass will need."""
+    """Return each image's probabilities of the ten digits, and what the backward pass needs."""
     w1, b1, w2, b2 = params
     hidden = np.maximum(x @ w1 + b1, 0)
     scores = hidden @ w2 + b2
@@ -31,13 +31,13 @@ def forward(params, x):
 
 
 def cross_entropy(probabilities, labels):
-    """Mean of -log(probability that the right digit was given)."""
+    """Return the mean of -log(probability of the right digit)."""
     right = probabilities[np.arange(len(labels)), labels]
     return float(-np.log(np.maximum(right, 1e-30)).mean())
 
 
 def backward(cache, labels):
-    """Gradients of the mean cross-entropy with respect to w1, b1, w2, b2."""
+    """Return gradients of the mean cross-entropy with respect to w1, b1, w2, b2."""
     x, hidden, w2, probabilities = cache
     ### BEGIN SOLUTION Exercise 1.3: from the scores back to w2, b2, then to w1, b1
     d_scores = probabilities.copy()
@@ -50,7 +50,7 @@ def backward(cache, labels):
 
 
 def update(params, gradients, lr):
-    """One step downhill: every parameter moves against its gradient, in place."""
+    """Make one step downhill: move every parameter against its gradient, in place."""
     ### BEGIN SOLUTION Exercise 1.5: w <- w - lr * gradient, for each array, in place
     for param, gradient in zip(params, gradients, strict=True):
         param -= lr * gradient
@@ -58,7 +58,7 @@ def update(params, gradients, lr):
 
 
 def minibatches(n, batch, rng):
-    """A list of index arrays that hold 0 ... n-1 once each, in a new random order at each call."""
+    """Return index arrays that contain 0 ... n-1 once each, in a new random order at each call."""
     ### BEGIN SOLUTION Exercise 1.4: shuffle the indices, then cut them into pieces of `batch`
     order = rng.permutation(n)
     return [order[first : first + batch] for first in range(0, n, batch)]
@@ -116,7 +116,7 @@ def main():
             epoch.log(steps=len(batches), loss=loss, accuracy=accuracy)
         print(f"Epoch {number}: loss {loss:.4f}, accuracy {accuracy:.4f}")
     record.trained(params)
-    # The gradients against differences of the loss, a step against one that is known.
+    # Compare the gradients with differences of the loss, and a step with a known one.
     wrong = probes.gradient_error(forward, cross_entropy, backward)
     record.measure("gradient_error", wrong, "")
     record.measure("descent_error", probes.descent_error(update), "")

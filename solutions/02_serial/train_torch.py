@@ -1,4 +1,4 @@
-"""Train a small network on MNIST with PyTorch, on one device: train.py once more, loop visible.
+"""Train a small network on MNIST with PyTorch, on one device: train.py with a visible loop.
 
 python train_torch.py --epochs 4 --batch-size 32
 """
@@ -15,7 +15,7 @@ from lessons.toolkit.record import Record
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -34,7 +34,7 @@ def build_model(name):
 
 
 def train_step(model, optimizer, loss_function, x, y):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     ### BEGIN SOLUTION Exercise 2.2: zero the gradients, forward, backward, step
     optimizer.zero_grad()
     outputs = model(x)
@@ -47,7 +47,7 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()

@@ -6,7 +6,7 @@ python train.py --model ResNet50V2 --size 128 --batch-size 256
 import argparse
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import tensorflow as tf
 
@@ -17,7 +17,7 @@ keras = tf.keras
 
 
 def build_model(name, size):
-    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    """Return an untrained network: cnn (two convolutions), or one of Keras Applications."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -36,7 +36,7 @@ def build_model(name, size):
 
 
 def prepare(dataset, size, batch):
-    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+    """Return batches of float32 images in 0…1, `size` by `size`; only the ones in use exist."""
 
     ### BEGIN SOLUTION Exercise 3.2: .batch(…), then .map(…) what casts, scales and resizes
     def pixels(images, labels):
@@ -94,7 +94,7 @@ def main():
         dataset=cifar.facts,
         image_size=args.size,
     )
-    train = record.labelled(train, cifar.x_train, cifar.y_train)  # labels for the numbers
+    train = record.labelled(train, cifar.x_train, cifar.y_train)  # labels in place of the numbers
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
     loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

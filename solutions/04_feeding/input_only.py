@@ -1,4 +1,4 @@
-"""Epochs in which a wait takes the network's place, so that the input is measured alone."""
+"""Run epochs with a wait in place of the network, so that the input is measured alone."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from sources import RECORD, names_of, order
 
 
 def read(batches, wait_s=0.0):
-    """Takes every batch and waits after each; the samples' numbers, and the seconds waited."""
+    """Read every batch and wait after each. Return the samples' numbers, and the seconds waited."""
     numbers = []
     waited = 0.0
     for _, marks in batches:
@@ -25,7 +25,7 @@ def read(batches, wait_s=0.0):
 
 
 def one_epoch(record, batches, wait_s):
-    """Its seconds, the samples' numbers in order, and the seconds of input and of waits alone."""
+    """Return an epoch's seconds, the samples' numbers in order, and seconds of input and waits."""
     start = time.perf_counter()
     if wait_s:
         read(batches)
@@ -40,14 +40,14 @@ def one_epoch(record, batches, wait_s):
 
 
 def suffix_of(args):
-    """What the record's source says beside the name of the way: how the waits were met."""
+    """Return what the record's source adds to the name of the way: how the waits were met."""
     if not args.compute_ms:
         return ""
     return "-ahead" if args.prefetch else "-in-turn"
 
 
 def as_they_are(batches):
-    """TensorFlow would add a forgotten prefetch by itself, twice. Here `stages` alone decides."""
+    """Turn off the prefetch that TensorFlow adds by itself, so that `stages` alone decides."""
     options = tf.data.Options()
     options.autotune.enabled = False
     options.experimental_optimization.inject_prefetch = False
@@ -55,17 +55,17 @@ def as_they_are(batches):
 
 
 def order_kept(before, now):
-    """1: the samples came in the same order again; about 0: in a new one."""
+    """Return 1 if the samples came in the same order again, about 0 if it is a new one."""
     return float(np.corrcoef(np.argsort(before), np.argsort(now))[0, 1])
 
 
 def in_sequence(numbers):
-    """Share of the samples that come straight behind the one that lies before them."""
+    """Return the share of samples that come directly after the sample stored before them."""
     return float(np.mean(np.diff(numbers) == 1))
 
 
 def look_at(record, way, batches, cifar, args):
-    """What the exercises' functions made: files on the disk, orders, and a few batches."""
+    """Record what the exercises' functions made: files on the disk, orders, and a few batches."""
     if way != "memory":
         sizes = [os.path.getsize(name) for name in names_of(way, cifar, args.folder)]
         record.measure("files", len(sizes), "files")
@@ -78,8 +78,10 @@ def look_at(record, way, batches, cifar, args):
 
 
 def wait_instead(ways, args, cifar):
-    """Epochs in which a wait takes the network's place. The sources take turns, epoch by epoch:
-    what else runs on the machine meets all of them."""
+    """Run epochs with a wait in place of the network.
+
+    The sources take turns, epoch by epoch, so other load affects all of them.
+    """
     records = {}
     for way in ways:
         records[way] = Record(
@@ -94,7 +96,7 @@ def wait_instead(ways, args, cifar):
     ways = {way: as_they_are(batches) for way, batches in ways.items()}
     for way, batches in ways.items():
         look_at(records[way], way, batches, cifar, args)
-    last = {}  # the samples' numbers in the epoch before
+    last = {}  # the samples' numbers in the previous epoch
     rates = {way: [] for way in ways}
     shares = {way: [] for way in ways}
     for number in range(1, args.epochs + 1):
@@ -105,7 +107,7 @@ def wait_instead(ways, args, cifar):
                 record.measure("order_kept", order_kept(last[way], numbers), "", epoch=number)
             last[way] = numbers
             record.measure("in_sequence", in_sequence(numbers), "", epoch=number)
-            if number == 1:  # it pays for the start
+            if number == 1:  # it includes the start
                 continue
             rates[way].append(len(np.unique(numbers)) / took)
             if args.compute_ms:

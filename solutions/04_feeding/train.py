@@ -7,7 +7,7 @@ python train.py --source files packs memory --compute-ms 0   # no network: the i
 import argparse
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import tensorflow as tf
 
@@ -21,7 +21,7 @@ keras = tf.keras
 
 
 def build_model(name, size):
-    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    """Return an untrained network: cnn (two convolutions), or one of Keras Applications."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -38,7 +38,7 @@ def build_model(name, size):
 
 
 def prepare(dataset, size, batch):
-    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+    """Return batches of float32 images in 0…1, `size` by `size`; only the ones in use exist."""
 
     def pixels(images, labels):
         return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
@@ -47,7 +47,7 @@ def prepare(dataset, size, batch):
 
 
 def stages(pieces, decode, args):
-    """From pieces (names of files) to batches that are ready when the network wants them."""
+    """Return batches, prepared ahead of time, from pieces (names of files)."""
     ### BEGIN SOLUTION Exercise 4.3: map decode, unbatch, cache, shuffle, prepare, prefetch
     samples = pieces.map(decode, num_parallel_calls=args.workers).unbatch()
     if args.cache:
@@ -100,7 +100,7 @@ def main():
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     options = tf.data.Options()
-    options.threading.private_threadpool_size = args.workers  # apart from the network's threads
+    options.threading.private_threadpool_size = args.workers  # separate from the network's threads
     ways = {}
     for source in args.source:
         pieces = pieces_of(source, cifar, args.folder, args.seed)
@@ -130,7 +130,7 @@ def main():
         dataset=cifar.facts,
         image_size=args.size,
     )
-    train = ways[source].map(lambda images, marks: (images, marks[:, 0]))  # the labels alone
+    train = ways[source].map(lambda images, marks: (images, marks[:, 0]))  # the labels only
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
     loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

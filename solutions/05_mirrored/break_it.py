@@ -1,4 +1,4 @@
-"""The training of train.py with one line wrong, and what shows it: a run for each fault.
+"""Train as in train.py with one wrong line, and record its effect: a run for each fault.
 
 python break_it.py --n-gpus 2 --without nothing scope mean
 """
@@ -21,7 +21,7 @@ FAULTS = ("nothing", "scope", "batch", "rate", "mean")
 
 
 class MeanOfReplica(keras.losses.Loss):
-    """The mean over the images of one replica; the replicas' gradients are then added up."""
+    """A loss that is the mean over one replica's images; the replicas' gradients are added up."""
 
     def __init__(self):
         super().__init__(reduction="sum")
@@ -37,7 +37,7 @@ def compiled(model, lr, loss="sparse_categorical_crossentropy"):
 
 
 def build(without, strategy, args, lr):
-    """The network as in train.py; outside of the scope; or with a loss that sees one replica."""
+    """Build the network as in train.py, or outside the scope, or with a loss of one replica."""
     if without == "scope":
         return compiled(train.build_model(args.model, args.size), lr)
     if without == "mean":
@@ -47,13 +47,13 @@ def build(without, strategy, args, lr):
 
 
 def batches(cifar, size, batch, seed):
-    """The same order in every run."""
+    """Return batches in an order that is the same in every run."""
     pairs = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
     return train.prepare(pairs.shuffle(len(cifar.y_train), seed=seed), size, batch)
 
 
 def first_step(model):
-    """A list, and a callback that fills it after the very first step: loss, parameters."""
+    """Return a list, and a callback that stores loss and parameters after the first step in it."""
     found = []
 
     def after_batch(number, logs):
@@ -64,7 +64,7 @@ def first_step(model):
 
 
 def on_one_device(args, cifar, replicas):
-    """The parameters after one step of one device, which computes the whole batch alone."""
+    """Return the parameters after one step of a single device with the whole batch."""
     keras.utils.set_random_seed(args.seed)
     model = compiled(train.build_model(args.model, args.size), args.lr * replicas)
     whole = batches(cifar, args.size, args.batch_size * replicas, args.seed)

@@ -1,4 +1,4 @@
-"""Time allreduce of the back ends that are here, its two halves, and many small arrays against one.
+"""Time allreduce of the available back ends, its two halves, and many small arrays.
 
 mpirun -np 2 python backends.py --floats 256 25600 2560000
 """
@@ -21,7 +21,7 @@ TENSORS = 160  # about as many gradients as a ResNet-50 has; most of them are sm
 
 
 def timed(work):
-    """Seconds of the slowest rank."""
+    """Return the seconds of the slowest rank."""
     comm.Barrier()
     begin = time.perf_counter()
     work()
@@ -29,7 +29,7 @@ def timed(work):
 
 
 def in_turns(works, rounds):
-    """Median seconds of each, in turns; a first round pays for buffers and connections."""
+    """Return each function's median seconds, in turns. The first round includes connecting."""
     times = {name: [] for name in works}
     for _ in range(rounds + 1):
         for name, work in works.items():
@@ -38,7 +38,7 @@ def in_turns(works, rounds):
 
 
 def meet(backend):
-    """torch.distributed's group of the ranks that MPI started, with this back end."""
+    """Return torch.distributed's group of the ranks that MPI started, with this back end."""
     rank, size = comm.Get_rank(), comm.Get_size()
     host = comm.bcast(MPI.Get_processor_name())
     store = (
@@ -47,11 +47,11 @@ def meet(backend):
     port = comm.bcast(store.port if store else None)
     store = store or dist.TCPStore(host, port, size, is_master=False)
     dist.init_process_group(backend, store=store, rank=rank, world_size=size)
-    return store  # rank 0's must live as long as the group
+    return store  # rank 0's has to exist as long as the group
 
 
 def zeros(backend, floats):
-    """An array of this back end's kind: NumPy's for MPI, else a tensor, for NCCL on the GPU."""
+    """Return an array for this back end: NumPy's for MPI, else a tensor (NCCL: on a GPU)."""
     if backend == "mpi":
         return np.zeros(floats, np.float32)
     return torch.zeros(floats, device="cuda" if backend == "nccl" else "cpu")
@@ -69,7 +69,7 @@ def reduce_all(backend, arrays):
 
 
 def reduce_fused(backend, arrays):
-    """The same with one message: copy all arrays into a buffer where they are, and back."""
+    """Do the same with one message: copy all arrays into a buffer, reduce it, and copy back."""
     numpy = backend == "mpi"
     buffer = np.concatenate(arrays) if numpy else torch.cat(arrays)
     reduce_all(backend, [buffer])
@@ -81,7 +81,7 @@ def reduce_fused(backend, arrays):
 
 
 def halves(record, floats):
-    """Reduce-scatter, then allgather: what allreduce is made of. The sums have to be equal."""
+    """Time reduce-scatter, then allgather, which make up allreduce. The sums have to be equal."""
     size = comm.Get_size()
     values = np.arange(floats // size * size, dtype=np.float32) % 97 + comm.Get_rank()
     total, again = np.empty_like(values), np.empty_like(values)
@@ -97,7 +97,7 @@ def halves(record, floats):
 
 
 def fusion(record, backend, floats):
-    """Many small arrays, one after another; or copied into one buffer that travels once."""
+    """Time many small arrays, one after another or copied into one buffer."""
     small = [zeros(backend, floats) for _ in range(TENSORS)]
     works = {
         "one by one": lambda: reduce_all(backend, small),
@@ -124,7 +124,7 @@ def main():
     rank, size = comm.Get_rank(), comm.Get_size()
     record = Record("06", {}, source="backends", framework="torch", rank=rank, size=size)
     for backend in ("mpi", "gloo", *(["nccl"] if torch.cuda.is_available() else [])):
-        if backend == "nccl":  # one GPU for each rank of a node: it refuses two ranks on one
+        if backend == "nccl":  # NCCL needs one GPU for each rank of a node
             enough_gpus(torch.cuda.device_count())
             torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
         store = None if backend == "mpi" else meet(backend)
@@ -137,7 +137,7 @@ def main():
         fusion(record, backend, 256)
         if store:
             dist.destroy_process_group()
-    halves(record, min(max(args.floats), max(SIZES)))  # three arrays of 512 MB are no use
+    halves(record, min(max(args.floats), max(SIZES)))  # three arrays of 512 MB are of no use
     record.end()
 
 

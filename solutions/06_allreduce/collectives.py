@@ -1,4 +1,4 @@
-"""Allreduce by hand: everyone ends with the sum of all arrays, which are changed in place.
+"""Allreduce by hand: every rank ends with the sum of all arrays, which change in place.
 
 comm is an mpi4py communicator; Send, Recv and Sendrecv with a capital letter move plain arrays.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def ps_allreduce(comm, values):
-    """Parameter server: rank 0 collects every array, adds them up and sends the sum to all."""
+    """Add up on a parameter server: rank 0 collects every array and sends the sum to all."""
     rank, size = comm.Get_rank(), comm.Get_size()
     ### BEGIN SOLUTION Exercise 6.1: rank 0 receives from all and sends to all, the others mirror it
     if rank == 0:
@@ -24,11 +24,11 @@ def ps_allreduce(comm, values):
 
 
 def ring_allreduce(comm, values):
-    """Ring: 2 (size - 1) times everyone gives a chunk to the right and takes one from the left."""
+    """Add up in a ring: 2 (size - 1) times, send a chunk to the right and get one from the left."""
     rank, size = comm.Get_rank(), comm.Get_size()
     right = (rank + 1) % size
     left = (rank - 1) % size
-    chunks = np.array_split(values, size)  # views: what is written into a chunk is in values
+    chunks = np.array_split(values, size)  # these are views: writing into a chunk changes values
     ### BEGIN SOLUTION Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on
     received = np.empty_like(chunks[0])  # the first chunk is the largest
     for number in range(size - 1):
@@ -44,7 +44,7 @@ def ring_allreduce(comm, values):
 
 
 def overlapped_allreduce(comm, gradients):
-    """Sums of arrays that become ready one after another, last layer first.
+    """Return sums of arrays that become ready one after another, last layer first.
 
     gradients is a generator: while it computes the next array, the last one may already travel.
     """

@@ -1,30 +1,30 @@
-"""The calls of the CPE ML Plugin, over mpi4py, with the arguments in their original order."""
+"""The calls of the CPE ML Plugin over mpi4py, with their arguments in the original order."""
 
 import numpy as np
 
-team = {}  # what init and config_team agreed on
+team = {}  # the agreement from init and config_team
 
 
 def init(teams, threads, totsize, framework):
-    """Begin; totsize: how many numbers all gradients together have."""
-    import mpi4py.MPI  # this starts MPI: only a program that calls init is a rank
+    """Begin. totsize: the number of values in all gradients together."""
+    import mpi4py.MPI  # this starts MPI, so only a program that calls init is a rank
 
     team.update(comm=mpi4py.MPI.COMM_WORLD, totsize=totsize, step=0)
 
 
 def config_team(number, first, second, max_steps, verbosity, every):
-    """How long the training is, and how often rank 0 reports."""
+    """Set the length of the training, and how often rank 0 reports."""
     reports = verbosity > 1 and get_rank() == 0
     team.update(max_steps=max_steps, every=every if reports else 0)
 
 
 def broadcast(tensors, root):
-    """Every array as it is on rank `root`."""
+    """Return every array as it is on rank `root`."""
     return [team["comm"].bcast(tensor, root=root) for tensor in tensors]
 
 
 def gradients(tensors, number):
-    """The mean of every array over all ranks, which travel as one flat message."""
+    """Return each array's mean over all ranks; all arrays travel as one flat message."""
     flat = np.concatenate([tensor.ravel() for tensor in tensors])
     total = np.empty(team["totsize"], flat.dtype)
     team["comm"].Allreduce(flat, total)
@@ -45,6 +45,6 @@ def get_nranks():
 
 
 def finalize():
-    """Wait for all, and forget the team; MPI itself ends with the program."""
+    """Wait for all ranks, and forget the team. MPI itself ends with the program."""
     team["comm"].Barrier()
     team.clear()

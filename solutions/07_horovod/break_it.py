@@ -1,4 +1,4 @@
-"""The training of train.py with one line taken away, and what shows it: a run for each fault.
+"""Train as in train.py without one line, and record the effect: a run for each fault.
 
 mpirun -np 2 python break_it.py --without nothing average broadcast
 """
@@ -21,11 +21,11 @@ import train
 
 keras = tf.keras
 FAULTS = ("nothing", "init", "average", "scale", "broadcast", "early", "seeds", "guard")
-LOOKS = (1, 2, 5, 10, 20, 50, 100)  # after these steps the ranks are compared
+LOOKS = (1, 2, 5, 10, 20, 50, 100)  # the ranks are compared after these steps
 
 
 def make_optimizer(lr, without):
-    """Step 3, or half of it."""
+    """Do step 3, or half of it."""
     if without == "average":
         return keras.optimizers.Adam(lr * hvd.size())
     if without == "scale":
@@ -34,7 +34,7 @@ def make_optimizer(lr, without):
 
 
 def start_alike(model, without):
-    """Step 4: before the first step, after it, or never. Returns the callbacks that do it."""
+    """Return the callbacks that do step 4 before the first step, after it, or never."""
     if without == "early":  # Horovod's own callback sends after the first batch
         return [hvd.callbacks.BroadcastGlobalVariablesCallback(0)]
     if without != "broadcast":
@@ -43,10 +43,10 @@ def start_alike(model, without):
 
 
 def save(model, path, without):
-    """Step 5. Returns what the system said to this rank; nothing if all went well."""
+    """Do step 5. Return the system's error on this rank, or an empty text."""
     if hvd.rank() != 0 and without != "guard":
         return ""
-    try:  # without the guard, what happens depends on who comes first
+    try:  # without the guard, the result depends on which rank comes first
         model.save_weights(path)
     except OSError as error:
         return str(error)
@@ -54,7 +54,7 @@ def save(model, path, without):
 
 
 def readable(model, path):
-    """Whether the file can be read back and holds the parameters of this rank."""
+    """Return whether the file can be read and contains the parameters of this rank."""
     try:
         before = model.get_weights()
         model.load_weights(path)
@@ -65,7 +65,7 @@ def readable(model, path):
 
 
 def spread_of(model):
-    """Largest difference of any parameter between any two ranks."""
+    """Return the largest difference of any parameter between any two ranks."""
     low_high = []
     for weights in model.get_weights():
         everyone = hvd.allgather(weights[None])
@@ -74,7 +74,7 @@ def spread_of(model):
 
 
 def comparing(model, record):
-    """A callback: the ranks' parameters before the first step and after some of the others."""
+    """Return a callback that compares the ranks' parameters at some of the steps."""
 
     def compare(step):
         record.measure("spread", spread_of(model), "", step=step)
@@ -90,7 +90,7 @@ def comparing(model, record):
 
 
 def without_init():
-    """What Horovod says to a program that never met the other ranks."""
+    """Return Horovod's error in a program that never met the other ranks."""
     try:
         hvd.size()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Keras 3 and Horovod: an optimizer that trains without averaging and says nothing, and a cure.
+"""Keras 3 and Horovod: an optimizer that silently does not average, and a cure.
 
 mpirun -np 2 python keras3.py
 """
@@ -6,7 +6,7 @@ mpirun -np 2 python keras3.py
 import os
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
-os.environ["TF_USE_LEGACY_KERAS"] = "0"  # the one lesson program that wants Keras 3
+os.environ["TF_USE_LEGACY_KERAS"] = "0"  # the only program of the lessons that needs Keras 3
 
 import horovod.tensorflow.keras as hvd
 import keras
@@ -19,14 +19,14 @@ from lessons.toolkit.record import Record
 
 
 class AveragingAdam(keras.optimizers.Adam):
-    """Keras 3 calls `apply` with the gradients; here they are averaged on the way."""
+    """An Adam that averages gradients in `apply`, which Keras 3 calls with them."""
 
     def apply(self, grads, trainable_variables=None):
         return super().apply(grouped_allreduce(grads), trainable_variables)
 
 
 def spread_after_training(optimizer):
-    """20 steps on data of the rank's own; the largest difference of a parameter between ranks."""
+    """Train 20 steps on the rank's own data. Return the largest difference between ranks."""
     keras.utils.set_random_seed(1)
     model = keras.Sequential(
         [
@@ -39,7 +39,7 @@ def spread_after_training(optimizer):
     model.compile(
         optimizer=optimizer,
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        jit_compile=False,  # with a GPU Keras 3 compiles by XLA, which has none of Horovod's steps
+        jit_compile=False,  # on GPUs Keras 3 compiles with XLA, which lacks Horovod's operations
     )
     broadcast_variables([variable.value for variable in model.variables], root_rank=0)
     rng = np.random.default_rng(hvd.rank())

@@ -1,4 +1,4 @@
-"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 273,658 parameters.
+"""A small ResNet for 32 x 32 colour images, for which two cores pay off: 273,658 parameters.
 
 Ten times as wide, with 27,020,650 parameters, it keeps a GPU busy.
 """
@@ -9,7 +9,7 @@ keras = tf.keras
 
 
 def resnet(width=1):
-    """20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
+    """Return 20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
     inputs = keras.Input((32, 32, 3))
     x = keras.layers.ReLU()(normalised(convolution(inputs, 16 * width)))
     for factor in (1, 1, 1, 2, 2, 2, 4, 4, 4):

@@ -1,4 +1,4 @@
-"""How much faster ranks are than one, with the Horovod of train.py, and how much they can be.
+"""Measure how much faster ranks are than one, with train.py's Horovod, and the limit.
 
 mpirun -np 2 python speed.py --rounds 12 --steps 4 --batch-size 64
 """
@@ -22,7 +22,7 @@ import resnet
 import train
 
 keras = tf.keras
-COMPARED = 3  # steps that are compared with steps by hand
+COMPARED = 3  # number of steps that are compared with steps by hand
 
 
 def command_line():
@@ -42,7 +42,7 @@ def command_line():
 
 
 def make_step(model, optimizer, batches):
-    """A function that trains on the next batch, whatever the optimizer does with the gradients."""
+    """Return a function that trains on the next batch, whatever the optimizer does."""
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     @tf.function
@@ -53,16 +53,16 @@ def make_step(model, optimizer, batches):
         return value
 
     first = next(batches)
-    train_on.get_concrete_function(*first)  # the graph, made by all ranks at the same time
+    train_on.get_concrete_function(*first)  # all ranks make the graph at the same time
     following = itertools.chain([first], batches)
     return lambda: train_on(*next(following))
 
 
 def make_step_by_hand(model, optimizer, batches):
-    """The same step, with every gradient averaged by MPI in plain sight."""
+    """Return the same step, with every gradient visibly averaged by MPI."""
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-    def gradients(images, labels):  # for a few steps a graph would take longer than it saves
+    def gradients(images, labels):  # making a graph takes longer than it saves in a few steps
         with tf.GradientTape() as tape:
             value = loss(labels, model(images, training=True))
         return tape.gradient(value, model.trainable_variables)
@@ -78,7 +78,7 @@ def make_step_by_hand(model, optimizer, batches):
 
 
 def noise(batch_size, seed):
-    """Batches of images without meaning, different on each rank: a step takes as long as any."""
+    """Return batches of random images, different on each rank; a step takes as long."""
     random = np.random.default_rng(seed)
     images = random.random((8, batch_size, 32, 32, 3), dtype=np.float32)
     labels = random.integers(0, 10, (8, batch_size))
@@ -93,7 +93,7 @@ def trainable(model):
 
 
 def difference(model, other, start):
-    """How far apart two networks came, as a part of the way that the other one went."""
+    """Return the distance between two networks, relative to how far the second one went."""
     apart = sum(
         ((a - b) ** 2).sum() for a, b in zip(trainable(model), trainable(other), strict=True)
     )
@@ -124,7 +124,7 @@ def main():
     rate = float(ours_optimizer.learning_rate)
     optimizer = keras.optimizers.Adam(rate)
     train.start_alike(ours)
-    ours_optimizer.build(ours.trainable_variables)  # else the graph is made twice
+    ours_optimizer.build(ours.trainable_variables)  # otherwise the graph is made twice
     record = Record(
         "07",
         args,
@@ -139,7 +139,7 @@ def main():
     )
     other.set_weights(MPI.COMM_WORLD.bcast(ours.get_weights()))
     start = trainable(other)
-    # The gradients of all ranks, averaged? Some steps of both, with the same batches, must agree.
+    # Are all ranks' gradients averaged? Steps of both with the same batches must agree.
     together = make_step(ours, ours_optimizer, noise(args.batch_size, args.seed + rank))
     by_hand = make_step_by_hand(other, optimizer, noise(args.batch_size, args.seed + rank))
     error = 0.0

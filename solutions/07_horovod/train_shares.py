@@ -1,4 +1,4 @@
-"""train.py, with an own share of the images for each rank.
+"""Train as in train.py, with a different share of the images on each rank.
 
 mpirun -np 2 python train_shares.py --epochs 4 --batch-size 32
 """
@@ -6,7 +6,7 @@ mpirun -np 2 python train_shares.py --epochs 4 --batch-size 32
 import argparse
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Train a small network on MNIST with Keras and Horovod; each rank reads files of its own.
+"""Train a small network on MNIST with Keras and Horovod; each rank reads its own files.
 
 python make_parts.py; mpirun -np 2 python train.py --epochs 4 --batch-size 32
 """
@@ -7,7 +7,7 @@ import argparse
 import math
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf
@@ -31,7 +31,7 @@ keras = tf.keras
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -54,7 +54,7 @@ def build_model(name):
 
 
 def start_horovod():
-    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    """Do steps 1 and 2: meet the other ranks, and use one GPU, the one of the local rank."""
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -62,17 +62,17 @@ def start_horovod():
 
 
 def make_optimizer(lr):
-    """Step 3: Adam that averages the gradients of all ranks, with a rate for the larger batch."""
+    """Do step 3: return an Adam that averages all ranks' gradients, with a rate for the batch."""
     return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))
 
 
 def start_alike(model):
-    """Step 4: every rank begins with the parameters of rank 0."""
+    """Do step 4: start every rank with the parameters of rank 0."""
     broadcast_variables(model.variables, root_rank=0)
 
 
 def save_checkpoint(model, path):
-    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
     if hvd.rank() != 0:
         return 0
     model.save_weights(path)
@@ -80,28 +80,28 @@ def save_checkpoint(model, path):
 
 
 def my_files(folder):
-    """This rank's share of the files; an error on rank 0 ends all ranks."""
+    """Return this rank's share of the files; an error on rank 0 ends all ranks."""
     ### BEGIN SOLUTION Exercise 8.3: let a DataDistributor on MPI.COMM_WORLD decorate list_parts
     return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)
     ### END SOLUTION
 
 
 def common_steps(counts, batch):
-    """Steps that every rank can make, the last one perhaps smaller; counts: images of each rank."""
+    """Return the steps that all ranks can make, including a smaller last one; counts: images."""
     ### BEGIN SOLUTION Exercise 8.4: the fewest batches that any rank has
     return min(math.ceil(count / batch) for count in counts)
     ### END SOLUTION
 
 
 def last_weight(counts, batch, rank):
-    """What this rank's last batch of an epoch weighs, so that every image in it counts alike."""
+    """Return the weight of this rank's last batch, with which all of its images count equally."""
     before = (common_steps(counts, batch) - 1) * batch
     last = [max(1, min(batch, count - before)) for count in counts]
     return last[rank] * len(last) / sum(last)
 
 
 def batches_of(x, y, batch, steps, weight):
-    """An epoch's shuffled batches for Keras; those of the last step weigh `weight`, others 1."""
+    """Return an epoch's shuffled batches; the last step's weigh `weight`, others 1."""
 
     def weigh(step, pair):
         images, labels = pair
@@ -136,7 +136,7 @@ def main():
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
     with looking(args.folder) as looks:
         files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
     x_train, y_train, ids, samples = load_parts(args.folder, files)

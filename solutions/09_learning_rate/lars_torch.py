@@ -7,7 +7,7 @@ import torch
 
 
 class LARS(torch.optim.Optimizer):
-    """speed <- momentum * speed + ratio * gradient; w <- w - lr * speed, layer by layer."""
+    """An optimizer with speed <- momentum * speed + ratio * gradient; w <- w - lr * speed."""
 
     def __init__(self, params, lr=0.1, momentum=0.9, trust=0.02):
         super().__init__(params, {"lr": lr, "momentum": momentum, "trust": trust})
@@ -22,7 +22,7 @@ class LARS(torch.optim.Optimizer):
                 trust = group["trust"]
                 w = param.norm()
                 g = gradient.norm()
-                # A layer of zeros, a fresh bias, has no length to measure by.
+                # A layer of zeros, such as a new bias, has no length to scale by.
                 if trust and w > 0 and g > 0:
                     gradient = gradient * (trust * w / g)
                 speed = self.state[param].setdefault("speed", torch.zeros_like(param))

@@ -1,4 +1,4 @@
-"""Lesson 03's network on all nodes of a job, with a rate for every step.
+"""Train lesson 03's network on all nodes of a job, with a rate for every step.
 
 mpirun -np 2 python nodes.py --model cnn --size 32 --train-samples 512 --epochs 3 --warmup 1
 """
@@ -38,7 +38,7 @@ def command_line():
         "--momentum", type=float, default=0.9, help="how much of the last step stays"
     )
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
-    # 50,000 less 80: up to 256 ranks read equally many, so all sizes do the same work.
+    # 80 fewer than 50,000: up to 256 ranks read equally many, so all sizes do the same work.
     parser.add_argument("--train-samples", type=int, default=49920, help="training images in use")
     return parser
 
@@ -53,7 +53,7 @@ def main():
     if args.size < 32 or args.train_samples < size:
         asked = f"--size {args.size} --train-samples {args.train_samples}"
         leave(rank, f"{asked}: at least 32 pixels, and an image for each rank")
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     x_train, y_train, share = photographs.every_nth(cifar.x_train, cifar.y_train, rank, size)
     images = tf.data.Dataset.from_tensor_slices((x_train, y_train)).shuffle(len(y_train))
@@ -94,7 +94,7 @@ def main():
         photographs.prepare(tf, images.batch(args.batch_size), args.size),
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        validation_data=test,  # after each epoch; the record's clock stands still meanwhile
+        validation_data=test,  # after each epoch, while the record's clock is stopped
         callbacks=[
             hvd.callbacks.MetricAverageCallback(),
             record.keras_callback(hvd.allgather),

@@ -1,4 +1,4 @@
-"""Lesson 07's Keras program with a rate for every step: rule, warm-up, decay, LARS.
+"""Train lesson 07's network in Keras with a rate for every step: rule, warm-up, decay, LARS.
 
 mpirun -np 2 python train_horovod.py --rule linear --warmup 1 --decay cosine
 """
@@ -7,7 +7,7 @@ import argparse
 import math
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf
@@ -24,7 +24,7 @@ keras = tf.keras
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -47,7 +47,7 @@ def build_model(name):
 
 
 def start_horovod():
-    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    """Do steps 1 and 2: meet the other ranks, and use one GPU, the one of the local rank."""
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -55,13 +55,13 @@ def start_horovod():
 
 
 def make_optimizer(lr, momentum, trust):
-    """Step 3: averages the gradients of all ranks; its rate is set before each step."""
+    """Do step 3: average the gradients of all ranks. The rate is set before each step."""
     optimizer = LARS(lr, momentum, trust) if trust else keras.optimizers.SGD(lr, momentum)
     return hvd.DistributedOptimizer(optimizer)
 
 
 def schedule(model, record, line):
-    """A callback: before each step the optimizer's rate from rates.lr_at, and into the record."""
+    """Return a callback that sets and records rates.lr_at's rate before each step."""
 
     def set_rate(batch, logs=None):
         step = int(model.optimizer.iterations)
@@ -72,12 +72,12 @@ def schedule(model, record, line):
 
 
 def start_alike(model):
-    """Step 4: every rank begins with the parameters of rank 0."""
+    """Do step 4: start every rank with the parameters of rank 0."""
     broadcast_variables(model.variables, root_rank=0)
 
 
 def save_checkpoint(model, path):
-    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
     if hvd.rank() != 0:
         return 0
     model.save_weights(path)
@@ -121,9 +121,9 @@ def main():
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
     mnist = data.load("mnist", train_samples=args.train_samples)
-    stop = len(mnist.x_train) // size * size  # as many for each rank: so all batches count alike
+    stop = len(mnist.x_train) // size * size  # as many for each rank, so all batches count equally
     x_train, y_train = mnist.x_train[rank:stop:size], mnist.y_train[rank:stop:size]
     per_epoch = math.ceil(len(x_train) / args.batch_size)
     peak = rates.scaled(args.lr, size, args.rule)

@@ -1,4 +1,4 @@
-"""When gradients travel: DDP's buckets, small to large, and what one late rank costs all.
+"""Measure when gradients travel: DDP's buckets by size, and the cost of a late rank.
 
 mpirun -np 2 python buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
 """
@@ -54,17 +54,17 @@ def seconds_between(first, second):
 
 
 class Way:
-    """A network with buckets of one size; notes when each leaves and arrives."""
+    """A network with buckets of one size. It records when each one leaves and arrives."""
 
     def __init__(self, megabytes, device):
         self.megabytes = megabytes
         self.model = train.distribute(resnet().to(device), device, megabytes)
         self.model.register_comm_hook(None, self.exchange)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
-        self.steps = []  # what `step` gave: those that count
+        self.steps = []  # results of `step`: those that count
 
     def exchange(self, _, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-        """What DDP does itself, and the time: the hook gets a bucket as soon as it is full.
+        """Exchange as DDP does itself, and take the time. The hook gets a bucket once it is full.
 
         With NCCL, `arrived` runs at once, before the message has arrived. But it runs in a queue of
         the GPU that waits for the message, so an event there has the time of the arrival.
@@ -79,7 +79,7 @@ class Way:
         return dist.all_reduce(mean, async_op=True).get_future().then(arrived)
 
     def step(self, x, y, late=0.0):
-        """Return seconds: of one step, of its backward pass, and of each bucket's journey in it."""
+        """Return the seconds of one step, of its backward pass, and of each bucket's journey."""
         self.times = []
         began = time.perf_counter()
         time.sleep(late)
@@ -100,7 +100,7 @@ class Way:
 
 
 def tell(record, way, late):
-    """The median step, and each bucket's journey in a typical one, from the start of backward."""
+    """Record the median step, and the buckets' journeys in it since the start of backward."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
     by_backward = sorted(way.steps, key=lambda step: step[1])
     _, backward, journeys = by_backward[len(by_backward) // 2]

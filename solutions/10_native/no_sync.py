@@ -1,4 +1,4 @@
-"""When no gradients shall travel: a large batch in parts, and a step that one rank makes alone."""
+"""Steps that send no gradients: a large batch in parts, and a step of a single rank."""
 
 import contextlib
 
@@ -6,7 +6,7 @@ import torch
 
 
 def accumulate(model, loss_function, x, y, parts):
-    """Gradients of a batch that is computed in parts; returns the loss and the outputs.
+    """Compute a batch's gradients in parts. Return the loss and the outputs.
 
     model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
     """
@@ -25,7 +25,7 @@ def accumulate(model, loss_function, x, y, parts):
 
 
 def step_alone(model, optimizer, loss_function, x, y):
-    """A step of this rank by itself: the others know nothing of it, so nothing may travel.
+    """Make a step on this rank alone. The other ranks do not take part, so send nothing.
 
     model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
     """

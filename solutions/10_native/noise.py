@@ -1,4 +1,4 @@
-"""Images without meaning: a step takes as long as with any others."""
+"""Random images, with which a step takes as long as with real ones."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import torch
 
 
 def batches(batch_size, seed, device):
-    """Return batches without end, on this device, that are different for each seed."""
+    """Return endless batches on this device, which differ between seeds."""
     generator = torch.Generator().manual_seed(seed)
     images = torch.rand(8, batch_size, 3, 32, 32, generator=generator).to(device)
     labels = torch.randint(0, 10, (8, batch_size), generator=generator).to(device)

@@ -1,4 +1,4 @@
-"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters.
+"""A small ResNet for 32 x 32 colour images, for which two cores pay off: 272,282 parameters.
 
 Ten times as wide, with 27,006,890 parameters, it keeps a GPU busy.
 """
@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Block(nn.Module):
-    """Two convolutions, and beside them what came in, with as many channels."""
+    """Two convolutions, added to their input, which gets as many channels."""
 
     def __init__(self, before, channels):
         super().__init__()
@@ -26,7 +26,7 @@ class Block(nn.Module):
 
 
 def resnet(width=1):
-    """20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
+    """Return 20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
     channels = [16 * width * factor for factor in (1, 1, 1, 1, 2, 2, 2, 4, 4, 4)]
     blocks = [Block(before, after) for before, after in itertools.pairwise(channels)]
     first = [*normalised(convolution(3, channels[0])), nn.ReLU()]

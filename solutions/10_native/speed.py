@@ -1,4 +1,4 @@
-"""How much faster ranks are than one, with the DDP of train.py, and how much they can be.
+"""Measure how much faster ranks are than one, with train.py's DDP, and the limit.
 
 mpirun -np 2 python speed.py --rounds 12 --steps 2 --batch-size 32
 """
@@ -20,7 +20,7 @@ import train
 from ranks import who_am_i
 from resnet import resnet
 
-COMPARED = 3  # steps that are compared with steps by hand
+COMPARED = 3  # number of steps that are compared with steps by hand
 
 
 def command_line():
@@ -43,13 +43,13 @@ def command_line():
 
 
 def make_step(model, optimizer, batches):
-    """A function that trains on the next batch, whatever the network does with the gradients."""
+    """Return a function that trains on the next batch, whatever the network does."""
     loss = nn.CrossEntropyLoss()
     return lambda: train.train_step(model, optimizer, loss, *next(batches))
 
 
 def make_step_by_hand(model, optimizer, batches):
-    """The same step, with every gradient averaged by MPI in plain sight."""
+    """Return the same step, with every gradient visibly averaged by MPI."""
     loss = nn.CrossEntropyLoss()
 
     def step():
@@ -70,7 +70,7 @@ def trainable(model):
 
 
 def difference(model, other, start):
-    """How far apart two networks came, as a part of the way that the other one went."""
+    """Return the distance between two networks, relative to how far the second one went."""
     apart = sum(
         ((a - b) ** 2).sum() for a, b in zip(trainable(model), trainable(other), strict=True)
     )
@@ -107,14 +107,14 @@ def main():
         size=size,
         local_rank=local_rank,
     )
-    # Rank 0's start for both: what the ranks would begin with if `distribute` made them alike.
+    # Both start from rank 0's parameters, as the ranks do if `distribute` makes them equal.
     start = MPI.COMM_WORLD.bcast(trainable(plain))
     with torch.no_grad():
         for parameter, value in zip(other.parameters(), start, strict=True):
             parameter.copy_(torch.from_numpy(value))
     optimizers = [torch.optim.Adam(model.parameters(), lr=args.lr) for model in (ours, other)]
     batches = [noise.batches(args.batch_size, args.seed + rank, device) for _ in range(3)]
-    # The gradients of all ranks, averaged? Some steps of both, with the same batches, must agree.
+    # Are all ranks' gradients averaged? Steps of both with the same batches must agree.
     together = make_step(ours, optimizers[0], batches[0])
     by_hand = make_step_by_hand(other, optimizers[1], batches[1])
     error = 0.0

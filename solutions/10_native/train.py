@@ -22,7 +22,7 @@ from ranks import gather, who_am_i
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -41,7 +41,7 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
     ### BEGIN SOLUTION Exercise 10.1: choose the device, let the ranks meet, return the device
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
@@ -54,7 +54,7 @@ def start_ranks(rank, size, local_rank, timeout):
 
 
 def distribute(model, device, bucket_mb=25):
-    """The network, started as rank 0's; its gradients will be averaged over all ranks."""
+    """Return the network with rank 0's start; its gradients will be averaged over all ranks."""
     ### BEGIN SOLUTION Exercise 10.1: the wrapped network, with its device and size of buckets
     gpus = [device] if device.type == "cuda" else None
     return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)
@@ -62,7 +62,7 @@ def distribute(model, device, bucket_mb=25):
 
 
 def order_of(sampler, epoch):
-    """The images that this rank reads in an epoch, by number and in this order."""
+    """Return the numbers of the images that this rank reads in an epoch, in this order."""
     ### BEGIN SOLUTION Exercise 10.2: tell the sampler the epoch, then make a tensor of its numbers
     sampler.set_epoch(epoch)
     return torch.tensor(list(sampler))
@@ -70,7 +70,7 @@ def order_of(sampler, epoch):
 
 
 def train_step(model, optimizer, loss_function, x, y, parts=1):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
     if parts > 1:
         loss, outputs = accumulate(model, loss_function, x, y, parts)
@@ -84,7 +84,7 @@ def train_step(model, optimizer, loss_function, x, y, parts=1):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
@@ -119,7 +119,7 @@ def main():
     rank, size, local_rank = who_am_i()
     device = start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     rank, size = dist.get_rank(), dist.get_world_size()
-    torch.manual_seed(args.seed + rank)  # unlike networks, until they are made alike
+    torch.manual_seed(args.seed + rank)  # different networks, until they are made equal
     mnist = data.load("mnist", args.train_samples, args.test_samples)
     x = torch.tensor(mnist.x_train)
     y = torch.tensor(mnist.y_train, dtype=torch.long)
@@ -158,7 +158,7 @@ def main():
         correct = 0
         order = order_of(sampler, number)
         batches = order.split(args.batch_size)
-        orders = gather(order.numpy())  # those of all ranks, for the record
+        orders = gather(order.numpy())  # images of all ranks, for the record
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)

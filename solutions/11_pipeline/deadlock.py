@@ -1,4 +1,4 @@
-"""Two ranks that swap arrays in four orders: with two of them they wait for each other forever.
+"""Swap arrays between two ranks in four orders. In two of them both ranks wait forever.
 
 mpirun -np 2 python deadlock.py --timeout 5
 """
@@ -18,26 +18,26 @@ from ranks import who_am_i
 
 
 def both_receive(mine, theirs, other):
-    """Each wants to hear before it speaks."""
+    """Let both ranks receive before they send."""
     dist.recv(theirs, other)
     dist.send(mine, other)
 
 
 def both_send(mine, theirs, other):
-    """Each speaks, and returns from `send` only when it has been heard."""
+    """Let both ranks send. `send` returns only when the other rank has received."""
     dist.send(mine, other)
     dist.recv(theirs, other)
 
 
 def send_without_waiting(mine, theirs, other):
-    """Each begins to send, receives, and only then waits for what it sent."""
+    """Start to send, receive, and only then wait for the sending."""
     message = dist.isend(mine, other)
     dist.recv(theirs, other)
     message.wait()
 
 
 def in_one_batch(mine, theirs, other):
-    """Both messages start together, and their order in the list does not matter."""
+    """Start both messages together. Their order in the list does not matter."""
     both = [dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)]
     for message in dist.batch_isend_irecv(both):
         message.wait()
@@ -76,7 +76,7 @@ def main():
         except RuntimeError as error:
             said = (
                 str(error).partition("] ")[2].partition(". ")[0]
-            )  # without gloo's file, and advice
+            )  # without gloo's file name and advice
         seconds = time.perf_counter() - began
         print(f"rank {rank}, {order.__name__}: {seconds:.1f} s: {said}", flush=True)
         record.measure("waited_s", seconds, "s", order=order.__name__, said=said)

@@ -8,12 +8,12 @@ from torch.nn.functional import cross_entropy, linear
 
 
 def sizes_of(width, depth):
-    """Numbers that go in and out of the layers: 784 pixels, then width, at last ten digits."""
+    """Return the layers' input and output sizes: 784 pixels, then width, finally ten digits."""
     return [784] + [width] * (depth - 1) + [10]
 
 
 def start(sizes, seed, precision, device="cpu"):
-    """Weight and bias of each layer, the same on all ranks; a weight is (outputs, inputs)."""
+    """Return each layer's weight (outputs, inputs) and bias, the same on all ranks."""
     random = torch.Generator().manual_seed(seed)
     layers = []
     for inputs, outputs in itertools.pairwise(sizes):
@@ -24,7 +24,7 @@ def start(sizes, seed, precision, device="cpu"):
 
 
 def batches_of(mnist, batch, steps, precision, device):
-    """The same on all ranks."""
+    """Return the batches, the same on all ranks."""
     images = torch.tensor(mnist.x_train.reshape(-1, 784), dtype=precision)
     labels = torch.tensor(mnist.y_train, dtype=torch.long)
     places = [torch.arange(step * batch, (step + 1) * batch) % len(images) for step in range(steps)]
@@ -32,19 +32,19 @@ def batches_of(mnist, batch, steps, precision, device):
 
 
 def loss_sum(layers, x, labels):
-    """Of all these images together; the mean over a batch divides by its size."""
+    """Return the loss of all these images together; divide by their number for the mean."""
     for number, (weight, bias) in enumerate(layers):
         x = linear(torch.relu(x) if number else x, weight, bias)
     return cross_entropy(x, labels, reduction="sum")
 
 
 def trainable(layers):
-    """Copies that can be trained; the given ones stay as they are."""
+    """Return copies that can be trained; the originals do not change."""
     return [tuple(tensor.clone().requires_grad_() for tensor in layer) for layer in layers]
 
 
 def gradients_of(loss, layers):
-    """One for each weight and bias, in their order; zeros for what the loss does not depend on."""
+    """Return a gradient for each weight and bias; zeros if the loss does not depend on it."""
     params = [tensor for layer in layers for tensor in layer]
     found = torch.autograd.grad(loss, params, allow_unused=True)
     pairs = zip(params, found, strict=True)
@@ -57,14 +57,14 @@ def count(layers):
 
 @torch.no_grad()
 def update(layers, gradients, lr):
-    """Every parameter moves against its gradient, in place."""
+    """Move every parameter against its gradient, in place."""
     params = [tensor for layer in layers for tensor in layer]
     for param, gradient in zip(params, gradients, strict=True):
         param -= lr * gradient
 
 
 def difference(layers, others):
-    """The largest difference of any parameter; infinite where shapes differ or one is no number."""
+    """Return the largest difference of any parameter; infinite for other shapes and no numbers."""
     flat = [
         [tensor.detach().cpu() for layer in each for tensor in layer] for each in (layers, others)
     ]

@@ -1,4 +1,4 @@
-"""A network whose layers lie on several ranks: what one of them holds, and a step of all."""
+"""A network whose layers are on several ranks: what each rank holds, and a step of all."""
 
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -12,26 +12,26 @@ from lessons.toolkit.ranks.leaving import leave
 import plan
 from ranks import who_am_i
 
-# Who waits longer for a message ends with an error. Each group needs it: without, it is 30 minutes.
+# A rank that waits longer ends with an error. Each group needs it; the default is 30 minutes.
 PATIENCE = timedelta(seconds=60)
 
 
 class Stage(NamedTuple):
-    """This rank's layers, and whom it exchanges what with."""
+    """This rank's layers, and the ranks with which it exchanges data."""
 
     layers: nn.Sequential
-    width: int  # numbers that come in for each image
-    before: int | None = None  # the ranks of the stages before and after
+    width: int  # number of inputs for each image
+    before: int | None = None  # ranks of the stages before and after
     after: int | None = None
     down: Any = None  # activations travel in one group of ranks, gradients in another: where they
     up: Any = None  # cross, as in 1F1B, GPUs would wait for each other in a single one
     replica: int = 0
     replicas: int = 1
-    peers: Any = None  # the group of all ranks with the same layers
+    peers: Any = None  # group of all ranks with the same layers
 
 
 def build_layers(widths, numbers, seed):
-    """These layers of the network. Each begins from its own seed, so alike wherever it lies."""
+    """Return these layers. Each has its own seed, so it is the same on every rank."""
     layers = []
     for number in numbers:
         torch.manual_seed(1000 * seed + number)
@@ -42,10 +42,10 @@ def build_layers(widths, numbers, seed):
 
 
 def forward(stage, x, sent):
-    """One micro-batch through this rank's layers: what came in, and what came out.
+    """Pass a micro-batch forward through this rank's layers. Return input and output.
 
-    x: the images; where another stage comes before, only their number counts.
-    sent: takes what `dist.isend` returns. To wait for it here may be to wait for ever.
+    x: the images. On all stages except the first, only their number counts.
+    sent: a list for the results of `dist.isend`. To wait for them here may be to wait forever.
     """
     ### BEGIN SOLUTION Exercise 11.4: x, or what the stage before sends, through the layers, sent on
     if stage.before is not None:
@@ -60,7 +60,7 @@ def forward(stage, x, sent):
 
 
 def backward(stage, x, outputs, sent):
-    """The same micro-batch back. At the last stage outputs is the loss, else as in `forward`."""
+    """Pass a micro-batch back. On the last stage outputs is the loss, else as in `forward`."""
     ### BEGIN SOLUTION Exercise 11.4: the gradient of outputs comes in, that of x goes out
     gradient = None
     if stage.after is not None:
@@ -73,7 +73,7 @@ def backward(stage, x, outputs, sent):
 
 
 def train_step(stage, optimizer, loss_function, x, y, order):
-    """One update from one batch; at the last stage the sums of the loss and of right answers."""
+    """Make an update from one batch. The last stage returns the sums of loss and right answers."""
     optimizer.zero_grad()
     micro_batches = len(order) // 2
     xs = x[stage.replica :: stage.replicas].tensor_split(micro_batches)
@@ -86,13 +86,13 @@ def train_step(stage, optimizer, loss_function, x, y, order):
                 sums[1] += (outputs.argmax(1) == ys[k]).sum()
                 outputs = loss_function(outputs, ys[k])  # a sum over images,
                 sums[0] += outputs.detach()
-                outputs = outputs / len(x)  # so that micro-batches may be unlike in size
+                outputs = outputs / len(x)  # so that micro-batches may differ in size
             held[k] = came_in, outputs
         else:
             backward(stage, *held.pop(k), sent)
     for message in sent:
         message.wait()
-    if stage.replicas > 1:  # hybrid: only ranks with the same layers have anything to add up
+    if stage.replicas > 1:  # hybrid: only ranks with the same layers have gradients to add up
         for parameter in stage.layers.parameters():
             dist.all_reduce(parameter.grad, group=stage.peers)
     optimizer.step()
@@ -101,7 +101,7 @@ def train_step(stage, optimizer, loss_function, x, y, order):
 
 @torch.no_grad()
 def evaluate(stage, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now; only the last stage can see them."""
+    """Return loss and accuracy with the current parameters; only the last stage knows them."""
     sums, sent = torch.zeros(2, device=x.device), []
     for xs, ys in zip(x.split(1000), y.split(1000), strict=True):
         _, outputs = forward(stage, xs, sent)
@@ -115,7 +115,7 @@ def evaluate(stage, loss_function, x, y):
 
 
 def meet():
-    """Meet the other ranks: rank, size, number on this node, device."""
+    """Meet the other ranks. Return rank, size, number on this node, and device."""
     rank, size, local_rank = who_am_i()
     device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
@@ -126,7 +126,7 @@ def meet():
 
 
 def place(rank, size, args):
-    """Number of this rank's stage, how many there are, and what connects it to the others."""
+    """Return this rank's stage, the number of stages, and the stage's connections."""
     stages = size // args.replicas
     wrong = None
     if size % args.replicas:

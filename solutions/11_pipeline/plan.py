@@ -1,10 +1,10 @@
-"""Who holds which layers, and who does what in which order: plain lists, no network."""
+"""Plans of a pipeline as plain lists: which stage has which layers, and its order of work."""
 
 import itertools
 
 
 def split(costs, stages):
-    """Where to cut the layers: [0, 4, 9] gives layers 0 to 3 to stage 0 and 4 to 8 to stage 1.
+    """Return the cuts: [0, 4, 9] gives layers 0 to 3 to stage 0, and 4 to 8 to stage 1.
 
     costs: of each layer, in order. Every stage gets at least one layer.
     """
@@ -16,8 +16,10 @@ def split(costs, stages):
 
 
 def schedule(stages, micro_batches, kind):
-    """For each stage the order of its work: ("F", 0) is the forward pass of micro-batch 0, ("B", 0)
-    its backward pass. kind: "gpipe" or "1f1b"."""
+    """Return each stage's order of work. kind: "gpipe" or "1f1b".
+
+    ("F", 0) is the forward pass of micro-batch 0, ("B", 0) its backward pass.
+    """
     every = range(micro_batches)
     ### BEGIN SOLUTION Exercise 11.3: gpipe: all F, then all B; 1f1b: a B as soon as there is one
     orders = []
@@ -34,7 +36,7 @@ def schedule(stages, micro_batches, kind):
 
 
 def grid(rank, stages, replicas):
-    """Stage and replica of this rank, and all ranks with the same layers.
+    """Return this rank's stage and replica, and all ranks with the same layers.
 
     A replica's stages are neighbours: ranks 0 and 1 are a pipeline of two stages, 2 and 3 the next.
     """

@@ -1,4 +1,4 @@
-"""How long a step of your pipeline takes with few and with many micro-batches, beside one process.
+"""Time a step of your pipeline with few and with many micro-batches, and of one process.
 
 mpirun -np 2 python speed.py --micro-batches 1 2 4 8 16
 """
@@ -47,7 +47,7 @@ def command_line():
 
 
 def serial_step(network, optimizer, loss_function, x, y):
-    """The same update in one process, with no micro-batches and nobody to talk to."""
+    """Make the same update in one process, without micro-batches and messages."""
     optimizer.zero_grad()
     (loss_function(network(x), y) / len(x)).backward()
     optimizer.step()
@@ -73,7 +73,7 @@ def main():
     optimizer = torch.optim.SGD(stage.layers.parameters(), lr=RATE)
     whole_optimizer = torch.optim.SGD(whole.parameters(), lr=RATE)
     loss_function = nn.CrossEntropyLoss(reduction="sum")
-    torch.manual_seed(args.seed)  # noise instead of images: a step takes as long
+    torch.manual_seed(args.seed)  # noise instead of images, which takes as long
     x = torch.rand(args.batch_size, 784).to(device)
     y = torch.randint(10, (args.batch_size,)).to(device)
 

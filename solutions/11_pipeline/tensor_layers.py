@@ -1,7 +1,7 @@
 """Two dense layers, each cut over the ranks: who holds what, and what has to be added up.
 
-A weight is (outputs, inputs), as nn.Linear has it. Megatron's papers write x A with A = (inputs,
-outputs): what they call columns are the rows of this weight. "column" means: some of the outputs.
+A weight is (outputs, inputs), as in nn.Linear. Megatron's papers write x A with A = (inputs,
+outputs): their columns are the rows of this weight. "column" means some of the outputs.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 
 
 def cut(layer, way, rank, size):
-    """This rank's part of (weight, bias), cut as tensor_split cuts. way: "column" or "row"."""
+    """Return this rank's part of (weight, bias) as tensor_split cuts. way: "column" or "row"."""
     weight, bias = layer
     ### BEGIN SOLUTION Exercise 11.5: column: some of the outputs; row: some inputs, the whole bias
     if way == "column":
@@ -23,7 +23,7 @@ def cut(layer, way, rank, size):
 
 
 def summed(tensor):
-    """The sum of all ranks' tensors, as a new one. Every rank has to call it, equally often."""
+    """Return the sum of all ranks' tensors as a new one. All ranks call it equally often."""
     total = tensor.contiguous().clone()
     try:
         dist.all_reduce(total)
@@ -34,7 +34,7 @@ def summed(tensor):
 
 
 class ToParts(torch.autograd.Function):
-    """In front of a cut layer: forward the same x for every rank, backward the gradient of x."""
+    """The operator before a cut layer: forward the same x for all ranks, backward its gradient."""
 
     @staticmethod
     def forward(ctx, x):
@@ -48,7 +48,7 @@ class ToParts(torch.autograd.Function):
 
 
 class FromParts(torch.autograd.Function):
-    """Behind a cut layer: forward the output of all parts, backward what each part gets of it."""
+    """The operator after a cut layer: forward the whole output, backward each part's gradient."""
 
     @staticmethod
     def forward(ctx, part):
@@ -64,7 +64,7 @@ class FromParts(torch.autograd.Function):
 
 
 def block(x, column, row):
-    """Two layers with a relu between them, of which this rank has a part; all have the output."""
+    """Compute two layers with a relu between. A rank has a part of both, and the whole output."""
     ### BEGIN SOLUTION Exercise 11.6: ToParts, column layer, relu, row layer, FromParts, its bias
     hidden = torch.relu(linear(ToParts.apply(x), *column))
     return FromParts.apply(linear(hidden, row[0])) + row[1]
@@ -72,7 +72,7 @@ def block(x, column, row):
 
 
 def bytes_a_step(way, sizes, batch, ranks, itemsize):
-    """Bytes that a rank receives in one step; way: "tensor" or "data". batch: of all ranks."""
+    """Return a rank's received bytes per step; way: "tensor" or "data". batch: of all ranks."""
     ### BEGIN SOLUTION Exercise 11.7: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))

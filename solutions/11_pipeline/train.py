@@ -1,4 +1,4 @@
-"""Train a network on MNIST whose layers lie on several ranks: no rank holds all of it.
+"""Train a network on MNIST whose layers are on several ranks, so that no rank has all of it.
 
 mpirun -np 2 python train.py --micro-batches 4 --schedule gpipe
 """
@@ -77,13 +77,13 @@ def main():
         rank=rank,
         size=size,
         local_rank=local_rank,
-        scaling="strong",  # a batch is one batch, on however many ranks
+        scaling="strong",  # a batch is the same on any number of ranks
         global_batch=args.batch_size,
         stages=stages,
         pipelines=args.replicas,
     )
     record.begin(layers.parameters())
-    torch.manual_seed(args.seed)  # one order of the images for all ranks
+    torch.manual_seed(args.seed)  # the same order of images on all ranks
     for epoch_number in range(1, args.epochs + 1):
         sums = torch.zeros(2, device=device)
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
@@ -91,7 +91,7 @@ def main():
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
                 sums += train_step(stage, optimizer, loss_function, xb, yb, order)
-            dist.all_reduce(sums)  # the last stages know them, rank 0 prints them
+            dist.all_reduce(sums)  # the last stages know them; rank 0 prints them
             loss, accuracy = (sums / len(x)).tolist()
             epoch.log(loss=loss, accuracy=accuracy)
         if rank == 0:
@@ -101,7 +101,7 @@ def main():
     loss, accuracy = evaluate(stage, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    # Who holds what, and whether steps of this code are those of one process: seen from outside.
+    # Record who holds what, and whether steps equal those of one process.
     measure_plan(record, plan)
     measure_holdings(record, dist, stage, mine)
     for kind in ("gpipe", "1f1b"):

@@ -22,8 +22,8 @@ KINDS = ["strong", "epoch", "weak"]
 
 
 def plan(mode, sizes, batch, samples):
-    """For each number of ranks in sizes a pair: images a step on each rank, and training images
-    of an epoch, of all ranks together. batch and samples are what one rank alone would take.
+    """Return a pair for each number of ranks in sizes: images per step on each rank, and images
+    per epoch on all ranks together. batch and samples are those of one rank alone.
     """
     ### BEGIN SOLUTION Exercise 12.1: return a list of (local batch, images of all ranks)
     if mode == "strong":
@@ -35,7 +35,7 @@ def plan(mode, sizes, batch, samples):
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -54,7 +54,7 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
         torch.cuda.set_device(device)
@@ -65,19 +65,19 @@ def start_ranks(rank, size, local_rank, timeout):
 
 
 def distribute(model, device, group=None):
-    """The network, started as rank 0's; its gradients will be averaged over all ranks."""
+    """Return the network with rank 0's start; its gradients will be averaged over all ranks."""
     gpus = [device] if device.type == "cuda" else None
     return DistributedDataParallel(model, device_ids=gpus, process_group=group)
 
 
 def order_of(sampler, epoch):
-    """The images that this rank reads in an epoch, by number and in this order."""
+    """Return the numbers of the images that this rank reads in an epoch, in this order."""
     sampler.set_epoch(epoch)
     return torch.tensor(list(sampler))
 
 
 def train_step(model, optimizer, loss_function, x, y):
-    """One update from one batch; returns the loss and the network's outputs."""
+    """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
     outputs = model(x)
     loss = loss_function(outputs, y)
@@ -88,9 +88,9 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
-    """Loss and accuracy with the parameters as they are now."""
+    """Return loss and accuracy with the current parameters."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(100)])  # what a CPU's cache holds
+    outputs = torch.cat([model(part) for part in x.split(100)])  # what fits into a CPU's cache
     model.train()
     loss = loss_function(outputs, y).item()
     accuracy = (outputs.argmax(1) == y).float().mean().item()
@@ -134,7 +134,7 @@ def main():
 
     network = build_model(args.model).to(device)
     model = distribute(network, device)
-    lr = args.lr * local_batch * size / args.batch_size  # grows with the batch of all ranks
+    lr = args.lr * local_batch * size / args.batch_size  # grows with the global batch
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     loss_function = nn.CrossEntropyLoss()
     sampler = DistributedSampler(x, size, rank, seed=args.seed)
@@ -158,7 +158,7 @@ def main():
         correct = 0
         order = order_of(sampler, number)
         batches = order.split(local_batch)
-        orders = gather(order.numpy())  # those of all ranks, for the record
+        orders = gather(order.numpy())  # images of all ranks, for the record
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)

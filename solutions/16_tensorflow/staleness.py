@@ -1,6 +1,6 @@
-"""How old are the parameters that a gradient was computed from: what it costs, and measured.
+"""Measure how old the parameters behind a gradient are, and what that costs.
 
-The staleness of an update: how many others were made between reading the parameters and it.
+The staleness of an update is the number of updates between reading the parameters and making it.
 """
 
 import numpy as np
@@ -9,13 +9,15 @@ from network import backward, forward, minibatches, start
 
 
 def staleness(reads):
-    """Updates made between reading and applying, for each update."""
+    """Return each update's staleness: updates made between its reading and applying."""
     return np.arange(len(reads)) - np.asarray(reads)
 
 
 def train_late(mnist, reads, lr, batch=32, seed=1):
-    """Lesson 01's network; update k is the gradient at the parameters after reads[k] updates.
-    Returns the test accuracy."""
+    """Train lesson 01's network, and return the test accuracy.
+
+    Update k uses the gradient at the parameters after reads[k] updates.
+    """
     rng = np.random.default_rng(seed)
     x, x_test = mnist.x_train.reshape(-1, 784), mnist.x_test.reshape(-1, 784)
     history = {0: start(rng)}
@@ -34,7 +36,7 @@ def train_late(mnist, reads, lr, batch=32, seed=1):
 
 
 def tell_staleness(record, results):
-    """Into the record: who made how many gradients, and how many came how many updates late.
+    """Record who made how many gradients, and how many of them were how many updates late.
 
     results: for each gradient its worker and its staleness.
     """

@@ -22,7 +22,7 @@ tf.get_logger().setLevel("ERROR")
 
 
 def build_model(name):
-    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -45,7 +45,7 @@ def build_model(name):
 
 
 def make_strategy(config, gpu, seconds):
-    """All workers, each with one GPU or its cores; gradients go by NCCL, or in a ring over gRPC."""
+    """Return the strategy: each worker has a GPU or its cores; NCCL or a gRPC ring adds up."""
     way = tf.distribute.experimental.CommunicationImplementation
     options = tf.distribute.experimental.CommunicationOptions(
         implementation=way.RING if gpu is None else way.NCCL
@@ -55,25 +55,25 @@ def make_strategy(config, gpu, seconds):
 
 
 def my_share(samples, seed, rank, size):
-    """The images of this worker in one epoch: all shuffle alike, each takes every size-th."""
+    """Return this worker's images in an epoch: all shuffle equally, each takes every size-th."""
     order = np.random.default_rng(seed).permutation(samples)
     return order[: samples // size * size][rank::size]
 
 
 def my_batches(images, numbers, batch):
-    """Batches of images and of their numbers in the data set; nothing else may shard them again."""
+    """Return batches of images and their numbers in the data set, which are not sharded again."""
     batches = tf.data.Dataset.from_tensor_slices(numbers).batch(batch)
     return batches.map(lambda some: (tf.gather(images, some), some))
 
 
 def every_rank(strategy, row):
-    """The rows of all workers, one below the other, by the strategy's own collective."""
+    """Return the rows of all workers, gathered by the strategy's own collective."""
     mine = strategy.experimental_distribute_values_from_function(lambda _: tf.constant(row))
     return strategy.gather(mine, axis=0).numpy()
 
 
 def all_numbers(record, strategy):
-    """A callback: at the end of an epoch the record is told what all workers have read."""
+    """Return a callback that records what all workers have read, after each epoch."""
 
     def bring_together(*_):
         mine = np.concatenate(record.numbers)
