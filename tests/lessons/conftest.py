@@ -1,4 +1,4 @@
-"""A small course of one lesson, and the command that works on it."""
+"""Fixtures: a small course of one lesson, and its command."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def course(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lessons_command():
-    """`lessons …` in this process: quick, for commands that start nothing."""
+    """Run `lessons …` in this process: quick, for commands that start nothing."""
 
     def call(*arguments):
         return CliRunner().invoke(main, [str(argument) for argument in arguments])
@@ -35,7 +35,7 @@ def lessons_command():
 
 
 def start_lessons(*arguments, **options):
-    """Start `lessons …` as a user does, in a process of its own."""
+    """Start `lessons …` in its own process, as a user does."""
     command = [sys.executable, "-c", "from lessons.cli import main; main()"]
     options = {"env": dict(os.environ)} | options
     return subprocess.Popen(

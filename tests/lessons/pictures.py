@@ -1,8 +1,8 @@
-"""What tests ask of a picture."""
+"""Helpers to test pictures."""
 
 
 def words(figure):
-    """All that is written in a picture."""
+    """Return all text in a picture."""
     import matplotlib.text
 
     tables = [table for axes in figure.axes for table in axes.tables]

@@ -1,4 +1,4 @@
-"""A lesson's program on real ranks, and its diff to another."""
+"""Run a lesson's program on real ranks, or compare it with another program."""
 
 import difflib
 import json
@@ -17,7 +17,7 @@ ONE_BY_ONE = Path(__file__).parent / "ranks" / "one_by_one.py"
 
 
 def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
-    """Lines that one program has and the other has not; gap markers do not count."""
+    """Return lines that only one of the programs has; gap markers do not count."""
     texts = [
         [line for path in paths for line in path.read_text().splitlines() if "### " not in line]
         for paths in (old, new)
@@ -27,7 +27,7 @@ def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """For ranks that share the cores of one machine."""
+    """Return an environment for ranks that share the cores of one machine."""
     environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environ |= {"OMPI_MCA_mpi_yield_when_idle": "1"} | more
     environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
@@ -35,14 +35,14 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def meet() -> dict[str, str]:
-    """An address for ranks that no other job here uses, in all likelihood."""
+    """Return an address for ranks that most likely no other job here uses."""
     return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
 
 
 def run(
     program: Path, ranks: int, *arguments: str, out: Path, launcher: str = "mpirun", **env: str
 ):
-    """The record of a program on real ranks, run in the folder `out`."""
+    """Run a program on real ranks in the folder `out`, and return its record."""
     environ = environment(**env)
     start = {
         "mpirun": ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)],
@@ -59,7 +59,7 @@ def run(
 
 
 def run_together(program: Path, ranks: int, starts: Mapping[Path, Sequence[str]]) -> list[Any]:
-    """The record of each start (folder -> arguments); frameworks are loaded only once."""
+    """Return the record of each start (folder -> arguments); frameworks load only once."""
     jobs = [(str(folder), [str(program), *arguments]) for folder, arguments in starts.items()]
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a program's output says, read by the contract: MLPerf's parser, the schema and the chain."""
+"""Read a program's output by the contract: MLPerf's parser, the schema and the chain."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ BIN = Path(sys.executable).parent
 def run_program(
     text: str, *, folder: Path, launcher: tuple[str, ...] = (), fails: bool = False, **environ: str
 ) -> str:
-    """Output of a program that is written into the folder and run there, under a launcher."""
+    """Write a program into the folder, run it under a launcher, and return its output."""
     program = folder / "train.py"
     program.write_text(text)
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
@@ -43,7 +43,7 @@ def tagged(output: str) -> list[str]:
 
 
 def events(output: str) -> list[dict]:
-    """The events of an output, after every promise of the format has been checked."""
+    """Check everything that the format promises, and return the events of an output."""
     lines = tagged(output)
     with tempfile.NamedTemporaryFile("w") as file:
         file.write(output)
@@ -65,7 +65,7 @@ def events(output: str) -> list[dict]:
 
 
 def chain_breaks(lines: list[str]) -> list[int]:
-    """Numbers of the lines whose hash is not that of the line before and this one, rank by rank."""
+    """Return the numbers of lines with a wrong hash of the line before and this one, by rank."""
     last: dict[tuple, str] = {}
     broken = []
     for number, line in enumerate(lines):
@@ -88,5 +88,5 @@ def of(found: list[dict], key: str) -> list[dict]:
 
 
 def facts(found: list[dict]) -> dict:
-    """The header's facts, from its two lines."""
+    """Return the header's facts from its two lines."""
     return of(found, "machine")[0]["value"] | of(found, "header")[0]["value"]

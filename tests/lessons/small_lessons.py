@@ -1,4 +1,4 @@
-"""Small lessons for a run of real kernels, and a look at the processes that it leaves."""
+"""Small lessons to run in real kernels, and the processes that a run leaves."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""The lessons' solved programs, as modules."""
+"""Import the lessons' solved programs as modules."""
 
 import importlib.util
 from pathlib import Path
@@ -7,7 +7,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
 def program(lesson, name):
-    """program("09_learning_rate", "rates")"""
+    """Import a solved program: program("09_learning_rate", "rates")."""
     file = SOLUTIONS / lesson / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"{name}_{lesson[:2]}", file)
     module = importlib.util.module_from_spec(spec)

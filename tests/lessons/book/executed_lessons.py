@@ -1,4 +1,4 @@
-"""Executed lessons without a kernel: what papermill leaves, with given outputs."""
+"""Executed lessons as papermill would save them, with given outputs and without a kernel."""
 
 import shutil
 
@@ -19,7 +19,9 @@ def value(**data):
 
 
 def leave_executed(source, runs, outputs, failed_at=None):
-    """`outputs`: a piece of a cell's code -> what that cell printed. `failed_at`: such a piece."""
+    """Save executed notebooks. `outputs` maps a piece of a cell's code to its output. `failed_at`
+    is such a piece.
+    """
     notebook, ended = read_lesson(source), True
     for cell in notebook.cells:
         if cell.cell_type != "code":

@@ -1,4 +1,4 @@
-"""`lessons book` on a small course: what is in it, what is said, and what stops it."""
+"""Tests of `lessons book` on a small course: its content, its messages, and its refusals."""
 
 import json
 import re
@@ -27,7 +27,7 @@ OUTPUTS = {
 
 @pytest.fixture
 def small(course, tmp_path):
-    """The small course with pages, a question that is expected, and its lesson executed."""
+    """Return the small course with pages, a question with its answer, and an executed lesson."""
     expected = course / "autograder" / "rubrics" / "expected"
     expected.mkdir(parents=True)
     (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
@@ -53,7 +53,7 @@ def book(lessons_command, tmp_path):
 
 
 def words(page):
-    """What a reader of the page sees."""
+    """Return the visible text of the page."""
     text = re.sub(r"<(script|style).*?</\1>", " ", page.read_text(), flags=re.DOTALL)
     text = re.sub(r"<[^>]+>", "", text)
     return text.replace("&quot;", '"').replace("&#39;", "'").replace("&amp;", "&")

@@ -1,4 +1,4 @@
-"""The book of this very course, lesson 02 really executed, in a real browser."""
+"""Tests of this course's book, with lesson 02 really executed, in a real browser."""
 
 import functools
 import html
@@ -51,7 +51,7 @@ def address(site):
 
 @pytest.fixture
 def page(browser, address):
-    """A page on which nothing may go wrong: no error, no request to another host."""
+    """Open a page that fails the test after an error or a request to another host."""
     page, wrong = browser.new_page(viewport={"width": 1300, "height": 900}), []
     own = (address, "data:", "blob:")
     page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
@@ -67,7 +67,7 @@ def reader_sees(text):
 
 
 def test_no_solution_is_on_any_page(site):
-    """Independent of the command's own search: whole blocks and expected answers, as plain text."""
+    """Search for whole blocks and expected answers as plain text, unlike the command itself."""
     texts = {path: reader_sees(path.read_text()) for path in site.rglob("*.html")}
     assert len(texts) > 100
     block = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)

@@ -1,4 +1,4 @@
-"""What becomes of a cell's outputs: of no machine, readable, and giving no exercise away."""
+"""Tests of a cell's outputs in the book: readable, without machine names and solutions."""
 
 from pathlib import Path
 

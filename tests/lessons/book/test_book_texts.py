@@ -1,4 +1,4 @@
-"""The texts of the book: links, the glossary, the contents."""
+"""Tests of the book's texts: links, the glossary, the contents."""
 
 import re
 from pathlib import Path

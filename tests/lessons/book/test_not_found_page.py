@@ -1,4 +1,4 @@
-"""The page that a server shows at an address that is not there leads back, however deep it was."""
+"""Tests of the page for unknown addresses, which leads back from any depth."""
 
 from pathlib import Path
 

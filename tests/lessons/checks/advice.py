@@ -1,4 +1,4 @@
-"""What a public check says of a student's work, and what tests ask of that."""
+"""Helpers that compare what a public check says with what a test expects."""
 
 import os
 import subprocess
@@ -19,14 +19,14 @@ def failure(check, *students, **options):
 
 
 def assert_advice(failed, words):
-    """Three lines, of which the last is about this mistake."""
+    """Check that there are three lines and that the last is about this mistake."""
     lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
     assert lines == ["Exercise", "expected", "found", "try"], str(failed)
     assert words.lower() in str(failed).lower(), str(failed)
 
 
 def assert_passes(script):
-    """In a process of its own: TensorFlow is set up once, for all mistakes in a program."""
+    """Check in one process, because TensorFlow is set up once, for all mistakes in a program."""
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,

@@ -1,5 +1,6 @@
-"""The public checks: right solutions pass, gaps are called gaps, each usual mistake gets advice
-about that mistake."""
+"""The public checks: right solutions pass, gaps are called gaps, and each usual mistake gets its
+own advice.
+"""
 
 from advice import assert_advice, failure
 
@@ -73,7 +74,7 @@ def test_success_is_one_line(capsys):
 def test_a_check_that_is_broken_itself_is_not_silent():
     @exercise("9.9")
     def check(student):
-        """Something that goes wrong in the check and not in the student's function."""
+        """Raise an error in the check itself, not in the student's function."""
         return student() + 1
 
     assert_advice(failure(check, lambda: "text"), "of the wrong kind")

@@ -89,7 +89,7 @@ def test_no_advice_hands_the_solution_over(name, function, advice):
 
 # Exercise 2.2
 def torch_step(lines):
-    """A training step made of these lines."""
+    """Return a training step made of these lines."""
     body = "".join(f"    {line}\n" for line in lines)
     scope = {}
     exec(f"def train_step(model, optimizer, loss_function, x, y):\n{body}", scope)

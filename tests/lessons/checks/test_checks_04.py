@@ -90,7 +90,7 @@ def two_to_one_path(records, folder, packs):
 
 
 def appended(records, folder, packs):
-    """Right, if long: one open file takes row after row."""
+    """Write row after row to one open file, which is right, but long."""
     for number, rows in enumerate(np.array_split(records, packs)):
         with (Path(folder) / f"pack_{number:04d}.bin").open("wb") as file:
             for row in rows:
@@ -176,7 +176,7 @@ def pixels(images, marks):
 
 
 def stages(words, always=()):
-    """A student's function that has these stages, those with a switch as the program has them."""
+    """Return a student's function with these stages and the program's switches."""
 
     def build(pieces, decode, args):
         import tensorflow as tf

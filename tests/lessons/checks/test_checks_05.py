@@ -245,7 +245,7 @@ def holds(kind, device):
 
 
 def changed(kind, layers=None, images=None):
-    """Right but for one kind: other layers or other images, from (half, part, device)."""
+    """Change one kind of the right answer: other layers or images, from (half, part, device)."""
 
     def wrong(asked, device):
         right, given = holds(asked, device), (*divmod(device, 2), device)

@@ -18,7 +18,7 @@ LESSON = Path(__file__).parents[3] / "solutions" / "06_allreduce"
 
 
 def program(name, change=()):
-    """One of the lesson's programs as a module, some of its lines changed."""
+    """Return one of the lesson's programs as a module with some lines changed."""
     text = (LESSON / f"{name}.py").read_text(encoding="utf-8")
     for old, new in change:
         assert old in text
@@ -179,7 +179,7 @@ def test_collectives_that_are_wrong(name, change, advice):
 
 
 def whole_arrays(comm, values):
-    """Sums by passing every rank's whole array around the ring."""
+    """Sum by passing every rank's whole array around the ring."""
     own, passed = values.copy(), values.copy()
     for _ in range(comm.size - 1):
         received = np.empty_like(values)

@@ -208,7 +208,7 @@ def scatter_is_not_assigned(comm, load):
 
 
 def exits(comm, load):
-    """The error of rank 0 ends rank 0."""
+    """Let an error on rank 0 end rank 0."""
     if comm.Get_rank() == 0:
         try:
             shares = round_robin(load(), comm.Get_size())
@@ -299,7 +299,7 @@ def test_programs_that_do_not_share_files():
 
 
 def listing(function):
-    """A program that decorates another function than list_parts."""
+    """Return a program that decorates another function instead of list_parts."""
     program = program_of()
     program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD, True)(function)(
         folder

@@ -1,4 +1,4 @@
-"""The public checks of lesson 08 from 8.4 on: right ones pass, each usual mistake gets advice."""
+"""The public checks of lesson 08 from 8.4 on: right solutions pass, each mistake gets advice."""
 
 import math
 

@@ -242,7 +242,7 @@ def at_equal_epochs(small, large, level):
 
 
 def without_asking(small, large, level):
-    """The last epoch stands in for a loss that was never reached."""
+    """Use the last epoch if the loss is never reached."""
     places = [first(run, level) for run in (small, large)]
     ends = [run[-1 if n is None else n][1] for run, n in zip((small, large), places, strict=True)]
     return ends[0] - ends[1]
@@ -264,7 +264,7 @@ def test_gaps_that_are_none(wrong, advice):
 
 
 def test_keras_has_changed_two_start_rates_since_2018():
-    """What exercise 9.1b finds, and the expected answer says."""
+    """Check the answer of exercise 9.1b."""
     import keras
 
     of_2018 = {"Adam": 0.001, "RMSprop": 0.001, "SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}
@@ -278,7 +278,7 @@ def test_keras_has_changed_two_start_rates_since_2018():
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_the_ranks_shares_add_up_to_central_differences(ranks):
-    """In float64; each rank divides by its share of the whole batch, the plugin by the ranks."""
+    """Each rank divides by the batch size, the plugin by the ranks; in float64."""
     rng = np.random.default_rng(ranks)
     params = [part.astype(np.float64) for part in network.start(rng, 5, 6, 4)]
     params[1] += rng.normal(size=6)  # away from relu's corner

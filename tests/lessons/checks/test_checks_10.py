@@ -24,7 +24,7 @@ FILES = {"10.1": "train", "10.2": "train", "10.4": "no_sync", "10.5": "no_sync"}
 
 
 def program(monkeypatch, number, change=lambda text: text):
-    """A module of the lesson's, changed."""
+    """Return a module of the lesson with changes."""
     monkeypatch.setattr(sys, "path", [str(LESSON), *sys.path])
     for name in ("train", "no_sync", "ranks"):  # of another lesson, maybe
         monkeypatch.delitem(sys.modules, name, raising=False)

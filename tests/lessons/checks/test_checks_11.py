@@ -20,7 +20,7 @@ def test_every_check_has_a_number_and_says_what_it_wants():
 
 
 def with_changes(name, *changes):
-    """The module of this name with its text changed."""
+    """Return the module of this name with changes in its text."""
     text = (FOLDER / f"{name}.py").read_text()
     for old, new in changes:
         assert text.count(old) >= 1, old
@@ -75,7 +75,7 @@ def test_wrong_bubbles(bubble, advice):
 
 
 def ahead(count):
-    """Orders in which every stage does so many forward passes before its first backward pass."""
+    """Return orders with this many forward passes before the first backward pass of a stage."""
 
     def schedule(stages, m, kind):
         orders = []

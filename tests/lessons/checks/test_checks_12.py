@@ -22,7 +22,7 @@ def test_every_check_has_a_number_and_says_what_it_wants():
 
 
 def planned(strong=None, epoch=None, weak=None, of=lambda pairs: pairs):
-    """A program whose plan is right but for these kinds: functions of size, batch and samples."""
+    """Return a program with wrong plans for these kinds: functions of size, batch and samples."""
     kinds = {
         "strong": strong or (lambda p, b, n: (b // p, n)),
         "epoch": epoch or (lambda p, b, n: (b, n)),
@@ -207,7 +207,7 @@ def test_wrong_range(law, ends, words):
 
 
 def doubled(share=0.85):
-    """From `share` of ideal scaling to all of it."""
+    """Return an interval from `share` of ideal scaling to ideal scaling."""
     found = {}
     for name, table in foretelling.TABLES.items():
         grown = table.asked / table.sizes[-1]

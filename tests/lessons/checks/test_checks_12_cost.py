@@ -28,7 +28,7 @@ TIMES = [
 
 
 def first_time(target, accuracies, seconds):
-    """Whether the first time held, and nothing after it."""
+    """Return whether the first time held, and ignore later ones."""
     for i in range(4):
         if accuracies[i] >= target:
             return sum(seconds[: i + 1]) if accuracies[i + 1] >= target else None

@@ -16,7 +16,7 @@ TASK = '"task": {"type": task, "index": index}'
 
 
 class Changed:
-    """The program with a mistake in tf_config."""
+    """A program with a mistake in tf_config."""
 
     def __init__(self, old, new):
         text = Path(CLUSTER.__file__).read_text(encoding="utf-8")

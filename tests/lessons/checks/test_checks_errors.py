@@ -1,4 +1,4 @@
-"""Of TensorFlow's long errors the checks show the line that says what is wrong."""
+"""Tests of the line that checks show from TensorFlow's long errors."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a public check prints helps to find a mistake; it is not the answer to a graded question.
+"""Tests that public checks do not print the answer to a graded question.
 
 Every check is given functions that return all kinds of things, and everything it then says, and
 every sentence in its file, is searched for the numbers that the rubric expects.
@@ -28,7 +28,7 @@ WRONG: tuple = (
 
 
 def expected(lesson: str) -> dict[str, float]:
-    """The graded numbers that are more than a digit: those appear everywhere."""
+    """Return the graded numbers with more than one digit; single digits appear everywhere."""
     values = yaml.safe_load((FOLDER / "expected" / f"{lesson}.yaml").read_text())
     return {key: value for key, value in values.items() if is_telling(value)}
 
@@ -56,7 +56,7 @@ def revealed(text: str, lesson: str) -> list[str]:
 
 
 def wrong_solutions(count: int):
-    """Functions that return one wrong thing, that return what they are given, and no functions."""
+    """Return wrong functions: constant, identity, and values that are not functions."""
     for value in WRONG:
         yield [lambda *given, value=value, **more: value] * count
     yield [lambda *given, **more: given[0] if given else None] * count
@@ -71,13 +71,13 @@ def is_plain(value: object) -> bool:
 
 
 def files_of(module) -> list[Path]:
-    """A lesson's checks are a file, or the files of a folder."""
+    """Return the file of a lesson's checks, or the files of their folder."""
     file = Path(module.__file__)
     return sorted(file.parent.glob("*.py")) if file.name == "__init__.py" else [file]
 
 
 def sentences(path: Path) -> list[str]:
-    """All texts of a module: what a check says when everything is right is among them."""
+    """Return all texts of a module, including what a check says if everything is right."""
     tree = ast.parse(path.read_text())
     return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and
             isinstance(node.value, str)]  # fmt: skip
@@ -120,7 +120,7 @@ def test_the_search_finds_numbers(text, keys):
 
 
 def test_passes_of_three_ranks_are_asked_with_other_numbers():
-    """One digit is too little to search for; lesson 07 asks for 4 epochs on 3 ranks."""
+    """Lesson 07 asks for 4 epochs on 3 ranks, and a single digit cannot be searched for."""
     from lessons.toolkit.checks.lesson_07 import horovod
 
     assert horovod.ASKED != 4

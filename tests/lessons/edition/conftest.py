@@ -1,4 +1,4 @@
-"""What is released: this very course, and a small one."""
+"""Fixtures: the release of this course, and a small course."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def released():
-    """The release of this very course: name -> content."""
+    """Return the release of this course: name -> content."""
     return gather(ROOT)
 
 
 @pytest.fixture
 def small(course, lessons_command):
-    """The small course with a rubric and an expected answer."""
+    """Return the small course with a rubric and an expected answer."""
     expected = course / "autograder" / "rubrics" / "expected"
     expected.mkdir(parents=True)
     lessons_command("build")

@@ -1,4 +1,4 @@
-"""`lessons build`: from solutions to the students' edition."""
+"""Tests of `lessons build`: from solutions to the students' edition."""
 
 import ast
 import json
@@ -63,7 +63,7 @@ def test_a_built_notebook_is_clean_valid_and_has_its_kernel(course, lessons_comm
 
 
 def test_nbgrader_metadata(course, lessons_command):
-    """The rules of nbgrader's version 3, as its own validator has them."""
+    """Check the metadata with nbgrader's own validator of version 3."""
     lessons_command("build")
     cells = {
         cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader

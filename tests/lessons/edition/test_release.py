@@ -1,4 +1,4 @@
-"""`lessons release`: everything a student needs, nothing that solves it."""
+"""Tests of `lessons release`: everything that a student needs, and no solutions."""
 
 import calendar
 import json
@@ -37,7 +37,7 @@ def test_what_is_in_it_and_what_is_not(released):
 
 
 def test_no_solution_is_in_any_file(released):
-    """Independent of the command's own search: blocks and expected answers, as plain text."""
+    """Search for blocks and expected answers as plain text, unlike the command itself."""
     texts = {
         name: re.sub(r'\\n",?\s*"|\s+', " ", content.decode(errors="replace").replace('\\"', '"'))
         for name, content in released.items()
@@ -112,7 +112,7 @@ def test_the_same_bytes_every_time(small, lessons_command):
 
 
 def test_files_have_the_dates_of_their_last_change(small, lessons_command, monkeypatch):
-    """Of their last commit; what git does not know so, its own."""
+    """The dates are those of the last commit, or of the file if it is new or changed."""
     days = {name: calendar.timegm((2026, 3, day, 12, 0, 0)) for day, name in enumerate(WHEN, 1)}
     git = ["git", "-C", small, "-c", "user.name=A", "-c", "user.email=a@example.org"]
     for name in (
@@ -171,7 +171,7 @@ def test_a_folder_with_something_in_it_is_left_alone(small, lessons_command, tmp
 
 @pytest.mark.slow
 def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
-    """From another place, with nothing of this checkout on the path."""
+    """Run it from another place, with nothing of this checkout on the path."""
     home, copy = tmp_path / "home", tmp_path / "course"
     home.mkdir()
     assert lessons_command("release", "--out", copy).exit_code == 0
@@ -219,7 +219,7 @@ def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
 
 @pytest.mark.slow
 def test_the_students_edition_installs(lessons_command, tmp_path):
-    """As a package of its own, in an environment that sees only what this one has installed."""
+    """Install it as its own package, in an environment that sees only what this one has."""
     if shutil.which("uv") is None and not (Path(sys.executable).parent / "pip").exists():
         pytest.fail("neither uv nor pip is here to install with")
     copy, target = tmp_path / "course", tmp_path / "installed"
@@ -246,7 +246,7 @@ def test_students_get_a_page_of_their_own_and_no_targets_that_cannot_work(releas
 
 @pytest.fixture
 def unpacked(released, tmp_path):
-    """What `make` needs of the released course, with a .venv that tells how it is called."""
+    """Return what `make` needs of the released course, with a .venv that records its calls."""
     for name in ("Makefile", "docs/install.md", "cluster/jupyter/terminal.sh"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(released[name])

@@ -1,4 +1,4 @@
-"""`lessons release --from --upto`: the weeks that are handed out; what later ones would tell."""
+"""Tests of `lessons release --from --upto`: released weeks, and what later ones reveal."""
 
 import re
 import zipfile
@@ -32,7 +32,7 @@ def test_weeks_that_are_not_yet_handed_out_are_not_in_it(released):
 
 
 def test_it_says_which_gaps_are_open_elsewhere(released):
-    """Lesson 08 continues from lesson 07's finished program."""
+    """Lesson 08 continues from the complete program of lesson 07."""
     found = open_in(released)
     for number in ("7.1", "7.2", "7.3", "7.4"):
         assert "lessons/08_data/train.py" in found[number]

@@ -1,4 +1,4 @@
-"""No other program on the machine can take from a kernel what it is about to open."""
+"""Tests that no other program can take the addresses that a kernel will open."""
 
 import pytest
 
@@ -16,7 +16,7 @@ assert told["transport"] == "ipc", told"""
 def test_a_kernel_is_given_no_port_and_leaves_no_socket(
     course, tmp_path, lessons_process, monkeypatch, folder
 ):
-    """Also where TMPDIR is longer than the path of a socket may be."""
+    """This also holds if TMPDIR is longer than a socket's path may be."""
     temporary = tmp_path / folder
     temporary.mkdir(parents=True)
     monkeypatch.setenv("TMPDIR", str(temporary))

@@ -1,4 +1,4 @@
-"""Processes of a lesson, of which any may end while it is asked."""
+"""Tests with a lesson's processes, any of which may end during a call."""
 
 import os
 import subprocess

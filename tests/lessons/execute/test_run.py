@@ -1,4 +1,4 @@
-"""`lessons run`: real kernels, real failures, and nothing left behind."""
+"""Tests of `lessons run`: real kernels, real failures, and nothing left behind."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ def fingerprint(folder):
 
 @pytest.fixture(scope="module")
 def mixed_run(tmp_path_factory, lessons_process):
-    """One run of lessons that pass, fail, hang, die and leave processes behind."""
+    """Run lessons that pass, fail, hang, die and leave processes behind."""
     root = tmp_path_factory.mktemp("run") / "course"
     shutil.copytree(SMALL, root, ignore=shutil.ignore_patterns("__pycache__"))
     word = f"left-{uuid.uuid4().hex}"
@@ -239,7 +239,7 @@ def test_an_earlier_run_is_not_overwritten(course, lessons_command):
 
 @pytest.mark.slow
 def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_process):
-    """Each of two waits for the other; the third never ends by itself."""
+    """Two lessons wait for each other; the third never ends by itself."""
     for name, mine, other in (("02_a", "a", "b"), ("03_b", "b", "a")):
         write_lesson(
             course,

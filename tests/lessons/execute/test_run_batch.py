@@ -1,4 +1,4 @@
-"""`lessons run --batch`: each lesson as a job, here of the laptop site."""
+"""Tests of `lessons run --batch`: each lesson as a job, here of the laptop site."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_a_job_for_each_lesson_and_their_jobs_inside(course, lessons_process):
 
 
 def test_a_job_that_dies_before_its_lesson_is_an_error_with_its_last_lines(course, lessons_process):
-    """No room for the lesson's copy: a file lies where its folder has to be."""
+    """The lesson cannot be copied, because a file has the name of its folder."""
     out = course / "out"
     out.mkdir()
     (out / "01_small_job").write_text("in the way")
@@ -100,7 +100,7 @@ def test_stopping_cancels_the_jobs(course, lessons_process):
 
 
 def running_in(course):
-    """Processes that carry this test's course in their environment."""
+    """Return processes with this test's course in their environment."""
     found = []
     for process in psutil.process_iter():
         try:

@@ -1,4 +1,4 @@
-"""`lessons run`, stopped on its way: no kernel, job or rank stays behind."""
+"""Tests of a stopped `lessons run`: no kernel, job or rank stays behind."""
 
 import contextlib
 import json
@@ -66,7 +66,7 @@ def interrupted(course, lessons_process, cell, count, signum, whole_group):
     ids=["ctrl-c", "sigterm"],
 )
 def test_stopping_leaves_no_kernel_and_no_child(course, lessons_process, signum, whole_group):
-    """Also not a detached child, and not one that ignores being asked."""
+    """A detached child ends, too, and one that ignores SIGTERM."""
     interrupted(course, lessons_process, SLEEPERS, 4, signum, whole_group)
 
 

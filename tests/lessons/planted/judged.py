@@ -1,4 +1,4 @@
-"""What the grader says of a student with a planted mistake, from the kept or the new outputs."""
+"""Grade students with a planted mistake, from the kept or the new outputs."""
 
 import json
 import tempfile
@@ -25,7 +25,7 @@ def case(number: str, name: str) -> Any:
 
 
 def runs_of(number: str, job: str) -> list[Any]:
-    """What the grader reads in the job's output."""
+    """Return the runs that the grader reads in the job's output."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".out") as file:
         file.write(kept.output(LESSONS[number], job)["out"])
         file.flush()
@@ -43,7 +43,7 @@ def grade_of(number: str, mistake: str) -> dict[str, Any]:
 
 
 def unexpected(number: str, mistake: str) -> dict[str, str]:
-    """Checks that the grader judges otherwise than the table says, and what it says of them."""
+    """Return checks that the grader judges differently from the table, with its reasons."""
     lesson, lost = LESSONS[number], reasons(grade_of(number, mistake))
     loses = lesson.mistakes[mistake].loses
     missing = {
@@ -56,7 +56,7 @@ def unexpected(number: str, mistake: str) -> dict[str, str]:
 
 
 def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
-    """The grade of a student who hands in these files, in the smoke profile."""
+    """Return the grade of a student who submits these files, in the smoke profile."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "class", "you")
         folder.mkdir(parents=True)
@@ -72,7 +72,7 @@ def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
 
 
 def reasons(grade: dict[str, Any]) -> dict[str, str]:
-    """Of each check that lost points, answers left out, what the student reads."""
+    """Return the reason that the student reads for each check that lost points; no answers."""
     return {
         check["id"]: f"{check['title']}: {check['expected']}; {check['found']}; {check['try_']}"
         for check in grade["checks"]

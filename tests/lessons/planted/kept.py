@@ -64,7 +64,7 @@ def read(folder: Path) -> Output:
 
 
 def without_places(text: str, folder: Path) -> str:
-    """Remove this machine's folders. The run record names none and stays as it is."""
+    """Remove this machine's folders. The run record contains none and does not change."""
     places = [Path(place) for place in (folder, sys.prefix, sys.base_prefix, ROOT, Path.home())]
     places += [place.resolve() for place in places]  # the environment may be a link
     lines = []

@@ -1,4 +1,4 @@
-"""The laziest ways to fill a gap: pass, a constant, what came in, nothing but one's own rank.
+"""The laziest ways to fill a gap: pass, a constant, an argument, or only the own rank.
 
 Each runs, as a job like the planted mistakes, and has to lose the points of what it skipped.
 """
@@ -18,14 +18,13 @@ FEWEST = 2  # for each gap
 
 @dataclass(frozen=True)
 class Lazy:
-    """What stands in the gap instead of an answer, and the checks that it must lose, with words of
-    the reason that a student reads.
+    """Code in a gap instead of an answer, and the checks that it loses, with words of the reasons.
 
     also: other gaps of the lesson that are filled to hide it: gap -> code.
-    beside: changes outside of the gaps, for a program that takes less time.
-    environ: added to that of the job; jobs with another one run in another process.
-    base: the job that is changed, and file of `Lesson.handed_in` that it makes; default: the last.
-    start: as `Job.start`; "fails" for what cannot even run.
+    beside: changes outside the gaps, for a program that takes less time.
+    environ: added to that of the job. Jobs with a different one run in another process.
+    base: the changed job, and the file of `Lesson.handed_in` that it makes; default: the last.
+    start: as `Job.start`; "fails" for a program that cannot even run.
     """
 
     code: str
@@ -68,7 +67,7 @@ def filled(source: Path, gap: str, code: str) -> Change:
 
 
 def with_lazy(lesson: Lesson, table: LazyTable) -> Lesson:
-    """The lesson with a job and a mistake for each row: "lazy 7.2 plain Adam"."""
+    """Return the lesson with a job and a mistake for each row: "lazy 7.2 plain Adam"."""
     jobs, mistakes = dict(lesson.jobs), dict(lesson.mistakes)
     for gap, rows in table.items():
         for name, lazy in rows.items():
@@ -89,7 +88,7 @@ def with_lazy(lesson: Lesson, table: LazyTable) -> Lesson:
 
 
 def base_of(lesson: Lesson, lazy: Lazy) -> tuple[str, str]:
-    """The handed-in file that the lazy job makes, and the job that it is a change of."""
+    """Return the submitted file that the lazy job makes, and the job that it changes."""
     if not lazy.base:
         return list(lesson.handed_in.items())[-1]
     [file] = [file for file, job in lesson.handed_in.items() if job == lazy.base]

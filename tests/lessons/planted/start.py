@@ -1,4 +1,4 @@
-"""Runs the jobs of a table for real, each in a folder of its own."""
+"""Run the jobs of a table for real, each in a folder of its own."""
 
 import json
 import shutil
@@ -22,7 +22,8 @@ Start = tuple[Path, list[str]]  # a folder, and what follows `python` there
 def run_jobs(
     lesson: Lesson, names: Iterable[str], folder: Path
 ) -> Iterator[tuple[list[str], Exception | None]]:
-    """Runs these jobs and those that they begin from; after each batch its jobs, or what failed.
+    """Run these jobs and those that they begin from. After each batch, yield its jobs, or what
+    failed.
 
     The output of a job is FOLDER/NAME/job.out, and job.err for one that may not end well.
     """
@@ -38,7 +39,7 @@ def run_jobs(
 
 
 def how(lesson: Lesson, name: str) -> tuple[int, str, int, str, str]:
-    """Jobs of which this is the same can run in one process, one after the other."""
+    """Return a key: jobs with the same one can run in one process, one after the other."""
     job = lesson.jobs[name]
     alone = "" if job.start == "together" else name
     return (len(lesson.needed(name)), job.start, job.ranks, str(job.environ), alone)
@@ -56,7 +57,7 @@ def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
 
 
 def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
-    """The job's folder with the program, changed, and what else it begins with."""
+    """Make the job's folder with the changed program and the files that it begins with."""
     job, own = lesson.jobs[name], folder / name
     own.mkdir(parents=True)
     if job.after:
@@ -78,7 +79,7 @@ def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
 
 
 def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) -> None:
-    """Frameworks are loaded, and ranks meet, once for all of them."""
+    """Run jobs on the same ranks, so that frameworks are loaded only once."""
     jobs = json.dumps([(str(folder), words) for folder, words in starts])
     done = subprocess.run(
         [*launcher, sys.executable, "-u", str(ONE_BY_ONE)],
@@ -91,7 +92,7 @@ def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) 
 
 
 def apart(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """In processes of its own: what it changes there, no other job should find."""
+    """Run a job in its own processes, so that its changes affect no other job."""
     folder, words = start
     with (folder / "job.out").open("w") as out:
         command = [*launcher, sys.executable, "-u", *words]
@@ -103,7 +104,7 @@ def apart(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 
 
 def fails(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """It has to end with an error."""
+    """Run a job that has to end with an error."""
     folder, words = start
     with (folder / "job.out").open("w") as out, (folder / "job.err").open("w") as err:
         command = [*launcher, sys.executable, "-u", *words]
@@ -112,7 +113,7 @@ def fails(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 
 
 def hangs(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """It has to wait for ever; when Horovod says so, its time is over."""
+    """Run a job that has to hang; stop it when Horovod reports that."""
     folder, words = start
     errors = folder / "job.err"
     with (folder / "job.out").open("w") as out, errors.open("w") as err:
@@ -131,7 +132,7 @@ def hangs(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 
 
 def strangers(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """Two processes that do not know of each other; what both print is one output."""
+    """Run two unconnected processes, and return what both print as one output."""
     folder, words = start
     with (folder / "job.out").open("wb") as sink:
         for _ in range(2):
@@ -143,7 +144,7 @@ def strangers(start: Start, launcher: list[str], environ: dict[str, str]) -> Non
 
 
 def queued(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """A job in the laptop's queue, by the lesson's own job file."""
+    """Run a job in the laptop's queue, with the lesson's own job file."""
     folder, words = start
     own = environ | {"HOME": str(folder), "COURSE_LAPTOP_QUEUE": str(folder / "queue")}
     command = [str(Path(sys.executable).with_name("cluster")), "submit", "--site", "laptop"]
@@ -153,7 +154,7 @@ def queued(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 
 
 def by_hand(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """Two processes at once that nobody launched, with the variables of ranks in a job."""
+    """Run two processes at once without a launcher, with the variables of ranks in a job."""
     folder, words = start
     job = {"COURSE_SCHEDULER": "laptop", "SLURM_JOB_ID": "7", "OMPI_COMM_WORLD_SIZE": "2"}
     with (folder / "job.out").open("a") as out, (folder / "job.err").open("a") as err:

@@ -1,4 +1,4 @@
-"""The words of the tables: what a student may have done wrong, how it is run, what it costs."""
+"""The types of the tables: a student's possible mistakes, their runs, and their cost."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -32,9 +32,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A student whose folder is right but for one output: each check it loses, words of why.
+    """A student with one wrong output: each check that it loses, with words of the reason.
 
-    replaces: the file of `Lesson.handed_in` that is this job's; as a rule the last.
+    replaces: the file of `Lesson.handed_in` that comes from this job; by default the last.
     """
 
     job: str
@@ -44,10 +44,10 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is run of a lesson, what a student without a mistake hands in, and the mistakes.
+    """A lesson's jobs, the files that a student without a mistake submits, and the mistakes.
 
-    never: checks that so small a hand-in does not earn, right or wrong.
-    may: checks that a mistake may lose besides, by chance.
+    never: checks that such a small submission does not pass, right or wrong.
+    may: checks that a mistake may also lose by chance.
     """
 
     folder: str
@@ -66,17 +66,17 @@ class Lesson:
         return ROOT / "solutions" / self.folder
 
     def files_of(self, mistake: str) -> dict[str, str]:
-        """What is handed in with this mistake: file -> job."""
+        """Return the files that are submitted with this mistake: file -> job."""
         planted = self.mistakes[mistake]
         return {**self.handed_in, planted.replaces or list(self.handed_in)[-1]: planted.job}
 
     def needed(self, job: str) -> list[str]:
-        """The job, and before it those whose files it begins with."""
+        """Return the job, preceded by those whose files it begins with."""
         before = self.jobs[job].after
         return [*(self.needed(before) if before else ()), job]
 
     def misfits(self) -> list[str]:
-        """Planted changes that do not fit in exactly one place of the program of today."""
+        """Return planted changes that do not match exactly one place of the current program."""
         found = []
         for name, job in self.jobs.items():
             texts: dict[str, str] = {}

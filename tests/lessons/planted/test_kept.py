@@ -1,4 +1,4 @@
-"""A kept output belongs to one program and one planted change."""
+"""Tests that a kept output belongs to one program and one planted change."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PROGRAM = '"""Says a word."""\nimport helper\nprint("WORD", helper.NUMBER)  # lo
 
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
-    """A lesson of one program and one module, and nothing kept of it."""
+    """Return a lesson of one program and one module, without kept outputs."""
     source = tmp_path / "99_small"
     source.mkdir()
     (source / "train.py").write_text(PROGRAM)

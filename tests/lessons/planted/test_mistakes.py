@@ -1,4 +1,4 @@
-"""Each planted mistake, run for real once and its output kept: the grader names what it broke."""
+"""Tests that the grader names each planted mistake, from real outputs that are kept."""
 
 from importlib import import_module
 
@@ -19,7 +19,7 @@ from tests.lessons.planted.table import ROOT
 
 @pytest.mark.parametrize("number", LESSONS)
 def test_every_kept_output_comes_from_the_present_program_and_change(number):
-    """If this fails: .venv/bin/python -m tests.lessons.planted --stale"""
+    """After a failure, run: .venv/bin/python -m tests.lessons.planted --stale"""
     assert LESSONS[number].misfits() == []
     assert kept.stale(LESSONS[number]) == []
 

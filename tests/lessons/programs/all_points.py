@@ -1,4 +1,4 @@
-"""A solved lesson that has been run, wherever that was: handed in, it earns all points."""
+"""Check that a solved and executed lesson earns all points."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
-    """tmp_path: a place for the packed folder and the grades."""
+    """Check the points. tmp_path: a folder for the packed lesson and the grades."""
     packed = f"lessons submit {lesson} --in {folder} --out {tmp_path}/class/ada.zip"
     done = course(packed, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

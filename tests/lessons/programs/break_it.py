@@ -1,6 +1,6 @@
-"""What `break_it.py` leaves in a whole lesson that has been run: the traces that its page tells of.
+"""Check what `break_it.py` leaves in an executed lesson: the traces that its page mentions.
 
-Whoever runs a lesson, here or as jobs of the box, looks at them in the folder of that run.
+The tests that run a lesson, here or as jobs of the box, check the folder of that run.
 """
 
 import math
@@ -17,12 +17,12 @@ Runs = dict[str, Run]
 
 
 def table(runs: Runs, *traces: str) -> dict[str, tuple[Any, ...]]:
-    """Of each fault what these traces are."""
+    """Return these traces of each fault."""
     return {name: tuple(TRACES[trace](run) for trace in traces) for name, run in runs.items()}
 
 
 def path_of(runs: Runs, name: str) -> dict[str, list[Any]]:
-    """Of each fault the measures of this name, in their order."""
+    """Return each fault's measures of this name, in their order."""
     return {fault: [m["value"] for m in run.measures if m["name"] == name]
             for fault, run in runs.items()}  # fmt: skip
 
@@ -154,7 +154,7 @@ TRACES_OF = {
 
 
 def leaves_its_traces(lesson: str, folder: Path) -> None:
-    """folder: the lesson's, in which its notebook has run and its jobs have printed."""
+    """Check the traces. folder: the executed lesson, with its jobs' outputs."""
     if lesson not in TRACES_OF:
         assert not list(folder.glob("break_it.py")), f"nobody looks at what {lesson}'s faults leave"
         return

@@ -22,9 +22,9 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Kept:
-    """The job whose output is kept, and what it shows: trace -> number, which the row has, too.
+    """A job with a kept output, and the traces in it: trace -> number, which is also in the row.
 
-    also: traces that the row tells in words. where: facts of the header, if the job has many runs.
+    also: traces that the row has in words. where: facts of the header, if the job has many runs.
     """
 
     job: str
@@ -35,7 +35,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class MadeBy:
-    """A test that makes the run: a function in a file beside this one."""
+    """A test that makes the run: a function in a file of this folder."""
 
     file: str
     test: str
@@ -43,7 +43,7 @@ class MadeBy:
 
 @dataclass(frozen=True)
 class NotHere:
-    """What the page says of a row that nobody can run on two CPU cores, or that was published."""
+    """The reason why a row cannot be run here: it needs more than two cores, or was published."""
 
     said: str
 
@@ -52,7 +52,7 @@ Proof = Kept | MadeBy | NotHere
 
 
 def rows_of(lesson: str) -> list[str]:
-    """The rows of the lesson's tables of faults, without heads."""
+    """Return the rows of the lesson's tables of faults, without heads."""
     [folder] = SOLUTIONS.glob(f"{lesson}_*")
     found, inside = [], False
     lines = (folder / "lesson.py").read_text(encoding="utf-8").splitlines()
@@ -67,7 +67,7 @@ def rows_of(lesson: str) -> list[str]:
 
 
 def faults_of(lesson: str) -> tuple[str, ...]:
-    """FAULTS of the lesson's break_it.py, without the seconds that frameworks take to load."""
+    """Return FAULTS of the lesson's break_it.py, without loading frameworks."""
     [program] = SOLUTIONS.glob(f"{lesson}_*/break_it.py")
     for line in ast.parse(program.read_text(encoding="utf-8")).body:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "FAULTS":
@@ -109,7 +109,7 @@ TRACES: dict[str, Callable[[Run], Any]] = {
 
 
 def close(found: float, told: str) -> bool:
-    """To a hundredth, above 1 to a twentieth: another processor adds in another order."""
+    """Compare to a hundredth, above 1 to a twentieth: processors add in different orders."""
     return abs(found - float(told.replace(",", ""))) <= (
         0.011 if abs(found) < 1 else 0.05 * abs(found)
     )

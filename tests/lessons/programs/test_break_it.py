@@ -1,4 +1,4 @@
-"""What else the pages tell of faults: real runs. (break_it.py: the faults that lessons try.)"""
+"""Tests of other faults in the pages, with real runs. (break_it.py has those of the lessons.)"""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none
 
 
 def started(command, folder, seconds=300, **env):
-    """What the command printed; it has to end well."""
+    """Return what the command printed; it has to succeed."""
     done = subprocess.run(
         ["timeout", str(seconds), *map(str, command)],
         cwd=folder, env=environment(OPENBLAS_NUM_THREADS="1", **env),
@@ -67,7 +67,7 @@ def test_batch_normalisation_by_replica_is_another_training(tmp_path):
 
 
 def test_a_sum_is_as_many_times_the_rate_as_there_are_ranks(tmp_path):
-    """test_lesson_06 shows that they are the same; here, what so large a rate does."""
+    """Check the effect of such a rate. test_lesson_06 checks that sum and rate are equal."""
     told = {4: 0.922, 8: 0.909, 16: 0.20}
     for ranks, accuracy in told.items():
         words = ["--epochs", "2", "--train-samples", "12800", "--lr", 0.1 * ranks]
@@ -140,7 +140,7 @@ def test_without_its_launcher_every_rank_is_rank_0_of_1(tmp_path):
 
 @pytest.fixture(scope="module")
 def until_a_loss(tmp_path_factory):
-    """workers -> (training loss, test accuracy) after each epoch until 0.15, of one seed."""
+    """Return workers -> (training loss, test accuracy) per epoch until 0.15, of one seed."""
     folder = tmp_path_factory.mktemp("09")
     words = ["--workers", "1", "16", "--rules", "sqrt", "--until", "0.15", "--epochs", "20"]
     words += ["--train-samples", "12800", "--seeds", "1"]

@@ -1,4 +1,4 @@
-"""Every lesson: the solution runs headlessly and earns all points; a gap passes nothing."""
+"""Tests of every lesson: the solution earns all points, and a gap passes nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every row of the tables of faults is a run that somebody made, and has its numbers."""
+"""Tests that every row of the tables of faults has a run with its numbers."""
 
 from pathlib import Path
 

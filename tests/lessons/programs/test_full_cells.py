@@ -1,4 +1,4 @@
-"""What the notebooks of 07 to 09 and 12 do in `full` alone, with records in place of GPUs."""
+"""Tests of the cells of 07 to 09 and 12 for `full` only, with records instead of GPUs."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ from tests.autograder.make_record import make_record, write_lines
 
 
 def in_full(lesson):
-    """The statements that stand under `if profile == "full":` in the lesson."""
+    """Return the statements under `if profile == "full":` in the lesson."""
     [source] = ROOT.glob(f"solutions/{lesson}_*/lesson.py")
     blocks = [
         node.body
@@ -73,7 +73,7 @@ def test_the_cell_submits_every_size_and_draws(lesson, says, tmp_path, monkeypat
 
 @pytest.mark.parametrize(("lesson", "jobs"), [("07", 6), ("08", 2), ("12", 2)])
 def test_every_job_of_several_ranks_has_a_gpu_for_each(lesson, jobs, monkeypatch):
-    """Eight ranks and four GPUs per node: on one node, four of the ranks would find no GPU."""
+    """With eight ranks on one node with four GPUs, four ranks would find no GPU."""
     monkeypatch.setenv("COURSE_SITE", str(ROOT / "cluster" / "sites" / "juwels.sh"))
     [source] = ROOT.glob(f"solutions/{lesson}_*/lesson.py")
     page = ast.parse(source.read_text(encoding="utf-8"))

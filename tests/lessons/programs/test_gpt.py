@@ -1,4 +1,4 @@
-"""The small GPT of lesson 00: it learns on two ranks as on one, writes, and dies with a rank."""
+"""Tests of lesson 00's small GPT: it learns on two ranks as on one, and dies with a rank."""
 
 import hashlib
 import pydoc_data.topics
@@ -21,7 +21,7 @@ FEW = ("--epochs", "3", "--windows", "320", "--width", "64")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The same training on one rank and on two, each step with the same 16 windows."""
+    """Train equally on one rank and on two: each step has the same 16 windows."""
     found = {}
     for ranks, batch in ((1, 16), (2, 8)):
         out = tmp_path_factory.mktemp(f"ranks{ranks}")
@@ -77,7 +77,7 @@ def test_a_killed_rank_ends_the_job(tmp_path):
 
 
 def text_of_python():
-    """Independent of the program: the paragraphs of all topics, one per line."""
+    """Return the paragraphs of all topics, one per line, independently of the program."""
     topics = pydoc_data.topics.topics
     paragraphs = "\n\n".join(topics[name] for name in sorted(topics)).split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -1,4 +1,4 @@
-"""Lesson 09's schedule and LARS in the Horovod programs, on two real ranks."""
+"""Tests of lesson 09's schedule and LARS in the Horovod programs, on two real ranks."""
 
 import json
 import os
@@ -19,7 +19,7 @@ import lars_steps  # noqa: E402
 
 
 def by_formula(trust, gradients_of, steps, lr_of):
-    """rates.lars and rates.update on the mean gradient of two ranks, in float64."""
+    """Apply rates.lars and rates.update to the mean gradient of two ranks, in float64."""
     params = [np.array(part) for part in lars_steps.START]
     speeds = [np.zeros_like(part) for part in params]
     path = []
@@ -36,7 +36,7 @@ def by_formula(trust, gradients_of, steps, lr_of):
 @pytest.mark.ranks
 @pytest.mark.parametrize("framework", ["keras", "torch"])
 def test_lars_as_an_optimizer_follows_its_formula(framework):
-    """Hand values of two steps; then six with unlike gradients on the ranks and another rate."""
+    """Check two steps by hand; then six with different gradients on the ranks and another rate."""
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
     environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"

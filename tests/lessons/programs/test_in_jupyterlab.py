@@ -1,4 +1,4 @@
-"""A student opens a lesson in JupyterLab, in a real browser, and runs it."""
+"""Tests that open and run a lesson in JupyterLab, in a real browser."""
 
 import os
 import secrets
@@ -41,7 +41,7 @@ def student(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(student):
-    """A JupyterLab on loopback over the student's folder."""
+    """Start JupyterLab in the student's folder, on the loopback address."""
     folder, own = student, student.parent
     # All cells in the page, not only those in view; no question about news.
     for name, text in {

@@ -1,4 +1,4 @@
-"""Lesson 01's program: its gradients by hand, its batches, and what it reaches on MNIST."""
+"""Tests of lesson 01's program: its gradients, its batches, and its accuracy on MNIST."""
 
 import os
 import subprocess

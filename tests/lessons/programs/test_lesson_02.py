@@ -1,4 +1,4 @@
-"""Lesson 02's programs on the real MNIST: what the lesson promises they reach."""
+"""Tests of lesson 02's programs: what the lesson promises on the real MNIST."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ LESSON = Path(__file__).parents[3] / "solutions" / "02_serial"
 
 
 def run(program: str, *arguments: str, out: Path):
-    """The run record of one of the lesson's programs."""
+    """Return the run record of one of the lesson's programs."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
     command = [sys.executable, "-u", str(LESSON / program), *arguments]

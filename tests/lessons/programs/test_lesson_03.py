@@ -1,4 +1,4 @@
-"""Lesson 03's program: one sentence to each mistake."""
+"""Tests of lesson 03's program: one sentence for each mistake."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Lesson 04's program on real files and packs."""
+"""Tests of lesson 04's program on real files and packs."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def started(folder, *arguments):
 
 
 def runs(folder, output, *arguments):
-    """The runs of the program in this folder; its output is kept beside it."""
+    """Return the program's runs in this folder, and keep its output there."""
     done = started(folder, *arguments)
     assert done.returncode == 0, done.stderr[-2000:]
     (folder / output).write_text(done.stdout)
@@ -49,7 +49,7 @@ def measures(run, name):
 
 @pytest.fixture(scope="module")
 def right(tmp_path_factory):
-    """The solution's folder with what its runs printed, and the files that they read."""
+    """Make the solution's folder with its runs' outputs and the files that they read."""
     folder = tmp_path_factory.mktemp("right")
     program(folder)
     found = runs(folder, "04_feeding_1.out", *INPUT, *SMALL)
@@ -89,7 +89,7 @@ def test_files_and_packs_hold_the_images_and_labels(right):
 
 @pytest.mark.slow
 def test_a_network_learns_from_packs_as_from_arrays(right):
-    """A cache or not, a prefetch or not: what the network gets is each label with its image."""
+    """The network gets each label with its image, with and without cache and prefetch."""
     folder, _, _ = right
     words = ["--model", "cnn", *SMALL, "--epochs", "2", "--lr", "0.05", "--batch-size", "32"]
     more = ["--test-samples", "1000", "--cache", "--no-prefetch"]

@@ -1,4 +1,4 @@
-"""Lesson 05's program: N replicas are one training, and one sentence to mistakes."""
+"""Tests of lesson 05's program: N replicas train like one; each mistake gets a sentence."""
 
 import os
 import subprocess

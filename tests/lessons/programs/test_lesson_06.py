@@ -1,4 +1,4 @@
-"""Lesson 06 on real ranks: its collectives, and its training against one rank."""
+"""Tests of lesson 06 on real ranks: its collectives, and its training against one rank."""
 
 import importlib
 import math
@@ -40,7 +40,7 @@ def mpirun(ranks, program, *arguments, folder, seconds=120):
 
 
 def trained(ranks, folder, *arguments, change=()):
-    """The run of the lesson's program in this folder, some of its lines changed."""
+    """Run the lesson's program in this folder with some lines changed."""
     for name in ("train.py", "network.py", "ml_comm.py"):
         text = (LESSON / name).read_text(encoding="utf-8")
         for old, new in change:
@@ -69,7 +69,7 @@ def test_collectives_equal_the_library(ranks, tmp_path):
 
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory):
-    """A folder that holds the parameters of one rank."""
+    """Make a folder with the parameters of one rank."""
     folder = tmp_path_factory.mktemp("serial")
     run = trained(1, folder)
     assert run.header["params"] == 50_890
@@ -86,7 +86,7 @@ def folder(serial, tmp_path):
 
 @pytest.mark.parametrize("ranks", breadth([2, 3, 4], quick=1))
 def test_parameters_are_those_of_one_rank(ranks, folder):
-    """1,601 images: the last batch has one image, so all ranks but the first have none of it."""
+    """With 1,601 images, the last batch has one image, so all ranks but the first have none."""
     run = trained(ranks, folder)
     assert run.workers == ranks
     assert len(run.ranks) == ranks
@@ -126,7 +126,7 @@ def test_the_exchange_is_timed_on_every_scheme(tmp_path):
 
 @pytest.mark.slow
 def test_blocking_sends_around_a_ring_hang(tmp_path):
-    """Why the check insists: with a million floats no buffer helps."""
+    """No buffer is large enough for a million floats, so the check is right."""
     (tmp_path / "ring.py").write_text(
         "import numpy as np, sys\n"
         "from mpi4py import MPI\n"
@@ -162,7 +162,7 @@ def test_back_ends_are_timed_and_the_halves_make_the_whole(ranks, tmp_path):
     [("reduce_all", [("sum", 4)] * 3 + ["wait"]), ("reduce_fused", [("sum", 12), "wait", "wait"])],
 )
 def test_nccl_is_waited_for_once_and_fuses_on_its_device(reduce, asked, monkeypatch):
-    """A process group whose calls return at once, as NCCL's do."""
+    """Use a process group whose calls return at once, as NCCL's do."""
     monkeypatch.syspath_prepend(str(LESSON))
     backends = importlib.import_module("backends")
     done = []

@@ -1,4 +1,4 @@
-"""Lesson 07's programs on real ranks: what they promise, and how they go on."""
+"""Tests of lesson 07's programs on real ranks: their promises, and how they resume."""
 
 import subprocess
 
@@ -15,7 +15,7 @@ FEW = ("--train-samples", "640")
 
 @pytest.fixture(scope="module")
 def two_ranks(tmp_path_factory):
-    """What each program leaves on two ranks: program -> start -> (folder, record)."""
+    """Return each program's results on two ranks: program -> start -> (folder, record)."""
     found = {}
     for program in ("train.py", "train_torch.py"):
         starts = {
@@ -76,7 +76,7 @@ def test_keras_3_trains_without_averaging(tmp_path):
 
 @pytest.fixture(scope="module")
 def checkpoints(two_ranks):
-    """For both programs the checkpoint that a run of four epochs on two ranks leaves."""
+    """Return both programs' checkpoints after four epochs on two ranks."""
     found = {}
     for program, starts in two_ranks.items():
         [found[program]] = (starts["whole"][0] / "checkpoints").iterdir()
@@ -99,7 +99,7 @@ def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints,
 
 
 def numbers_in(checkpoint):
-    """Every number that the file holds, by name."""
+    """Return all numbers in the file, by name."""
     import h5py
     import torch
 

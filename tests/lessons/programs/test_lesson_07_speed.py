@@ -1,4 +1,4 @@
-"""Where lesson 07's speed job has nothing to compare. The whole lesson earns its points."""
+"""Tests of lesson 07's speed job with nothing to compare."""
 
 import pytest
 from real_runs import ROOT, run

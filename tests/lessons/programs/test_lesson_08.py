@@ -1,4 +1,4 @@
-"""Lesson 08's program on real ranks: shares, steps, errors."""
+"""Tests of lesson 08's program on real ranks: shares, steps, errors."""
 
 import math
 import os
@@ -29,7 +29,7 @@ THREE = ("--epochs", "3")
 
 @pytest.fixture(scope="module")
 def on_two_ranks(tmp_path_factory):
-    """(parts, samples) -> the record of two ranks, who start only once."""
+    """Return (parts, samples) -> the record of two ranks, which start only once."""
     folders = {
         (8, 1600): tmp_path_factory.mktemp("even"),
         (7, 1601): tmp_path_factory.mktemp("odd"),
@@ -75,9 +75,9 @@ def test_each_rank_reads_files_of_its_own(
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_parameters_of_four_ranks_are_those_of_one_that_reads_all(tmp_path):
-    """In float64. Seven files: the last rank has one, the others two, so the weights count, too.
+    """Train in float64 on seven files, of which the last rank has one, so weights matter, too.
 
-    An epoch is one step of all images, whatever their order, and the rate is the same on all sizes.
+    An epoch is one step of all images, whatever their order. The rate is the same on all ranks.
     """
     make_parts(tmp_path, 350, 7)
     ended = {}
@@ -116,7 +116,7 @@ def test_a_missing_folder_ends_all_ranks_with_one_message(tmp_path):
     [([97, 128], 32), ([128, 97], 32), ([64, 64], 32), ([33, 40, 65], 32), ([5], 2), ([3, 9], 32)],
 )
 def test_every_image_of_the_last_batch_counts_alike(counts, batch):
-    """Ranks average their means; weighted, that is the mean over all images of the step."""
+    """The weighted average of the ranks' means is the mean over all images of the step."""
     source = (LESSON / "train.py").read_text()
     functions = source[source.index("def common_steps") : source.index("def batches_of")]
     known = {"math": math}

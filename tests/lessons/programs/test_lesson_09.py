@@ -1,4 +1,4 @@
-"""Lesson 09's sweep on the real MNIST: what the lesson says of it."""
+"""Tests of lesson 09's sweep: what the lesson says about the real MNIST."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def sweep(folder, *arguments, ranks, program):
 
 
 def accuracies(number, job):
-    """(workers, rule) -> the mean accuracy of the seeds, in a real run's kept output."""
+    """Return (workers, rule) -> mean accuracy of the seeds, from a real run's kept output."""
     found = {}
     for run in runs_of(number, job):
         assert run.outcome == "completed"
@@ -88,7 +88,7 @@ def test_the_ranks_that_share_a_batch_end_with_one_rank_s_parameters(tmp_path, r
 
 
 def test_a_network_written_otherwise_is_sharper_and_computes_the_same():
-    """The caveat of sharp minima: ten times the weights before the relu, a tenth behind it."""
+    """Test the caveat of sharp minima: ten times the weights before relu, a tenth after it."""
     network = program("09_learning_rate", "network")
     mnist = data.load("mnist", 1600, 500)
     x, y = mnist.x_train.reshape(-1, 784), mnist.y_train
@@ -104,7 +104,7 @@ def test_a_network_written_otherwise_is_sharper_and_computes_the_same():
     otherwise = [factor * param for factor, param in zip((10, 10, 0.1, 1), trained, strict=True)]
 
     def rises(params):
-        """The loss, and what a step of length 0.1 straight uphill adds to it."""
+        """Return the loss, and its rise after a step of length 0.1 straight uphill."""
         probabilities, cache = network.forward(params, x)
         slopes = network.backward(cache, y, len(x))
         length = np.sqrt(sum((slope**2).sum() for slope in slopes))

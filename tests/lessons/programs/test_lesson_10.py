@@ -1,4 +1,4 @@
-"""Lesson 10's PyTorch programs on real ranks: one training, whoever starts it, and the hang."""
+"""Tests of lesson 10's PyTorch programs on real ranks: one training, and the hang."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ SMALL = ("--train-samples", "641", "--test-samples", "500", "--epochs", "2", "--
 
 
 def weights_after(ranks: int, out: Path, *parts: str) -> np.ndarray:
-    """(ranks, parameters): every rank's parameters at the end."""
+    """Return (ranks, parameters): every rank's parameters at the end."""
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     done = subprocess.run(
         [*mpirun, sys.executable, STEPS, out, *parts],
@@ -127,7 +127,7 @@ def test_where_there_is_one_gpu_for_each_a_rank_begins(monkeypatch):
 
 @pytest.fixture
 def programs(monkeypatch):
-    """The lesson's programs as modules that import each other."""
+    """Return the lesson's programs as modules that import each other."""
     monkeypatch.syspath_prepend(str(LESSON))
     for name in ("train", "no_sync", "ranks", "speed"):  # of another lesson, maybe
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -146,7 +146,7 @@ def test_the_hang_waits_for_the_gpu(programs, monkeypatch):
 
 
 class QueueOfAGpu:
-    """Events of a GPU whose messages take 5 ms, while Python's calls return at once."""
+    """A replacement for a GPU's events: messages take 5 ms, but Python's calls return at once."""
 
     now = 0.0
 

@@ -1,4 +1,4 @@
-"""Lesson 11's pipelines on real ranks: the network of one process, and what the record says."""
+"""Tests of lesson 11's pipelines on real ranks: they equal one process; the record's values."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Lesson 12's programs on real ranks: strong scaling is the training of one rank, and a study."""
+"""Tests of lesson 12's programs on real ranks: strong scaling trains like one rank; a study."""
 
 import subprocess
 import sys

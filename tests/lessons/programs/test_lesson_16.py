@@ -1,4 +1,4 @@
-"""Lesson 16's programs with real workers: what they promise, and what they refuse."""
+"""Tests of lesson 16's programs with real workers: their promises, and their refusals."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ WAYS = {"multiworker": ("train_multiworker.py", 0), "ps-synchronous": ("train_ps
 
 
 def trained(folder, way, workers):
-    """The parameters after ten updates and the record, with so many workers."""
+    """Return the record and the parameters after ten updates, with this many workers."""
     program, others = WAYS[way]
     ranks = workers + others
     words = ["--train-samples", "960", "--epochs", "1", "--batch-size", str(GLOBAL // workers)]
@@ -145,7 +145,7 @@ def test_only_workers_have_a_gpu_and_each_its_own(kinds, hosts, gpus):
 
 
 class StandInGpus:
-    """TensorFlow on a node with so many GPUs: what it was told to see, and to let grow."""
+    """A replacement for TensorFlow on a node with GPUs: which it may see, and which may grow."""
 
     def __init__(self, monkeypatch, count):
         import tensorflow as tf

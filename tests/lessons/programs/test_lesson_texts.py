@@ -1,4 +1,4 @@
-"""What a lesson must mention, what every lesson must have, and what a job file looks like."""
+"""Tests of lessons' texts: required topics and parts, and the form of job files."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lesson 03's network in the programs `nodes.py` of lessons 07 to 09, on real ranks."""
+"""Tests of lesson 03's network in `nodes.py` of lessons 07 to 09, on real ranks."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ STEPS = ROOT / "tests" / "lessons" / "ranks" / "nodes_steps.py"
 
 
 def trained(ranks, folder):
-    """lesson -> its parameters, in float64, and its record; 48 images, 08's in seven files."""
+    """Return lesson -> parameters in float64, and record; 48 images, in seven files for 08."""
     cifar = data.load("cifar10", 48)
     program("08_data", "make_parts").write_parts(cifar.x_train, cifar.y_train, folder / "parts", 7)
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]

@@ -1,4 +1,4 @@
-"""The lessons' programs as texts: small diffs along the chain, and a command line that explains."""
+"""Tests of programs as texts: small diffs along the chain, and help on the command line."""
 
 import re
 import runpy
@@ -64,7 +64,7 @@ def test_copies_are_equal(first, second):
 
 @pytest.mark.parametrize("file", sorted(SOLUTIONS.glob("[0-9]*/*.py")), ids=str)
 def test_ranks_leave_in_one_way(file):
-    """A rank that fails in silence ends rank 0 before it has spoken: leaving.py is the way."""
+    """Programs use leaving.py, because a rank that fails silently may end rank 0 too early."""
     assert not re.search(r"exit\(.* if .*rank\S* == 0 else", file.read_text(encoding="utf-8"))
 
 
@@ -94,7 +94,7 @@ def name_of(file):
 
 
 def command_line(program):
-    """The program's parser, without the seconds that frameworks take to load."""
+    """Return the program's parser, without loading frameworks."""
     with (
         mock.patch.dict(sys.modules, {name: mock.MagicMock() for name in HEAVY}),
         mock.patch.object(sys, "path", [str(program.parent), *sys.path]),
@@ -145,7 +145,7 @@ def test_a_job_types_flags_that_its_program_has(job):
 
 @pytest.mark.parametrize(("flag", "times"), [("--batch-size", 1), ("--n-gpus", 0)])
 def test_everybody_types_the_hyphen(flag, times):
-    """Lesson 02 alone says that --batch_size is taken, too."""
+    """Only lesson 02 mentions that --batch_size is accepted, too."""
     files = [*SOLUTIONS.glob("[0-9]*/*"), *(ROOT / "autograder" / "rubrics").glob("*.yaml")]
     text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
     assert text.replace(f'"{flag}", "{ALIASES[flag]}"', "").count(ALIASES[flag]) == times

@@ -1,4 +1,4 @@
-"""N ranks give the parameters of one rank on the concatenated batch."""
+"""Tests that N ranks give the parameters of one rank on the concatenated batch."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ GLOO = "horovodrun --gloo -H localhost:{0} -np {0} {1} {2} {3}"
 
 
 def weights_after(command: str, ranks: int, program: str, out: Path) -> np.ndarray:
-    """(ranks, parameters): every rank's parameters after the ten steps."""
+    """Return (ranks, parameters): every rank's parameters after the ten steps."""
     line = command.format(ranks, sys.executable, HERE / program, out)
     env = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"

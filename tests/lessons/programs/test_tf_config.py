@@ -1,4 +1,4 @@
-"""What TensorFlow does with a wrong TF_CONFIG, and with a data set that is not distributed."""
+"""Tests of TensorFlow with a wrong TF_CONFIG, and with a data set that is not distributed."""
 
 import json
 import subprocess

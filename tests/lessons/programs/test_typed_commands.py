@@ -1,4 +1,4 @@
-"""Every command on a page runs, in the place where the page says to type it.
+"""Tests that every command on a page runs where the page says to type it.
 
 Programs and job files are filled as far as the page has come. `JOB` is the last job's number.
 """

@@ -1,4 +1,4 @@
-"""What a lesson's page says to type: its lines, in their places, and a terminal that types them."""
+"""The commands of a lesson's page in their places, and a terminal that types them."""
 
 import os
 import re
@@ -41,7 +41,7 @@ QUOTED = re.compile(
 
 
 def commands(lesson: str) -> list[Typed]:
-    """The indented lines of the page's text that are commands, in the order of the page."""
+    """Return the indented lines of the page's text that are commands, in order."""
     found: list[Typed] = []
     filled: set[str] = set()
     for number, cell in enumerate(cells_of(lesson)):
@@ -57,7 +57,7 @@ def commands(lesson: str) -> list[Typed]:
 
 
 def as_far_as(text: str, file: str, filled: frozenset[str]) -> str:
-    """A program or job file in which only these exercises are filled."""
+    """Return a program or job file in which only these exercises are filled."""
     lines = text.splitlines()
     for gap in reversed(gaps.find_gaps(text, file)):
         stub = gaps.python_stub(gap) if file.endswith(".py") else gaps.shell_stub(gap, file)
@@ -67,7 +67,7 @@ def as_far_as(text: str, file: str, filled: frozenset[str]) -> str:
 
 
 def put_files(lesson: str, folder: Path, filled: frozenset[str]) -> None:
-    """The lesson's folder as a student has it who has come so far on the page."""
+    """Make the folder of a student who has come this far on the page."""
     for source in folder_of(lesson).iterdir():
         if source.suffix in (".py", ".sbatch") and source.name != "lesson.py":
             text = as_far_as(source.read_text(encoding="utf-8"), source.name, filled)
@@ -76,7 +76,7 @@ def put_files(lesson: str, folder: Path, filled: frozenset[str]) -> None:
 
 
 class Terminal:
-    """One shell, so that what a line sets is there for the next."""
+    """A shell, so that later lines see the variables of earlier ones."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         kept = ("SLURM_", "SBATCH_", "OMPI_", "PMIX_", "PRTE_")
@@ -90,7 +90,7 @@ class Terminal:
         )  # fmt: skip
 
     def type(self, line: str) -> tuple[int, str]:
-        """The exit code and all that was printed."""
+        """Return the exit code and all output."""
         assert self.shell.stdin is not None
         assert self.shell.stdout is not None
         # A program that reads would take the next line.

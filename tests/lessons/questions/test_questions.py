@@ -1,4 +1,4 @@
-"""What a notebook says of an answer at once: its form, and a hint if it is wrong."""
+"""Tests of the immediate feedback on an answer: its form, and a hint if it is wrong."""
 
 import json
 import re
@@ -49,7 +49,7 @@ FORMS = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Make a lesson's folder and go there."""
+    """Make a lesson's folder and change into it."""
 
     def enter(name):
         (tmp_path / name).mkdir()

@@ -1,4 +1,4 @@
-"""On real ranks: every hand-written collective equals MPI's sum, for lengths of all kinds."""
+"""Check on real ranks that every hand-written collective equals MPI's sum, for any length."""
 
 import sys
 from pathlib import Path

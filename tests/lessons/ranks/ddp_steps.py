@@ -1,4 +1,4 @@
-"""Two epochs of lesson 10's DDP in double precision, on this rank's part of each global batch.
+"""Train two epochs of lesson 10's DDP in float64, on this rank's part of each global batch.
 
     mpirun -np N python ddp_steps.py out.npz [PARTS]       (N = 1 is the serial reference)
 

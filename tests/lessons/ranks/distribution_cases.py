@@ -1,4 +1,4 @@
-"""What DataDistributor gives each rank, case by case, as one JSON object on rank 0's output.
+"""Print what each rank gets from DataDistributor, case by case, as one JSON object.
 
     mpirun -np N python distribution_cases.py FOLDER
 
@@ -25,7 +25,7 @@ class SizedNotIterable:
 
 
 class Items:
-    """Sized and iterable, and nothing else: no index, no order."""
+    """A list that is only sized and iterable, without index and order."""
 
     def __iter__(self):
         return iter("abcdefghij")
@@ -35,7 +35,7 @@ class Items:
 
 
 class Unreadable:
-    """Can be packed, and unpacked on rank 0 only."""
+    """An item that can be pickled, but unpickled on rank 0 only."""
 
     def __init__(self, number=0):
         self.number = number

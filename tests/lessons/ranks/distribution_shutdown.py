@@ -1,4 +1,4 @@
-"""A loader that fails on rank 0 ends all ranks; afterwards each rank says that it ended cleanly."""
+"""End all ranks with a loader that fails on rank 0; afterwards each rank ends cleanly."""
 
 import atexit
 import os

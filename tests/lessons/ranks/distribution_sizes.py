@@ -1,4 +1,4 @@
-"""On real ranks: shares of lists of any length are disjoint, complete, and dealt in turn."""
+"""Check on real ranks that shares of any list are disjoint, complete, and dealt in turn."""
 
 import random
 import sys

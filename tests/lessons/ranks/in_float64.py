@@ -1,4 +1,4 @@
-"""A Keras program as it stands, in float64; rank 0 leaves its trained parameters in a file.
+"""Run an unchanged Keras program in float64; rank 0 saves its trained parameters.
 
 mpirun -np N python in_float64.py OUT.npy PROGRAM ARGUMENTS…
 """

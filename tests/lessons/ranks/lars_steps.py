@@ -1,4 +1,4 @@
-"""LARS through Horovod, on real ranks: prints the parameters after each step as JSON.
+"""Run LARS with Horovod on real ranks, and print the parameters after each step as JSON.
 
 mpirun -np 2 python lars_steps.py keras|torch
 """

@@ -1,5 +1,5 @@
-"""The programs `nodes.py` of lessons 07 to 09, one after the other on the same ranks, in float64;
-rank 0 of each leaves its trained parameters in OUT/NN.npy.
+"""Run `nodes.py` of lessons 07 to 09 one after the other on the same ranks, in float64. Rank 0 of
+each saves its trained parameters in OUT/NN.npy.
 
 mpirun -np N python nodes_steps.py OUT
 """

@@ -1,4 +1,4 @@
-"""Programs one after the other on the same ranks: frameworks are loaded and ranks met only once.
+"""Run programs one after the other on the same ranks, so that frameworks load only once.
 
     ONE_BY_ONE='[["FOLDER", ["PROGRAM", "WORD", …]], …]' mpirun -np N python one_by_one.py
 

@@ -1,4 +1,4 @@
-"""Five steps of lesson 11's pipelines on all layers' parts, and how far they end from one process.
+"""Run five steps of lesson 11's pipelines, and compare all layers with one process.
 
     mpirun -np N python pipeline_steps.py out.json
 
@@ -79,7 +79,7 @@ def by_library(kind, micro_batches, replicas, images):
 
 
 def away(stage, right):
-    """Of the replica that is furthest away; inf where layers are missing or held twice."""
+    """Return the largest difference of any replica; inf if layers are missing or held twice."""
     told = [None] * size
     own = [parameter.detach() for parameter in stage.layers.parameters()]
     dist.all_gather_object(told, (stage.replica, own))

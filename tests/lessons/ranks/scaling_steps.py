@@ -1,4 +1,4 @@
-"""Lesson 12's train.py in float64; rank 0 leaves the parameters of all ranks in a file.
+"""Run lesson 12's train.py in float64; rank 0 saves the parameters of all ranks.
 
 mpirun -np N python scaling_steps.py OUT.npz ARGUMENTS…
 """

@@ -1,4 +1,4 @@
-"""Ten steps of lesson 02's PyTorch network on this rank's part of each global batch.
+"""Train ten steps of lesson 02's PyTorch network on this rank's part of each global batch.
 
     mpirun -np N python torch_steps.py out.npz       (N = 1 is the serial reference)
 

@@ -1,4 +1,4 @@
-"""A student's folder of lesson 02, and what its program prints."""
+"""Fixtures: a student's folder of lesson 02, and its program's output."""
 
 import shutil
 import subprocess
@@ -15,14 +15,14 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def run_output():
-    """What a program with a run record prints."""
+    """Return the output of a program with a run record."""
     command = [sys.executable, "-c", PROGRAM]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A student's folder of lesson 02 with every gap open and nothing run."""
+    """Make a student's folder of lesson 02 with all gaps open and no runs."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "lessons" / "02_serial", tmp_path / "02_serial")
     return tmp_path / "02_serial"
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def student(course, lessons_command, monkeypatch):
-    """The folder of a student, who stands in it."""
+    """Make a student's folder and change into it."""
     lessons_command("build")
     monkeypatch.chdir(course / "lessons" / NAME)
     return course / "lessons" / NAME

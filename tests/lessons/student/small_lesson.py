@@ -1,4 +1,4 @@
-"""A small lesson: its gaps filled, and the table of its checks read."""
+"""Helpers to fill a small lesson's gaps, and to read the table of its checks."""
 
 import nbformat
 
@@ -6,7 +6,7 @@ NAME = "01_small"
 
 
 def fill(folder, *changes):
-    """Replace a gap by other code in whichever file of the folder has it."""
+    """Replace a gap with other code, in the file of the folder that has it."""
     for label, code in changes:
         notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
         for cell in notebook.cells:
@@ -26,13 +26,13 @@ RIGHT = [
 
 
 def rows(output):
-    """exercise -> (result, what) from the table."""
+    """Return exercise -> (result, text) from the table."""
     cells = [[part.strip() for part in line.split("│")] for line in output.splitlines()]
     return {cell[1]: (cell[2], cell[3]) for cell in cells if len(cell) == 5 and cell[1]}
 
 
 def whole(output, exercise):
-    """Everything that the table says about an exercise, in one line."""
+    """Return the table's text about an exercise in one line."""
     lines, wanted = [], False
     for line in output.splitlines():
         cells = [part.strip() for part in line.split("│")]

@@ -1,4 +1,4 @@
-"""`lessons check`: the public checks from the terminal, on gaps, on solutions and on mistakes."""
+"""Tests of `lessons check`: public checks of gaps, solutions and mistakes."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ def test_every_solution_passes(course, student, lessons_command):
 
 
 def test_a_check_is_given_no_port(student, lessons_command):
-    """Another program may have taken it before the kernel does, which would end the check."""
+    """Another program could take a port before the kernel does, which would end the check."""
     asks = "    from ipykernel.connect import get_connection_info as info"
     tells = "    assert info(unpack=True)['transport'] == 'ipc'; return 2 * x"
     fill(student, RIGHT[0], ("Exercise 1.1", f"{asks}\n{tells}"), RIGHT[2])
@@ -121,7 +121,7 @@ def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_comman
 
 @pytest.fixture
 def other(tmp_path):
-    """The same lesson in another clone, whose environment is not the active one."""
+    """Make the same lesson in another clone, whose environment is not active."""
     for inside in ("lessons/toolkit", f"lessons/{NAME}"):
         (tmp_path / "other" / inside).mkdir(parents=True)
     return tmp_path / "other"
@@ -148,7 +148,7 @@ def test_another_environments_course_is_not_taken_in_silence(
 def test_courses_may_share_an_environment(
     student, other, lessons_command, monkeypatch, command, shared
 ):
-    """The folder is that of the course that the student is in, not the one that is installed."""
+    """The folder belongs to the current course, not to the installed one."""
     if shared:
         (other / shared).parent.mkdir(exist_ok=True)
         (other / shared).symlink_to(sys.prefix + shared.removeprefix(".venv"))

@@ -1,4 +1,4 @@
-"""`lessons check` where one cell has several checks, and where an exercise defines nothing yet."""
+"""Tests of `lessons check` with several checks in a cell, and with undefined names."""
 
 import ast
 import builtins
@@ -52,7 +52,7 @@ def test_an_exercise_whose_gap_defines_nothing_is_still_a_gap(student, lessons_c
 
 
 def names(source):
-    """What the code defines, and what it takes from elsewhere."""
+    """Return the names that the code defines, and those that it uses from elsewhere."""
     defined, taken = set(), set()
     for node in ast.walk(ast.parse(source)):
         match node:

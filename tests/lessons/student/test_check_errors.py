@@ -1,4 +1,4 @@
-"""`lessons check` names the error of a cell or a program with its line."""
+"""Tests that `lessons check` names the error of a cell or program with its line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The start page: what to do next, how long it takes, what is done."""
+"""Tests of the start page: the next step, how long it takes, and what is done."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def lessons(tmp_path):
-    """A student's first three lessons, untouched."""
+    """Make a student's first three lessons, untouched."""
     for number, folder in lesson_folders(ROOT / "lessons").items():
         if number <= "02":
             shutil.copytree(folder, tmp_path / folder.name)
@@ -22,7 +22,7 @@ def lessons(tmp_path):
 
 
 def rows(page):
-    """Lesson -> (ticked, link, time, state)."""
+    """Return lesson -> (ticked, link, time, state)."""
     row = re.compile(r"^\| (✓ )?\[(\d\d) · [^]]+\]\(([^)]+)\) \| ([^|]*) \| ([^|]*) \|$", re.M)
     return {found[1]: (bool(found[0]), *found[2:]) for found in row.findall(page)}
 
@@ -32,7 +32,7 @@ def next_of(page):
 
 
 def fill(folder):
-    """Put something where a gap was; whether it is right is not the page's business."""
+    """Fill a gap with something; the page does not ask whether it is right."""
     for file in folder.iterdir():
         if file.suffix in (".py", ".ipynb", ".sbatch"):
             text = re.sub(r"raise NotImplementedError\([^)]*\)", "pass", file.read_text())

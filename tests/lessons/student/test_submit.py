@@ -1,4 +1,4 @@
-"""`lessons submit`: what is packed, what is left out, and what the grader will miss."""
+"""Tests of `lessons submit`: what it packs, what it leaves out, what the grader will miss."""
 
 import contextlib
 import io
@@ -184,7 +184,7 @@ def test_a_folder_with_another_name_still_says_its_lesson(folder, lessons_comman
 def test_the_copy_that_one_stands_in_goes_before_the_course_s_own(
     folder, lessons_command, monkeypatch, here
 ):
-    """Who copied the folders of a central installation hands in the copy."""
+    """A copy of a central installation's folder is submitted, not the original."""
     (folder / "mine.py").write_text("")
     (folder.parent / here).mkdir(exist_ok=True)
     monkeypatch.chdir(folder.parent / here)

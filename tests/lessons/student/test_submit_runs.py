@@ -1,4 +1,4 @@
-"""`lessons submit`: what is said of runs that ended badly, are old, or still go on."""
+"""Tests of what `lessons submit` says about runs that failed, are old, or still continue."""
 
 import os
 import re
@@ -27,7 +27,7 @@ os._exit(0)
 
 
 def packing(output: str) -> str:
-    """What is said of the package; behind it stands what its outputs decide."""
+    """Return the text about the package, without the grade that follows."""
     return output.partition("\n\n")[0]
 
 
@@ -64,7 +64,7 @@ def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, les
 
 
 def run_in(folder, program="train.py"):
-    """A job of the folder's program, which records itself."""
+    """Run a job of the folder's program, with a record."""
     command = [sys.executable, program]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     (folder / "02_keras_7.out").write_text(done.stdout)

@@ -1,4 +1,4 @@
-"""What you should see, beside what was measured: as expected, too busy, or something else."""
+"""Tests of the comparison with expected values: as expected, too busy, or another cause."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Intervals are noted with their date, the truth is shown after them, and then they stay."""
+"""Tests that intervals get a date, and are final after the true value is shown."""
 
 import math
 import re
@@ -121,12 +121,12 @@ def study(table):
 
 
 def gain(table, value):
-    """A value as a speedup over the table's smallest size."""
+    """Return a value as a speedup over the table's smallest size."""
     return table.values[0] / value if table.is_time else value / table.values[0]
 
 
 def straight(table, count):
-    """A line through the last `count` points, both axes logarithmic."""
+    """Fit a line through the last `count` points, with both axes logarithmic."""
     p, gains = np.log(table.sizes[-count:]), np.log(table.speedups[-count:])
     return math.exp(np.polyval(np.polyfit(p, gains, 1), math.log(table.asked)))
 
@@ -162,7 +162,7 @@ def held(low, high, table, truth):
 
 
 def passed(middle, width=None):
-    """How many tables the rule passes; width: of the interval, high over low."""
+    """Return how many tables the rule passes; width: high over low of the interval."""
     count = 0
     for name, table in foretelling.TABLES.items():
         half = math.sqrt(width or table.widest)
@@ -196,21 +196,21 @@ def efficiency(table, place):
 
 
 def off(middle):
-    """The truth over what a rule says, for each table."""
+    """Return the true value over the rule's, for each table."""
     truths = ((table, EXPECTED[f"foretold_{name}"]) for name, table in foretelling.TABLES.items())
     return [gain(table, truth) / middle(table) for table, truth in truths]
 
 
 @pytest.mark.parametrize("rule", [*MIDDLES.values(), *SAME_LOSS.values()])
 def test_no_edges_that_are_the_same_in_all_tables_hold_all_truths(rule):
-    """Wherever the edges are: the truths are further apart than the narrowest interval is wide."""
+    """The true values are further apart than the narrowest interval is wide."""
     shares = off(rule)
     assert max(shares) / min(shares) > min(table.widest for table in foretelling.TABLES.values())
 
 
 @pytest.mark.parametrize("rule", SAME_LOSS.values())
 def test_the_same_loss_again_holds_not_all_whatever_it_is_multiplied_by(rule):
-    """In the middle of the widest interval: what is high enough for one truth misses another."""
+    """In the middle of the widest interval, a value high enough for one table misses another."""
     halves = [math.sqrt(table.widest) for table in foretelling.TABLES.values()]
     pairs = list(zip(off(rule), halves, strict=True))
     assert max(share / half for share, half in pairs) > min(share * half for share, half in pairs)

@@ -1,4 +1,4 @@
-"""Lesson 03's network and pictures, as lessons 07 to 09 have them."""
+"""Tests of lesson 03's network and images, as lessons 07 to 09 use them."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Predictions come back: “you said …, you measured …”, for numbers, words and intervals."""
+"""Tests of “you said …, you measured …”, for numbers, words and intervals."""
 
 import pathlib
 import subprocess
@@ -58,7 +58,7 @@ def test_what_was_written_by_hand_is_kept(chdir):
 
 
 def test_programs_are_left_alone():
-    """The kept outputs' keys hash what the programs import: this module is none of it."""
+    """No program imports this module, because the kept outputs' keys would change."""
     name = "lessons.toolkit.predictions"
     program = f"import sys, lessons.toolkit.record; print({name!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""TensorFlow's greeting stays out of notebooks; what anybody else has to say does not."""
+"""Tests that TensorFlow's startup messages stay out of notebooks, and others do not."""
 
 import os
 import re
@@ -55,13 +55,13 @@ def test_nothing_is_imported_before_somebody_does(pretended):
 
 @pytest.mark.slow
 def test_the_real_one_is_quiet(tmp_path):
-    """Its greeting changes with its version."""
+    """The startup messages change with TensorFlow's version."""
     done = run(ASK + "import tensorflow as tf; print(float(tf.reduce_sum(tf.ones(2))))")
     assert (done.stdout, done.stderr) == ("2.0\n", "")
 
 
 def test_every_notebook_that_may_import_tensorflow_asks_for_it():
-    """As far as an import can be seen in the page, or in the programs that the page imports."""
+    """This finds imports in the page, and in the programs that the page imports."""
     for page in sorted((ROOT / "solutions").glob("*/lesson.py")):
         code = "\n".join(x for x in page.read_text().splitlines() if not x.startswith("#"))
         beside = [p for p in page.parent.glob("*.py") if f"import {p.stem}\n" in code]

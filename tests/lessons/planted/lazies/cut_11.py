@@ -1,4 +1,4 @@
-"""The laziest ways through lesson 11: what is cut and counted."""
+"""The laziest ways through lesson 11: cut layers and counted bytes."""
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 

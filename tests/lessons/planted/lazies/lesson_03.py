@@ -9,7 +9,7 @@ READS, LEARNS = {"steps": "exercise 3.2"}, {"learns": "each image's own pixels"}
 
 
 def pipeline(code: str, *loses: dict[str, str]) -> Lazy:
-    """`code` in the place of 3.2, and a light network."""
+    """Put `code` into the gap of 3.2, and use a small network."""
     lost = dict(NO_RESNET)
     for checks in loses:
         lost |= checks

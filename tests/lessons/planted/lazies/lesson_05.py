@@ -37,7 +37,7 @@ def compiled(words: str, scope: str = "strategy.scope()") -> str:
 
 
 def tiny(code: str, loses: dict[str, str], network: str = "tiny") -> Lazy:
-    """With a network that takes seconds, so that other points are lost, too."""
+    """Use a network that takes seconds, so other points are lost, too."""
     lost = TAKES[2] | loses
     return Lazy(code, lost, beside=TINY, base=SEVERAL, environ=NETWORKS[network])
 

@@ -24,7 +24,7 @@ def exchange(code: str, words: str) -> Lazy:
 
 
 def ring(code: str, words: str) -> Lazy:
-    """The fastest ring is the one that does nothing."""
+    """Return the fastest ring, which does nothing."""
     return Lazy(code, {"schemes": words, "ring-speed": words}, base=EXCHANGE)
 
 

@@ -1,4 +1,4 @@
-"""Lesson 08: each rank reads files of its own, on two ranks against one."""
+"""Lesson 08: each rank reads its own files, on two ranks against one."""
 
 from tests.lessons.planted.table import Job, Lesson, Mistake
 

@@ -1,4 +1,4 @@
-"""Lesson 12: the scaling study, on two ranks against one, each kind in an output of its own."""
+"""Lesson 12: the scaling study, on two ranks against one, with an output for each kind."""
 
 from tests.lessons.planted.table import Job, Lesson, Mistake
 

@@ -1,4 +1,4 @@
-"""Generated data sets, and an environment in which nothing but them can be found."""
+"""Fixtures: generated data sets, and an environment in which only these can be found."""
 
 import os
 
@@ -17,7 +17,7 @@ def generated(tmp_path_factory) -> World:
 
 @pytest.fixture
 def world(generated, tmp_path, monkeypatch) -> World:
-    """The generated sets are catalogued, but lie nowhere yet; the cache is empty."""
+    """Catalogue the generated sets, without files and with an empty cache."""
     for name in list(os.environ):
         if name.startswith("COURSE_") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
@@ -31,7 +31,7 @@ def world(generated, tmp_path, monkeypatch) -> World:
 
 @pytest.fixture
 def mirror(world, monkeypatch):
-    """A well-behaved mirror of the generated sets, the only one that is asked."""
+    """Start a well-behaved mirror of the generated sets, the only one in use."""
     server = Mirror(world.packs())
     monkeypatch.setenv("COURSE_MIRRORS", server.address)
     yield server

@@ -20,7 +20,7 @@ def idx_bytes(array: np.ndarray) -> bytes:
 
 
 def cifar_bytes(pixels: np.ndarray, labels: list[int]) -> bytes:
-    """What Python 2's cPickle makes of a batch: strings of bytes, an array by _reconstruct."""
+    """Return a batch as pickled by Python 2: strings of bytes, an array by _reconstruct."""
 
     def text(value: bytes) -> bytes:
         return b"U" + bytes([len(value)]) + value
@@ -64,12 +64,12 @@ class World:
     arrays: dict[str, dict[str, np.ndarray]]
 
     def packs(self) -> dict[str, bytes]:
-        """As on a mirror: address below the root → bytes."""
+        """Return the packs as on a mirror: address below the root → bytes."""
         single = {f"mnist/{name}.gz": pack(data) for name, data in self.mnist.items()}
         return single | {"cifar10/cifar-10-python.tar.gz": pack(tar_bytes(self.cifar))}
 
     def lay_out(self, root: Path) -> Path:
-        """The packs as files below `root`."""
+        """Write the packs as files below `root`."""
         for name, data in self.packs().items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A mirror on this machine that can be told to misbehave."""
+"""A mirror on this machine that can misbehave on request."""
 
 import threading
 import time
@@ -13,11 +13,11 @@ class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """That the other side hangs up on a misbehaving mirror is what the tests are about."""
+        """Ignore clients that hang up on a misbehaving mirror, as the tests expect."""
 
 
 class Mirror:
-    """Serves `files` (path → bytes) and remembers every request as (path, Range)."""
+    """A server of `files` (path → bytes) that records every request as (path, Range)."""
 
     def __init__(self, files: dict[str, bytes], manner: Manner | None = None) -> None:
         self.files = files
@@ -67,7 +67,7 @@ def without_range(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, da
 
 
 def cut_first(then: Manner) -> Manner:
-    """Breaks off in the middle of the first answer for each file."""
+    """Break off in the middle of the first answer for each file."""
 
     def manner(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
         if [seen for seen, _ in mirror.requests].count(path) > 1:

@@ -1,4 +1,4 @@
-"""A damaged file or archive is named with the way out, and nothing wrong comes out of it."""
+"""Tests that damaged files and archives are reported with a remedy, and never used."""
 
 import bz2
 import gzip
@@ -79,7 +79,7 @@ def cut(content: bytes) -> bytes:
 
 
 def sparse(world: World) -> bytes:
-    """A GNU sparse member that claims to be as large as a thousand disks."""
+    """Return a GNU sparse member that claims to be as large as a thousand disks."""
     member = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
     member.pax_headers = {
         "GNU.sparse.major": "1",
@@ -146,7 +146,7 @@ PIECES = st.lists(
 
 @pytest.fixture(scope="module")
 def packed(generated) -> dict[str, bytes]:
-    """An archive of each kind, and one single file as .gz."""
+    """Return an archive of each kind, and a single file as .gz."""
     archives = {suffix: packer(tar_bytes(generated.cifar)) for suffix, packer in TARS.items()}
     return archives | {".gz": pack(generated.mnist["train-labels-idx1-ubyte"])}
 

@@ -1,4 +1,4 @@
-"""Batches: every sample once, resized as the frameworks do it, no large float copy."""
+"""Tests of batches: every sample once, resized as by the frameworks, no large float copy."""
 
 import tracemalloc
 

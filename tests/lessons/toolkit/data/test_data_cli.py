@@ -1,4 +1,4 @@
-"""`lessons data fetch|status|verify` as a user sees them."""
+"""Tests of `lessons data fetch|status|verify` as a user sees them."""
 
 import pytest
 from click.testing import CliRunner
@@ -14,14 +14,14 @@ def lessons_data():
 
 @pytest.fixture
 def here(world, tmp_path, monkeypatch):
-    """Both sets lie in the folder that COURSE_DATA names."""
+    """Put both sets into the folder that COURSE_DATA names."""
     folder = world.lay_out(tmp_path / "here")
     monkeypatch.setenv("COURSE_DATA", str(folder))
     return folder
 
 
 def states(output: str) -> list[list[str]]:
-    """(data set, file, state, where) of the table's rows."""
+    """Return (data set, file, state, where) of the table's rows."""
     rows = [line.split() for line in output.splitlines()[1:]]
     return [[row[0], row[1], " ".join(row[4:-1]), row[-1]] for row in rows]
 

@@ -1,4 +1,4 @@
-"""Fetching from a mirror that behaves, and from mirrors that do not."""
+"""Tests of fetching from a good mirror, and from bad ones."""
 
 import os
 import signal
@@ -209,7 +209,7 @@ def when_seven_wait(folder, manner):
 
 
 def start_eight(folder, name: str) -> tuple[set[int], list[str], list[str]]:
-    """Exit codes, outputs and errors of eight programs that load at once, as ranks do."""
+    """Start eight programs that load at once, as ranks do; return codes, outputs and errors."""
     processes = []
     for rank in range(8):
         environ = os.environ | {

@@ -1,4 +1,4 @@
-"""The readers of IDX and of CIFAR's pickles, on right, wrong and hostile bytes."""
+"""Tests of the readers of IDX and CIFAR's pickles, on right, wrong and hostile bytes."""
 
 import pickle
 import re

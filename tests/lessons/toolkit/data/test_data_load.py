@@ -1,4 +1,4 @@
-"""`data.load`: from any packing to the right arrays; how a program ends without them."""
+"""Tests of `data.load`: right arrays from any packing, and how a program ends without them."""
 
 import functools
 import hashlib

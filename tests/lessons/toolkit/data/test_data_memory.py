@@ -1,4 +1,4 @@
-"""Training at 128 by 128 stays small, because no float copy of the data set is ever made."""
+"""Tests that training at 128 by 128 needs little memory: no float copy of the data exists."""
 
 import json
 import subprocess

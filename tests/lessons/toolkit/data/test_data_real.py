@@ -1,4 +1,4 @@
-"""The data sets that a user would get: the real files where COURSE_DATA has them, else generated.
+"""Tests of a user's data sets: the real files if COURSE_DATA has them, else generated ones.
 
 What is asserted holds for both; what only the real files have is asserted where they are.
 """
@@ -19,7 +19,7 @@ FIRST_LABELS = {"mnist": [5, 0, 4, 1, 9], "cifar10": [6, 9, 9, 4, 1]}
 
 @pytest.fixture(params=["mnist", pytest.param("cifar10", marks=pytest.mark.slow)])
 def name(request, world, tmp_path, monkeypatch) -> str:
-    """A data set that lies in the folder COURSE_DATA: the real one if there is one."""
+    """Return a data set in the folder COURSE_DATA: the real one if there is one."""
     monkeypatch.setenv("COURSE_DATA", str(world.lay_out(tmp_path / "generated")))
     if GIVEN:
         with monkeypatch.context() as real:

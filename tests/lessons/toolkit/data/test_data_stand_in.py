@@ -1,4 +1,4 @@
-"""The synthetic stand-in: learnable, the same everywhere, loud and recorded."""
+"""Tests of the synthetic stand-in: learnable, the same everywhere, announced and recorded."""
 
 import hashlib
 
@@ -11,12 +11,12 @@ from lessons.toolkit.data import catalogue, standin
 
 @pytest.fixture
 def real_shapes(world, monkeypatch):
-    """The course's own catalogue, and none of its files on this machine."""
+    """Use the course's own catalogue, without any of its files."""
     monkeypatch.delenv("COURSE_CATALOGUE")
 
 
 def accuracy_after_training(chosen: data.DataSet, hidden: int, rate: float, epochs: int) -> float:
-    """Test accuracy of a net with one hidden layer, trained by plain descent."""
+    """Return the test accuracy of a network with one hidden layer, trained by plain descent."""
     rng = np.random.default_rng(0)
     # Every second pixel is enough to see that it learns.
     x, x_test = (

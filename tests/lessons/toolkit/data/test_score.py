@@ -1,4 +1,4 @@
-"""Predictions against the data set's own labels."""
+"""Tests of predictions against the data set's own labels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The pictures: what is drawn, from runs as the autograder reads them and from plain lists."""
+"""Tests of pictures, from runs as the autograder reads them and from plain lists."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def run_of(seconds, *, half_width=0.0, workers=1, accuracies=(), **more):
 
 
 def bars(figure):
-    """(height, hatched) of each bar that stands for an epoch."""
+    """Return (height, hatched) of each bar of an epoch."""
     patches = figure.axes[0].patches
     return [(bar.get_height(), bool(bar.get_hatch())) for bar in patches if bar.get_height()]
 

@@ -1,4 +1,4 @@
-"""The picture of what a missing line does: from what two kept runs printed."""
+"""Tests of the picture of a missing line's effect, from two kept runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The foretold picture draws the interval that the command prints."""
+"""Tests that the foretold picture draws the interval that the command prints."""
 
 import json
 

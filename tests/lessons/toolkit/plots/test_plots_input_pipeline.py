@@ -1,4 +1,4 @@
-"""Pictures of the input: what they say, from runs as the autograder reads them."""
+"""Tests of pictures of the input, from runs as the autograder reads them."""
 
 import pytest
 from pictures import is_png, words

@@ -1,4 +1,4 @@
-"""Pictures of lessons 01, 06 and 09: what is in them."""
+"""Tests of the pictures of lessons 01, 06 and 09."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The picture of lesson 10: buckets of gradients."""
+"""Tests of the picture of lesson 10: buckets of gradients."""
 
 from dataclasses import replace
 

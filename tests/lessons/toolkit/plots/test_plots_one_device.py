@@ -1,4 +1,4 @@
-"""Pictures of one device and of replicas: what they say, from runs as the autograder reads them."""
+"""Tests of pictures of one device and of replicas, from runs as the autograder reads them."""
 
 import pytest
 from pictures import is_png, words

@@ -1,4 +1,4 @@
-"""Drawn schedules: what is written in the picture."""
+"""Tests of drawn schedules: the text in the picture."""
 
 import pytest
 from pictures import is_png, words

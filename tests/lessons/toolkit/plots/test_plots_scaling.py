@@ -1,4 +1,4 @@
-"""The pictures of a scaling study: every round a point, and laws beyond what was measured."""
+"""Tests of the pictures of a scaling study: every round a point, and laws beyond the data."""
 
 from dataclasses import replace
 

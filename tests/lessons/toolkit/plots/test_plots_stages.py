@@ -1,4 +1,4 @@
-"""Pictures of a measured pipeline, from the record of a run."""
+"""Tests of pictures of a measured pipeline, from the record of a run."""
 
 import pytest
 from pictures import is_png, words

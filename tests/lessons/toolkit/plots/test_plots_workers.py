@@ -1,4 +1,4 @@
-"""Pictures of several ranks: what they say, from runs as the autograder reads them."""
+"""Tests of pictures of several ranks, from runs as the autograder reads them."""
 
 from dataclasses import replace
 

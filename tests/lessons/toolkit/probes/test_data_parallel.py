@@ -1,4 +1,4 @@
-"""What the probes of DDP say of right and wrong functions, on one rank of this process."""
+"""Tests of the probes of DDP with right and wrong functions, on one rank of this process."""
 
 import contextlib
 import math
@@ -55,7 +55,7 @@ def sum_of_means(model, loss_function, x, y, parts):
 
 
 def counts_as_asked(model, loss_function, x, y, parts):
-    """The part with the last number is not there: all parts stay in no_sync."""
+    """Count the parts as requested: the last one does not exist, so all parts stay in no_sync."""
     for number, (xs, ys) in enumerate(zip(x.chunk(parts), y.chunk(parts), strict=True), 1):
         with model.no_sync() if number < parts else contextlib.nullcontext():
             (loss_function(model(xs), ys) * len(xs) / len(x)).backward()
@@ -104,7 +104,7 @@ def test_no_step_and_another_step_are_told_from_the_right_one():
 
 
 def test_rank_0_waits_for_its_gpu_before_it_meets_the_others(monkeypatch):
-    """With NCCL a step that is not alone returns at once, and only the GPU waits for the others."""
+    """With NCCL, a step that needs the other ranks returns at once, and only the GPU waits."""
     happened = []
     monkeypatch.setattr(data_parallel, "synchronise", lambda: happened.append("waited"))
     monkeypatch.setattr(dist, "barrier", lambda group: happened.append("met"))

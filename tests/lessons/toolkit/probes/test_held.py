@@ -1,4 +1,4 @@
-"""Bytes that PyTorch holds, and how wrong an arithmetic of them is."""
+"""Tests of the bytes that PyTorch holds, and of the error of the arithmetic."""
 
 import math
 

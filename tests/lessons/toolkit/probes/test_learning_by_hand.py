@@ -1,4 +1,4 @@
-"""What is put to a student's function: the solution's answer is right, and no other stops a run."""
+"""Tests of probes of students' functions: the solution is right, and no other stops a run."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ cluster, learning = program("00_cluster", "train"), program("01_learning", "trai
 
 
 def backward_without(part):
-    """The solution's gradients, but for one of the four arrays."""
+    """Return the solution's gradients without one of the four arrays."""
 
     def backward(cache, labels):
         found = learning.backward(cache, labels)

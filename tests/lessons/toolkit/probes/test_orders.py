@@ -1,4 +1,4 @@
-"""An order is drawn by the sampler for each epoch, or it is not: told in one number."""
+"""Tests of the number that tells whether the sampler drew an order for each epoch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Probes: the solution's functions give the right number, and whatever skips the work another."""
+"""Tests of probes: right for the solution's functions, wrong for any that skip the work."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""DataDistributor on one, two and three real ranks: shares, errors, shutdown."""
+"""Tests of DataDistributor on one, two and three real ranks: shares, errors, shutdown."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def start(program, ranks, *arguments, launcher=MPIRUN):
 
 @pytest.fixture(scope="module", params=[1, 2, 3], ids=lambda ranks: f"{ranks} ranks")
 def told(request, tmp_path_factory):
-    """(number of ranks, results of the cases)"""
+    """Return (number of ranks, results of the cases)."""
     folder = tmp_path_factory.mktemp("parts")
     for number in range(7):
         (folder / f"part_{number}.npz").touch()

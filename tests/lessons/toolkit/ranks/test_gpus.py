@@ -1,4 +1,4 @@
-"""Each rank of a node finds a GPU of its own, or the program ends with one sentence."""
+"""Tests that each rank of a node finds its own GPU, or the program ends with one sentence."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Ranks that cannot go on: the launcher fails, and rank 0's sentence is there, once."""
+"""Tests of ranks that cannot go on: the launcher fails; rank 0's sentence appears once."""
 
 import subprocess
 import sys

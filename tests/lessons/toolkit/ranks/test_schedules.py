@@ -1,4 +1,4 @@
-"""A pipeline's orders, played through: bubbles as by formula, weights as stale as PipeDream's."""
+"""Tests of simulated orders of a pipeline: bubbles by formula, stale weights as PipeDream's."""
 
 import pytest
 

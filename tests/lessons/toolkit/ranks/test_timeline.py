@@ -1,4 +1,4 @@
-"""Horovod's timeline: spans, steps and parts of a step, from files in the form it writes."""
+"""Tests of Horovod's timeline: spans, steps and parts of a step, from files in its form."""
 
 import json
 
@@ -13,7 +13,7 @@ from lessons.toolkit.ranks.timeline import ALLREDUCE, NEGOTIATE, Span
 
 
 def trace(*steps):
-    """A file's text. A step: for each tensor begin, end of negotiation and end of travel, in µs."""
+    """Return a file's text. Steps have each tensor's begin, and ends of negotiation and travel."""
     events = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time": 1}}]
     names = list(dict.fromkeys(name for step in steps for name in step))
     for pid, name in enumerate(names, start=1):

@@ -1,4 +1,4 @@
-"""What is measured of ranks from outside: images by their pixels, and who lists a folder."""
+"""Tests of measurements of ranks from outside: images by their pixels, and listed folders."""
 
 import glob
 import os
@@ -21,7 +21,7 @@ class Notes:
 
 
 class Comm:
-    """All ranks' rows, made beforehand."""
+    """A communicator with all ranks' rows, made beforehand."""
 
     def __init__(self, rows):
         self.rows = rows

@@ -1,4 +1,4 @@
-"""Bytes on this process's connections, as the kernel counts them."""
+"""Tests of the bytes on this process's connections, as the kernel counts them."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Which GPU a rank has, with stand-ins for the driver's program and for the frameworks."""
+"""Tests of a rank's GPU, with replacements for the driver's program and the frameworks."""
 
 import os
 from types import SimpleNamespace as Fake
@@ -22,7 +22,7 @@ GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aaaaaaaa-1111-2222-3333-444444444444)
 
 @pytest.fixture
 def driver(tmp_path, monkeypatch):
-    """Puts an nvidia-smi on the PATH; what it prints, and how often it was asked."""
+    """Put an nvidia-smi on the PATH, with its output and a count of its calls."""
 
     def says(text, code=0):
         file, asked = tmp_path / "nvidia-smi", tmp_path / "asked"

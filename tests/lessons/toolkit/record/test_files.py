@@ -1,4 +1,4 @@
-"""Checkpoint files are counted on the disk, whatever a program says that it wrote."""
+"""Tests that checkpoint files are counted on the disk, whatever a program claims."""
 
 import threading
 
@@ -27,7 +27,7 @@ class Ranks:
 
 
 def counted(folder, size, write, before=lambda folder: None):
-    """What each rank is told when all have called write(folder, rank)."""
+    """Return each rank's count after all have called write(folder, rank)."""
     before(folder)
     ranks, told = Ranks(size), [None] * size
 

@@ -1,4 +1,4 @@
-"""How far a network is from one straight map, with networks of NumPy."""
+"""Tests of how far a network is from one linear map, with networks in NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the record finds out about parameters and about what was read, from outside."""
+"""Tests of what the record measures of parameters and of the samples read."""
 
 import numpy as np
 import pytest

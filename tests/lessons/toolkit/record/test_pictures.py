@@ -1,4 +1,4 @@
-"""What the record finds out about a student's pipeline, from behind it."""
+"""Tests of what the record measures of a student's pipeline, at its end."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The run record of one process: what is on the lines, and that they survive what programs do."""
+"""Tests of the run record of one process: its lines, and that programs do not break them."""
 
 import json
 import os

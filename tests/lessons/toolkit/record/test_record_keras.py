@@ -1,4 +1,4 @@
-"""The run record's Keras callback, in both Kerases: what is timed and what is said."""
+"""Tests of the run record's Keras callback, in both versions of Keras."""
 
 import pytest
 from record_lines import events, of, run_program

@@ -1,4 +1,4 @@
-"""Which program ran: what the record says of it, written by the toolkit and read by the grader."""
+"""Tests of the record's program hashes, written by the toolkit and read by the grader."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def beside(folder: Path, **texts: str) -> None:
 
 
 def by_the_contract(text: str) -> str:
-    """As docs/run-record.md says it."""
+    """Compute it as docs/run-record.md says."""
     return blake2b("\n".join(text.splitlines()).encode()).hexdigest()[:16]
 
 
@@ -116,7 +116,7 @@ def test_a_program_reached_by_a_link_is_the_file_that_it_leads_to(tmp_path):
 
 
 def test_at_the_top_of_the_course_only_the_program_is_its_own(tmp_path):
-    """There the toolkit, the grader and what is installed lie below the program's folder."""
+    """There, the toolkit, the grader and installed packages are below the program's folder."""
     for package in ("lessons", "autograder", "cluster"):
         os.symlink(Path(program.COURSE) / package, tmp_path / package)
     text = "import click\nfrom lessons.toolkit.record import Record\nRecord('02', source='x').end()"

@@ -1,4 +1,4 @@
-"""The run record of several ranks, through real launchers and what they do to an output."""
+"""Tests of the run record of several ranks, with real launchers and their outputs."""
 
 import itertools
 import os
@@ -85,8 +85,10 @@ def test_ranks_that_each_believe_to_be_alone_are_runs_of_one(tmp_path):
 
 
 def slurm(outputs, label=True):
-    """The outputs of ranks as srun passes them on: in messages of 1,024 bytes, rank by rank, of
-    whole lines where they fit; `--label` puts a newline where a message ends inside a line."""
+    """Return the outputs of ranks as srun passes them on: in messages of 1,024 bytes, rank by rank.
+
+    A message has whole lines if they fit. `--label` adds a newline to one that ends inside a line.
+    """
     passed = []
     rests = [output.encode() for output in outputs]
     for rank in itertools.cycle(range(len(rests))):

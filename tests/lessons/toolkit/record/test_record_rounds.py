@@ -1,4 +1,4 @@
-"""Rounds of a speed job on real ranks: who steps in which phase, and what the record says of it."""
+"""Tests of a speed job's rounds on real ranks: who steps in which phase, and the record."""
 
 import json
 

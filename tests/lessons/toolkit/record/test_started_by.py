@@ -1,4 +1,4 @@
-"""What the record says of the processes above a rank: pretended tables, real launchers."""
+"""Tests of what the record says about a rank's ancestors: invented tables, real launchers."""
 
 import itertools
 import os
@@ -50,7 +50,7 @@ TABLES = [
 
 
 def table(above, whole=True):
-    """Who stands above process 100; nothing stands above the last of these."""
+    """Return a table of the ancestors of process 100; the last one has no parent."""
     chain = ["python -u train.py", *above.split(" < ")]
     pids = [*range(100, 100 + len(chain)), 0]
     told = {}
@@ -77,7 +77,7 @@ def test_who_stands_above_a_rank(above, scheduler, names, words):
 @pytest.mark.parametrize("above", ["appinit", "bash by_hand.sh"])
 @pytest.mark.parametrize("scheduler", ["slurm", "laptop", "pbs"])
 def test_who_cannot_be_seen_is_believed(above, scheduler):
-    """In a container with processes of its own, or where other users' processes are hidden."""
+    """This is so in a container with its own processes, or if other users' are hidden."""
     hidden = {100: Process(101, "python", ("python", "train.py"), True)}
     for names in (table(above, whole=False), started_by(100, hidden.get, whole=True)):
         assert names == ["?"]
@@ -111,7 +111,7 @@ def test_nobody_stands_above_a_rank_that_was_started_by_hand(tmp_path):
 
 @pytest.mark.namespaces
 def test_a_process_table_of_its_own_is_noticed():
-    """As in `apptainer exec --pid`."""
+    """This happens in `apptainer exec --pid`."""
     program = "from lessons.toolkit.record.started_by import *; import os;"
     program += "print(started_by(os.getpid(), in_proc, sees_all()))"
     command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]

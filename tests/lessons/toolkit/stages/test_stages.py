@@ -1,4 +1,4 @@
-"""What is measured of a network in stages: right answers give 0, wrong ones do not."""
+"""Tests of measurements of a network in stages: right answers give 0, wrong ones do not."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_the_solution_has_no_excess():
 
 
 def filled_one_after_the_other(costs, p):
-    """Cut where the sum reaches the next p-th of all, so that every stage keeps a layer."""
+    """Cut where the sum reaches the next p-th of the total, and leave each stage a layer."""
     bounds = [0]
     for stage in range(1, p):
         at = bounds[-1] + 1
@@ -118,8 +118,10 @@ def test_the_small_networks_layers_are_the_same_wherever_they_lie():
 
 
 class StandInNccl:
-    """Two ranks in one process: `recv` returns at once, and the message comes 3 s later, when the
-    GPU has been waited for. Each rank has a clock of its own."""
+    """A replacement for NCCL with two ranks in one process. Each rank has a clock of its own.
+
+    `recv` returns at once. The message comes 3 s later, after waiting for the GPU.
+    """
 
     def __init__(self, rank):
         self.rank, self.time, self.queued = rank, 0.0, None
@@ -142,7 +144,7 @@ class StandInNccl:
 
 
 def test_clocks_are_read_when_the_message_is_there(monkeypatch):
-    """Rank 1 asks at 0, and the answer of rank 0's clock, 100, is there at 4: 98 s behind."""
+    """Rank 1 asks at 0 and gets rank 0's time, 100, at 4, so it is 98 s behind."""
     ours = StandInNccl(rank=1)
     monkeypatch.setattr(watching, "synchronise", ours.synchronise)
     monkeypatch.setattr(watching.time, "perf_counter", lambda: ours.time)
