@@ -201,7 +201,7 @@ def check_2_3(
             samples / time,
             f"throughput({samples}, {time})",
             {
-                time / samples: "This is seconds per sample. A throughput is samples per second.",
+                time / samples: "This is seconds per sample. Which way round is a throughput?",
                 (samples + 10_000)
                 / time: "This counts the 10,000 test images. Were they used for training?",
                 samples * time: "Twice the time for the same samples is half the throughput.",
@@ -220,7 +220,7 @@ def check_typical(epoch_time: Function, seconds: list[float]) -> None:
         f"epoch_time({seconds})",
         {
             statistics.median(seconds): (
-                "This is the median of all epochs. The first one includes work that no later one "
+                "This is the middle of all epochs. The first one includes work that no later one "
                 "does."
             ),
             statistics.mean(seconds): (

@@ -107,7 +107,7 @@ PACKS = [
     (rest_in_the_last, "array_split"),
     (packs_of_so_many, "not the number of records"),
     (with_header, "header"),
-    (like_cards, "neighbours"),
+    (like_cards, "neighbouring records"),
     (lambda r, f, p: write_packs(r, f, p, "pack_{}.bin"), "pack_10 comes before pack_2"),
     (lambda r, f, p: write_packs(r.astype(int), f, p), "uint8"),
     (lambda r, f, p: None, "nothing was written"),
@@ -144,7 +144,7 @@ ORDERS = [
     (lambda names, epoch, seed: order(names, epoch % 2, seed), "epoch into the seed"),
     (lambda names, epoch, seed: order(names, epoch, 0), "another order for another seed"),
     (lambda names, epoch, seed: np.random.permutation(names), "without a seed"),
-    (lambda names, epoch, seed: names[epoch:] + names[:epoch], "turning the list round"),
+    (lambda names, epoch, seed: names[epoch:] + names[:epoch], "rotating the list"),
     (
         lambda names, epoch, seed: np.random.default_rng([seed, epoch]).choice(names, len(names)),
         "draws the same pack twice",

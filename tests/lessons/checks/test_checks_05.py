@@ -187,7 +187,7 @@ OVERLAPS = [
     ),
     (lambda one, other: True, "is a gap"),
     (lambda one, other: False, "is in both"),
-    (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "within"),
+    (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "inside"),
     (lambda one, other: None, "is there a `return`"),
 ]
 

@@ -248,7 +248,7 @@ RANKS = [
         bcast_is_not_assigned,
         "found     bcast returns 'no folder data/parts', and then rank 1 waits",
     ),
-    (only_rank_0_looks_at_the_problem, "then every rank looks at it and raises"),
+    (only_rank_0_looks_at_the_problem, "then every rank checks it and raises"),
     (items_are_not_assigned, "found     on rank 1 TypeError"),
     (items_are_not_assigned, "what comm.bcast or comm.scatter *returns*"),
     (no_name_elsewhere, "a None on every rank"),

@@ -107,7 +107,7 @@ SCHEDULES = [
 GRIDS = [
     (lambda r, p, n: (r // n, r % n, [r]), "stages are neighbours"),
     (lambda r, p, n: (r % p, r // p, list(range(p * n))), "same stage of every replica"),
-    (lambda r, p, n: (r % p, r // p, [o for o in range(r % p, p * n, p) if o != r]), "belongs to"),
+    (lambda r, p, n: (r % p, r // p, [o for o in range(r % p, p * n, p) if o != r]), "belongs in"),
     (lambda r, p, n: (r % p, r // p), "Return stage, replica"),
 ]
 

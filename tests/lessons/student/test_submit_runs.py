@@ -256,8 +256,8 @@ def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_
         "Look at these before you submit:"
     )[0]
     assert extra.splitlines() == [
-        "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
-        "  - 02_torch_9.out: there is no run in it (failed)",
+        "  - 02_torch_8.out: it contains no run (failed); 02_torch_8.err may say why",
+        "  - 02_torch_9.out: it contains no run (failed)",
     ]
 
 
