@@ -44,7 +44,7 @@ def put_aside(
     what: re.Pattern[str],
     change: Callable[[re.Match[str]], str] = lambda found: found[0],
 ) -> tuple[str, dict[str, str]]:
-    """Return the text with a placeholder for each piece, and the pieces."""
+    """Replace each unchanged piece with a placeholder. Return the text and the pieces."""
     pieces: dict[str, str] = {}
 
     def keep(found: re.Match[str]) -> str:

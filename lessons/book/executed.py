@@ -50,7 +50,7 @@ def look_up(runs: Path, source: Path) -> Executed | str:
 
 
 def summed_up(runs: Path, name: str) -> str | None:
-    """Return a sentence if the run's summary reports a failure, which may cut a cell short."""
+    """Return a sentence if the run's summary reports a failure. It may have cut a cell short."""
     try:
         lessons = json.loads((runs / "summary.json").read_text(encoding="utf-8"))["lessons"]
     except (OSError, ValueError, KeyError):

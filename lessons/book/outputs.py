@@ -76,7 +76,7 @@ def tidy(text: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """Return tables of queued and finished jobs with `you` as the user."""
+    """Return tables of jobs with the user's name replaced by `you`."""
     if ACCOUNTING.search(text):
         text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
     if head := QUEUE.search(text):

@@ -13,7 +13,7 @@ SMOKE_MINUTES = 1.5  # for a lesson on two cores of a shared machine
 
 
 def run_missing(root: Path, runs: Path) -> None:
-    """Execute the missing lessons in `runs`. A failed lesson is reported when `runs` is read."""
+    """Execute the missing lessons in `runs`. Failures are reported later, when `runs` is read."""
     folders = lesson_folders(root / "solutions")
     missing = {
         number: reason

@@ -48,7 +48,7 @@ def solved_files(folder: Path) -> dict[Path, bytes]:
 
 
 def students_files(files: Mapping[Path, bytes], name: str) -> dict[Path, bytes]:
-    """Return the files that students get, with the notebook renamed to that of the book's pages."""
+    """Return the students' files. The notebook gets the name that the book uses."""
     own = Path(name, f"{name}.ipynb")
     return {Path(name, NOTEBOOK) if path == own else path: files[path] for path in files}
 

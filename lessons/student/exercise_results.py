@@ -35,7 +35,7 @@ class ExerciseResult:
 
 
 def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], list[str]]:
-    """Return the results in the notebook's order, and the errors of cells that are no checks."""
+    """Return the results in the notebook's order, and the errors of cells that are not checks."""
     notebook = read_notebook(notebook_in(folder))
     notebook.cells = [
         part
@@ -129,7 +129,7 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
 
 
 def fault_of(cell: Any, said: str | None) -> Iterator[str]:
-    """Yield the error of a cell that is no check, if it matters.
+    """Yield an error that matters from a cell that is not a check.
 
     Other cells may fail because they need a job's output.
     """

@@ -90,7 +90,7 @@ def in_every_profile(asked: Rubric) -> dict[str, Question]:
 
 
 def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
-    """Yield sentences about runs that fail a condition on a word.
+    """Yield sentences about runs that fail a condition on a text value.
 
     The result of such a condition does not depend on the machine or the profile.
     """
@@ -107,7 +107,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def job_of(bundle: Bundle, source: object) -> str:
-    """Return a text on the job file whose program names this source, if there is exactly one."""
+    """Return a text that names the job file for this source, if there is exactly one."""
     makers = set()
     for path in bundle.files.get("job files", []):
         for program in PROGRAM.findall(text_of(bundle.folder / path)):
@@ -193,10 +193,7 @@ def gaps_in(folder: Path, path: Path) -> Iterator[str]:
 
 
 def open_gaps(path: Path) -> list[str]:
-    """Return the names of a file's open gaps.
-
-    A file that is no notebook raises a ValueError.
-    """
+    """Return the names of a file's open gaps. An invalid notebook raises a ValueError."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         try:

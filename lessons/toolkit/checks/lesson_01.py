@@ -222,7 +222,7 @@ def backward_advice(name: str, times: float | None) -> str:
 
 @exercise("1.4")
 def check_1_4(minibatches: Function) -> str:
-    """minibatches(n, batch, rng): each index once, ceil(n/batch) batches, new order next time."""
+    """minibatches(n, batch, rng): ceil(n/batch) batches, each index once, a new order each time."""
     rng = np.random.default_rng(5)
     for n, batch in ((10, 3), (12, 4), (5, 8), (1000, 32)):
         found = minibatches(n, batch, rng)

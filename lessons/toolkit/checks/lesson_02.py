@@ -326,4 +326,4 @@ def check_2_5(seconds_from_us: Function) -> str:
                 round(us * 0.06): "Do not round: this exercise recovers the fraction of a second.",
             },
         )
-    return "9.12, 5.82 and 3.84 s; in whole seconds, these would be 9, 6 and 4."
+    return "9.12, 5.82 and 3.84 s, or 9, 6 and 4 in whole seconds."

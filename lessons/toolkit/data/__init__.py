@@ -42,7 +42,7 @@ def load(
     resize in the pipeline). Labels are int64. A synthetic stand-in replaces data that cannot be
     obtained, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True requests it.
 
-    A DataError is one sentence. A program that does not catch it ends with it and exit code 1.
+    A program that does not catch a DataError prints its sentence and ends with exit code 1.
     """
     from lessons.toolkit.data import catalogue, loading, standin
 

@@ -17,8 +17,8 @@ XZ_MEMORY = 256 << 20
 def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
     """Yield each catalogued file in the archive with its bytes.
 
-    Only regular members are read that have exactly a catalogued name and at most the size of the
-    largest file. Nothing is written. A ValueError says why reading stops early.
+    It reads only regular members with a catalogued name that are no larger than the largest file.
+    It writes nothing. A ValueError says why reading stops early.
     """
     by_name = {file.name: file for file in entry.files}
     largest = max(file.bytes for file in entry.files)

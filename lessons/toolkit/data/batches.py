@@ -30,7 +30,7 @@ def scaled(images: np.ndarray) -> np.ndarray:
 def resized(images: np.ndarray, size: int) -> np.ndarray:
     """Return images resized as by tf.image.resize (bilinear): (n, h, w, …) → (n, size, size, …).
 
-    Each axis is one product with a small matrix.
+    Each axis is resized by a product with a small matrix.
     """
     rows = _weights(images.shape[1], size)
     columns = _weights(images.shape[2], size)

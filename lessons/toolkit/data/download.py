@@ -46,8 +46,8 @@ def download(
 ) -> None:
     """Fill `part` with the pack from `url`, resuming an earlier download.
 
-    On return, the file is complete and has the right checksum. After an UnavailableError the bytes
-    so far are kept, unless they are wrong.
+    On return, the file is complete and has the right checksum. After an UnavailableError, the file
+    keeps the bytes so far, unless they are wrong.
     """
     from_the_start = not part.exists()
     for attempt in range(patience.tries):

@@ -110,7 +110,7 @@ def race(
     gains: Mapping[int, Sequence[float]],
     target: float,
 ) -> None:
-    """Epochs to an accuracy by workers, and how many times sooner it is reached; seeds as points.
+    """Epochs until an accuracy by number of workers, and the gain in time; seeds are points.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
     gains: workers -> for each seed that reached it, the gain over one worker with a free exchange.

@@ -36,7 +36,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
 def journeys(
     run: Run, late_ms: float = 0.0
 ) -> dict[float, tuple[float, list[tuple[float, float]]]]:
-    """Return, by size of a bucket in MB, the backward pass and the buckets' times in transit.
+    """Return the backward pass and the buckets' times in transit, by bucket size in MB.
 
     The backward pass has its seconds; each bucket has the times when it left and arrived.
     """

@@ -30,10 +30,10 @@ def largest_error(found: Any, exact: Sequence[Any]) -> float:
 
 
 def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
-    """Return how many times the size of the array the busiest simulated rank moves.
+    """Return the bytes that the busiest simulated rank moves, as a multiple of the array's.
 
-    It is nan if some rank does not end with the sum, or if the function cannot run on simulated
-    ranks.
+    The result is nan if some rank does not end with the sum, or if the function cannot run on
+    simulated ranks.
     """
     rng = np.random.default_rng()
     values = [rng.integers(-99, 100, 240 * ranks).astype(float) for _ in range(ranks)]

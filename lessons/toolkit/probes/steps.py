@@ -50,7 +50,7 @@ def step_error(train_step: Callable[..., Any]) -> float:
 def difference(found: Any, right: Any) -> float:
     """Return the largest difference, at most MOST.
 
-    It is MOST if the value is no array of this shape.
+    It is MOST if the value is not an array of this shape.
     """
     try:
         values = found.detach().cpu().numpy() if hasattr(found, "detach") else np.asarray(found)

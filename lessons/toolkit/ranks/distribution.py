@@ -9,9 +9,9 @@
 
     mine = get_filenames("data/parts")  # on rank r of n: items r, r + n, r + 2n, …
 
-Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that runs with
-the import changed. In addition, there are `seed` and `shuffle` at construction, equal shares by
-padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives only its
+Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that
+only needs another import. In addition, there are `seed` and `shuffle` at construction, equal shares
+by padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives only its
 own share, and a failure on any rank is an error on all of them instead of a hang.
 """
 

@@ -72,7 +72,7 @@ def read_timeline(path: str | Path) -> list[Span]:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Return the trace's objects. A killed job leaves a list without its end."""
+    """Return the trace's objects, even if a killed job left the list without its end."""
     try:
         return list(json.loads(text))
     except json.JSONDecodeError:

@@ -4,9 +4,9 @@
     model.fit(…, callbacks=[record.keras_callback()])
     record.end(test_loss=loss, test_accuracy=accuracy)
 
-A plain loop says record.begin(params), `with record.epoch(steps=…) as epoch: … epoch.log(loss=…,
-accuracy=…)` and record.trained(params) instead of the callback. With several ranks every rank makes
-a Record and ends it.
+Instead of the callback, a plain loop calls record.begin(params), `with record.epoch(steps=…) as
+epoch: … epoch.log(loss=…, accuracy=…)` and record.trained(params). With several ranks, every rank
+makes a Record and ends it.
 """
 
 from lessons.toolkit.record.parameters import param_hash

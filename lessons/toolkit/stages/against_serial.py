@@ -142,8 +142,8 @@ def measure_gradients(
 ) -> None:  # fmt: skip
     """Record the error of the timed network's gradients after one step.
 
-    The gradients of all stages are compared with those of one process, relative to the largest of
-    the same array. network: rank 0's whole network, which gets the stages' parameters.
+    The gradients of all stages are compared with those of one process, relative to the largest
+    gradient in the same array. network: rank 0's whole network, which gets the stages' parameters.
     """
     before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
     gradients()

@@ -65,7 +65,7 @@ def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
 
 
 def grid_wrong(grid: Callable[..., Any]) -> float:
-    """Return the number of ranks with a wrong place, over several grids."""
+    """Return the number of ranks with a wrong place, in several grids."""
     wrong = 0
     for stages, replicas in ((2, 2), (3, 2), (4, 1), (1, 3), (2, 4)):
         for rank in range(stages * replicas):

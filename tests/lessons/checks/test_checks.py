@@ -67,7 +67,7 @@ def test_success_is_one_line(capsys):
     lesson_02.check_2_5(lambda us, samples: us * samples / 1e6)
     assert (
         capsys.readouterr().out
-        == "Exercise 2.5: right. 9.12, 5.82 and 3.84 s; in whole seconds, these would be 9, 6 and 4.\n"
+        == "Exercise 2.5: right. 9.12, 5.82 and 3.84 s, or 9, 6 and 4 in whole seconds.\n"
     )
 
 

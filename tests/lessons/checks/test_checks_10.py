@@ -84,7 +84,7 @@ MISTAKES = [
     ("10.2", "set_epoch(epoch)", "set_epoch(epoch - 1)", "That is the order of epoch 0"),
     ("10.2", "    sampler.set_epoch(epoch)\n    return torch.tensor(list(sampler))",
      "    numbers = list(sampler)\n    sampler.set_epoch(epoch)\n    return torch.tensor(numbers)",
-     "before you read"),
+     "epoch) first, and draw"),
     ("10.2", "return torch.tensor(list(sampler))", "torch.tensor(list(sampler))", "`return`"),
     ("10.2", "torch.tensor(list(sampler))", "list(sampler)", "turns the sampler's numbers"),
     ("10.2", "torch.tensor(list(sampler))", "torch.randperm(26)", "Iterate over the sampler"),

@@ -256,7 +256,7 @@ SIZES = (1, 2, 3, 4, 7, 16)
 
 @exercise("7.5")
 def check_7_5(epochs: Function, passes: Function) -> str:
-    """For 10 epochs on 1, 2, 3, 4, 7, 16 ranks: 10, 5, 4, 3, 2, 1 epochs, never 0."""
+    """10 epochs on 1, 2, 3, 4, 7, 16 ranks are 10, 5, 4, 3, 2, 1 epochs per rank, never 0."""
     for size in SIZES:
         right = -(-ASKED // size)
         compare(

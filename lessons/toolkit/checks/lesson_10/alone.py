@@ -118,7 +118,7 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """Check 5 images in 4 parts, of which chunk makes only 3: 2, 2 and 1."""
+    """Check 5 images in 4 parts. chunk makes only 3 parts, of 2, 2 and 1 images."""
     import torch
 
     network, x, y = small_network()
