@@ -25,7 +25,7 @@ from autograder.submissions.answers import read_answers
 from lessons.toolkit import answers
 
 ANSWERS = "answers.txt"
-SHOWN = Path(".dl-course") / "foretold.json"  # in the home folder: final intervals
+SHOWN = Path(".dl-course") / "foretold.json"  # file in the home folder with the final intervals
 PREFIX = "foretold_"
 
 
@@ -38,7 +38,7 @@ class Table:
 
     title: str
     source: str
-    what: str  # of the values: "images/s", "minutes"
+    what: str  # unit of the values: "images/s", "minutes"
     sizes: tuple[int, ...]
     values: tuple[float, ...]
     asked: int

@@ -6,7 +6,7 @@ from typing import Any
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 from lessons.toolkit.ranks.schedules import Orders, bubble, held, timed
 
-FORWARD = (COLOURS[0], COLOURS[5])  # of piece 0, of all others
+FORWARD = (COLOURS[0], COLOURS[5])  # colours of piece 0 and of all others
 BACKWARD = (COLOURS[1], COLOURS[4])
 
 

@@ -8,7 +8,7 @@ piece: ("F", 3, 1). Pieces follow one another as the layers do: piece 0 of all s
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-Orders = Sequence[Sequence[tuple[Any, ...]]]  # of each stage
+Orders = Sequence[Sequence[tuple[Any, ...]]]  # the order of each stage
 
 
 class Deadlock(Exception):  # noqa: N818 - it says what the stages do

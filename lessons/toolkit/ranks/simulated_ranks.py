@@ -68,8 +68,8 @@ class SimulatedRank:
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank, self.size = world, rank, world.size
-        self.moved = 0  # bytes, one after another
-        self.sending = self.receiving = 0  # bytes that may still overlap
+        self.moved = 0  # bytes moved one after another
+        self.sending = self.receiving = 0  # bytes whose transfers may still overlap
         self.collectives = 0
 
     def __getattr__(self, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-FLOOR = 1e-30  # of a probability, before its logarithm
+FLOOR = 1e-30  # smallest probability, before its logarithm is taken
 
 
 def bend(model: Any) -> float:

@@ -30,7 +30,7 @@ def moved(before: list[Any], params: Any) -> float:
     changes = [
         float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
     ]
-    # Nan counts as the largest.
+    # NaN counts as the largest change.
     return max(changes, key=lambda change: (change != change, change), default=0.0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lessons.toolkit.stages.gathering import gathered
 
-WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
+WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # layers of a small network with eight layers
 STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 is prime: micro-batches differ in size
 MOST = 1e3  # stands for a larger error, and for one that is not a number
 LEAST = 1e-4  # relative to the largest change of a parameter

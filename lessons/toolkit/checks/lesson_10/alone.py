@@ -10,7 +10,7 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, pair, shown
 
-IMAGES, PARTS = 10, 4  # in parts of 3, 3, 3 and 1
+IMAGES, PARTS = 10, 4  # parts of 3, 3, 3 and 1 images
 
 
 def pretended_ddp(module: Any) -> Any:
@@ -178,8 +178,8 @@ def check_10_5(program: Any) -> str:
     expected = copy.deepcopy(network)
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
-    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch remain
-    forward: list[bool] = []  # of each forward pass: was the network in training mode?
+    loss_function(network(x.flip(0)), y).backward()  # leaves gradients of another batch
+    forward: list[bool] = []  # for each forward pass: was the network in training mode?
     network.register_forward_pre_hook(lambda module, _: forward.append(module.training))
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:

@@ -16,7 +16,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
 TIMEOUT = datetime.timedelta(seconds=77)
 NAMES = ("backend", "init_method", "timeout", "world_size", "rank")
-POSITIONS = ("device_ids", "output_device", "dim", "broadcast_buffers", "init_sync")  # after module
+# Arguments of DDP after module.
+POSITIONS = ("device_ids", "output_device", "dim", "broadcast_buffers", "init_sync")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ Function = Callable[..., Any]
 SPLITS = (  # costs, stages
     *((list(costs), stages) for costs, stages in CASES),
     ([5, 5, 5], 1),
-    ([401, 262, 262, 262, 262, 262, 262, 262, 5], 2),  # as the speed job's layers
+    ([401, 262, 262, 262, 262, 262, 262, 262, 5], 2),  # costs as in the speed job
 )
 
 

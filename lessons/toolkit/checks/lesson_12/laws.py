@@ -11,7 +11,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 Function = Callable[..., Any]
 
 SIZES = (1, 2, 4, 8, 16)
-LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # the points of a line through 0
+LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # y of the points of a line through 0
 BRACKETS = "Put brackets around both differences: (1/S − 1/p) / (1 − 1/p)."
 THREE = "Amdahl's, Gustafson's and the USL's answers"
 

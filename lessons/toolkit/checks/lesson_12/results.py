@@ -74,7 +74,7 @@ OTHERS = {
 
 # Sizes, seconds from start to end, and the size with the smallest cost × time.
 SPOTS: list[tuple[list[int], list[float], int]] = [
-    ([1, 2, 4, 8], [800.0, 400.0, 200.0, 100.0], 8),  # no loss
+    ([1, 2, 4, 8], [800.0, 400.0, 200.0, 100.0], 8),  # a case without losses from scaling
     ([1, 2, 4, 8], [900.0, 500.0, 300.0, 200.0], 8),
     ([1, 2, 4, 8], [700.0, 400.0, 250.0, 175.0], 8),
     ([1, 2, 4, 8], [500.0, 300.0, 200.0, 150.0], 4),
