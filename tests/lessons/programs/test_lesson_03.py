@@ -15,7 +15,7 @@ LESSON = ROOT / "solutions" / "03_baseline"
 def test_an_exercise_instead_of_a_lesson_is_told_what_to_type(typed, where, lessons_command):
     done = lessons_command("check", typed, *where)
     assert done.exit_code == 2
-    assert f"{typed} is one exercise" in done.output
+    assert f"{typed} is an exercise" in done.output
     assert " ".join(["Type: lessons check 03", *where]) in done.output
 
 
