@@ -42,7 +42,7 @@ class Sentences(click.Group):
 def data_group() -> None:
     """Fetch, verify and list the data sets.
 
-    They are searched in the folder that COURSE_DATA names, then in a cache folder
+    It looks in the folder that COURSE_DATA names, then in a cache folder
     (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
     """
 

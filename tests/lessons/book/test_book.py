@@ -150,9 +150,7 @@ def test_a_solution_in_any_text_stops_the_book_and_leaves_the_old_one(small, boo
                     "        total += x\n    return total\n")  # fmt: skip
     done = book()
     assert done.exit_code == 1
-    assert (
-        "no book was made:\ndocs/grading.md contains what solutions/01_small/train.py:7" in done.output
-    )
+    assert "no book was made:\ndocs/grading.md contains what solutions/01_small/" in done.output
     assert "total" not in words(tmp_path / "book" / "docs" / "grading.html")
 
 
