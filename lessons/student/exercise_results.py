@@ -129,9 +129,9 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
 
 
 def fault_of(cell: Any, said: str | None) -> Iterator[str]:
-    """Yield an error that matters from a cell that is not a check.
+    """Yield the error of a cell that is not a check, if it is the student's to correct.
 
-    Other cells may fail because they need a job's output.
+    Other errors are not, because cells may need a job's output.
     """
     if not said or "check" in cell.metadata.tags:
         return

@@ -4,9 +4,9 @@
     foretelling.write("k80_resnet152", 900, 1200)  # your interval, into answers.txt
     foretelling.reveal("k80_resnet152")            # the truth; your interval is now final
 
-The true values are published, so they are no secret. They are only packed, so nobody who reads or
-searches this folder sees them before writing an interval. The grader's own copy is with the
-instructor. An interval gets a date and a seal when it is written. Once its true value has been
+The true values are published, so they are not secret. They are only packed, so nobody who reads or
+searches this folder sees them before writing an interval. The instructor has the grader's copy.
+An interval gets a date and a seal when it is written. Once its true value has been
 shown, it is final: in answers.txt, and in a file in your home folder, so a new copy of the lesson
 begins with your first interval. You can cheat here, but you would learn nothing.
 """

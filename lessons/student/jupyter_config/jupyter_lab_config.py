@@ -1,6 +1,6 @@
 """Configure JupyterLab for `make lab`: open the start page, and show only the lessons.
 
-Jupyter reads this folder's files in addition to those of the user, who may choose otherwise there.
+Jupyter also reads the user's own settings, which may differ.
 """
 
 from lessons.folders import LESSON_NAME, START_PAGE, course_root

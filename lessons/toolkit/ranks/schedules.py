@@ -119,7 +119,7 @@ def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple
     micro_batches: a multiple of stages.
     """
     if micro_batches % stages:
-        raise ValueError(f"{micro_batches} micro-batches are no multiple of {stages} stages")
+        raise ValueError(f"{micro_batches} micro-batches are not a multiple of {stages} stages")
     forward, group = [], stages * pieces
     for count in range(micro_batches * pieces):
         first, inside = count // group * stages, count % group

@@ -1,4 +1,4 @@
-"""Describe parameters: their hash, how far they moved, how far ranks are apart.
+"""Describe parameters: their hash, their change, and the differences between ranks.
 
 Each function reads the parameters in memory while training is stopped. NumPy is imported where it
 is needed, because the record also serves programs without it.

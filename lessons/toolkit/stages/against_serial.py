@@ -125,7 +125,7 @@ def away(
     if [a.shape for a in found] != [a.shape for a in right]:
         return MOST
     ways = [float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True)]
-    least = LEAST * max(ways)  # in an array that hardly moves, rounding is no error
+    least = LEAST * max(ways)  # in an array that hardly changes, rounding is not an error
     # Each array has its own scale: the first layers of a deep network have small gradients.
     # Python's max would skip nan.
     errors = [

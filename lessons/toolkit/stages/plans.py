@@ -88,7 +88,7 @@ def measure_plan(record: Any, plan: Any) -> None:
 
 
 def number(probe: Callable[..., float], *words: Any) -> float:
-    """Return the probe's result; MOST if the function raises an error or returns no number."""
+    """Return the probe's result, or MOST if the function fails or returns no number."""
     try:
         found = probe(*words)
     except Exception as raised:
