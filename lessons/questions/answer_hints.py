@@ -1,7 +1,7 @@
 """Recognise wrong answers by hashes of the right ones.
 
-`lessons build` writes the hashes, so nobody reads a right answer here by accident. Trying all of
-five letters still finds one, but points come from the grader, which has the answers.
+`lessons build` writes the hashes, so nobody reads a right answer here by accident. Somebody
+can still try all five letters, but points come from the grader, which has the answers.
 
 A number is hashed as its cell in a grid, and every cell that the tolerance touches counts as right.
 So a right number never gets a hint, and one that is just outside may get none.

@@ -6,9 +6,10 @@
 
 The true values are published, so they are not secret. They are only packed, so nobody who reads or
 searches this folder sees them before writing an interval. The instructor has the grader's copy.
-An interval gets a date and a seal when it is written. Once its true value has been
-shown, it is final: in answers.txt, and in a file in your home folder, so a new copy of the lesson
-begins with your first interval. You can cheat here, but you would learn nothing.
+
+An interval gets a date and a seal when it is written. It is final once its true value has been
+shown: in answers.txt, and in a file in your home folder, so a new copy of the lesson begins with
+your first interval. You can cheat here, but you would learn nothing.
 """
 
 import base64

@@ -105,7 +105,7 @@ def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> floa
 
 
 def spread(comm: Any, arrays: Sequence[Any]) -> float:
-    """Return the largest difference of a parameter between two ranks; NaN if one is not a number."""
+    """Return the largest difference of a parameter between two ranks; NaN if one is NaN."""
     import numpy as np
     from mpi4py import MPI
 

@@ -47,7 +47,7 @@ def split_excess(split: Callable[..., Any]) -> float:
 
 
 def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
-    """Return the relative time beyond (m + p - 1) turns of both passes, in the worst case."""
+    """Return the largest relative time beyond (m + p - 1) turns of both passes."""
     worst = 0.0
     for stages, micro_batches in SCHEDULES:
         orders = [list(order) for order in schedule(stages, micro_batches, kind)]

@@ -68,5 +68,5 @@ def test_who_waits_for_ever_is_named():
     orders = [[("B", 0), ("F", 0)], [("F", 0), ("B", 0)]]
     with pytest.raises(Deadlock, match=r"stage 0 waits at \('B', 0\); stage 1 waits at \('F', 0\)"):
         timed(orders)
-    with pytest.raises(ValueError, match="no multiple of 4"):
+    with pytest.raises(ValueError, match="not a multiple of 4"):
         interleaved(4, 6, 2)
