@@ -8,7 +8,7 @@ from torch import nn
 
 
 class Text:
-    """The language reference that comes with Python, as numbers: one for each character."""
+    """Python's language reference as numbers, one for each character."""
 
     def __init__(self, test_share=0.1):
         topics = pydoc_data.topics.topics
@@ -35,14 +35,14 @@ class Text:
 
 
 def windows(ids, starts, length):
-    """The characters from each start on, and for each of them the one that follows it."""
+    """Return the characters from each start on, and the character that follows each of them."""
     index = starts[:, None] + torch.arange(length + 1)
     pieces = ids[index]
     return pieces[:, :-1], pieces[:, 1:]
 
 
 class Attention(nn.Module):
-    """Each character collects what it needs from the characters before it."""
+    """A layer in which each character collects what it needs from the characters before it."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -53,7 +53,8 @@ class Attention(nn.Module):
     def forward(self, x):
         batch, length, width = x.shape
         parts = self.queries_keys_values(x).view(batch, length, 3, self.heads, -1)
-        q, k, v = parts.permute(2, 0, 3, 1, 4)  # each: batch, heads, length, width of a head
+        # Each has the shape batch, heads, length, width of a head.
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
         y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
@@ -73,7 +74,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Scores for the next character, after each character of a window."""
+    """A network that gives scores for the next character after each character of a window."""
 
     def __init__(self, characters, length=64, layers=2, width=192, heads=4):
         super().__init__()
@@ -84,7 +85,7 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.scores = nn.Linear(width, characters, bias=False)
         self.apply(initialize)
-        self.scores.weight = self.characters.weight  # reading and writing share one table
+        self.scores.weight = self.characters.weight  # input and output share one table
         for block in self.blocks:  # so that the sum over all blocks starts no larger than one
             for last in (block.attention.out, block.mlp[-1]):
                 last.weight.data /= (2 * layers) ** 0.5
@@ -96,7 +97,7 @@ class GPT(nn.Module):
 
 
 def initialize(layer):
-    """Random weights that keep the size of what goes through them."""
+    """Set random weights that keep the size of the values that pass through them."""
     if isinstance(layer, nn.Embedding):
         nn.init.normal_(layer.weight, std=0.1)
     if isinstance(layer, nn.Linear):
@@ -106,13 +107,13 @@ def initialize(layer):
 
 
 def loss_of(scores, following):
-    """How surprised the network is by the characters that follow: 0 if it knew each of them."""
+    """Return how much the next characters surprise the network: 0 if it predicted each of them."""
     return nn.functional.cross_entropy(scores.flatten(0, 1), following.flatten())
 
 
 @torch.no_grad()
 def write(model, text, prompt="The ", length=300, temperature=0.8, seed=1):
-    """Text that continues the prompt, one character at a time."""
+    """Return text that continues the prompt, one character at a time."""
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(seed)
     ids = text.encode(prompt)

@@ -31,7 +31,7 @@ def share_out(without, network, lr):
     device = next(network.parameters()).device
     mesh = init_device_mesh(device.type, (dist.get_world_size(),))
     before = list(network.parameters())
-    if without == "wrap":  # of the blocks: the whole network is one unit
+    if without == "wrap":  # no wrapped blocks: the whole network is one unit
         fully_shard(network, mesh=mesh)
     else:
         library.shard(network, mesh)
@@ -149,7 +149,7 @@ def main():
     text = Text()
     for without in args.without:
         one_run(without, args, text, rank, size, local_rank, device)
-    if args.without[-1] != "save":  # else the group is broken
+    if args.without[-1] != "save":  # otherwise the group is broken
         dist.destroy_process_group()
 
 

@@ -1,4 +1,4 @@
-"""Six networks, and the devices that shall train each of them."""
+"""Six networks, and the devices to train each of them on."""
 
 from typing import NamedTuple
 

@@ -28,13 +28,13 @@ warnings.filterwarnings("ignore", message="Full backward hook is firing")
 
 
 def start_ranks():
-    """Meet the other ranks. Returns rank, number of ranks, local rank, and this rank's device."""
+    """Meet the other ranks. Return rank, number of ranks, local rank, and this rank's device."""
     me = launched()
     rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "0")  # any that is free
-    gpu = torch.cuda.device_count() >= size  # of this job's one node: each rank its own
+        os.environ.setdefault("MASTER_PORT", "0")  # any free port
+    gpu = torch.cuda.device_count() >= size  # the GPUs of this job's only node, one for each rank
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
@@ -44,14 +44,14 @@ def start_ranks():
 
 
 def gather(value):
-    """What each rank has, in a list, on all of them."""
+    """Return a list of every rank's value, on all ranks."""
     values = [None] * dist.get_world_size()
     dist.all_gather_object(values, value)
     return values
 
 
 def train_step(shared, ids, following, most):
-    """One update. The gradients' norm over all ranks is clipped to `most`."""
+    """Make an update. The gradients' norm over all ranks is clipped to `most`."""
     shared.optimizer.zero_grad()
     loss = loss_of(shared.model(ids), following)
     loss.backward()
@@ -62,7 +62,7 @@ def train_step(shared, ids, following, most):
 
 
 def starts_of(epoch, text, args):
-    """Where the windows of an epoch start, all at different places: the same list on all ranks."""
+    """Return where an epoch's windows start, all at different places, the same on all ranks."""
     generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
     places = torch.randperm(len(text.train) - args.length, generator=generator)
     return places[: args.windows]
@@ -70,7 +70,7 @@ def starts_of(epoch, text, args):
 
 @torch.no_grad()
 def evaluate(model, text, device, length):
-    """Loss, and the share of characters that the network predicts right, in text it never read."""
+    """Return the loss and the share of right predictions, in text that it has never read."""
     starts = torch.arange(0, len(text.test) - length, length)[:256]
     ids, following = (part.to(device) for part in windows(text.test, starts, length))
     scores = model(ids)
@@ -79,7 +79,7 @@ def evaluate(model, text, device, length):
 
 
 def next_loss(shared, text, args, rank, size, device):
-    """Test loss after one more step, on 24 windows of all ranks together, however many they are."""
+    """Return the test loss after one more step, on 24 windows of all ranks together."""
     for group in shared.optimizer.param_groups:
         group["lr"] = args.lr
     starts = starts_of(args.epochs + 1, text, args)[:24]

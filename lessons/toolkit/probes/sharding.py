@@ -30,7 +30,7 @@ MOST = (1e3, 0.05, 1e3, 0.05)
 EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter: see SHARED_FROM
 SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the first stage that shards it
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
-POINTS = 50  # of a phase in the staircase; the reader takes lists of up to 64
+POINTS = 50  # points of a phase in the staircase; the reader takes lists of up to 64
 
 
 def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:

@@ -1,6 +1,4 @@
-"""The public checks: right solutions pass, gaps are called gaps, and each usual mistake gets its
-own advice.
-"""
+"""The public checks: solutions pass, gaps are called gaps, and each mistake gets its advice."""
 
 from advice import assert_advice, failure
 

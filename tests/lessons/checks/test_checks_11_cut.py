@@ -1,4 +1,4 @@
-"""Lesson 11's public checks of what is cut and counted: each mistake has a name."""
+"""Lesson 11's public checks of cut layers and counted bytes: each mistake gets its advice."""
 
 import types
 from pathlib import Path
@@ -12,7 +12,7 @@ LESSON = ROOT / "solutions" / "11_pipeline"
 
 
 def changed(name, *changes):
-    """The solution's module with some of its text changed."""
+    """Return the solution's module with some of its text changed."""
     text = (LESSON / name).read_text(encoding="utf-8")
     for old, new in changes:
         assert text.count(old) == 1, (name, old)

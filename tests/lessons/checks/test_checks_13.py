@@ -1,4 +1,4 @@
-"""Lesson 13's checks: the solution passes, and each mistake has a name."""
+"""Lesson 13's public checks: the solution passes, and each usual mistake gets its advice."""
 
 import types
 from pathlib import Path
@@ -14,7 +14,7 @@ LESSON = ROOT / "solutions" / "13_shard"
 
 
 def changed(name, *changes):
-    """The solution's module with some of its text changed."""
+    """Return the solution's module with some of its text changed."""
     text = (LESSON / name).read_text(encoding="utf-8")
     for old, new in changes:
         assert text.count(old) == 1, (name, old)
@@ -38,7 +38,7 @@ CHECKS = {  # exercise -> its check, the file, and what of it the check takes
 
 
 def students(number, *changes):
-    """What the check of this exercise is given."""
+    """Return the arguments of this exercise's check."""
     function, file, name = CHECKS[number]
     module = changed(file, *changes)
     return function, getattr(module, name) if name else module
@@ -102,14 +102,14 @@ WRONG = [
     ("13.5", "if stage == 3:\n        unit.when", "if stage >= 2:\n        unit.when",
      "sharded only in stage 3"),
     ("13.6", "    dist.all_reduce(squares)\n", "", "only this rank's parts"),
-    ("13.6", ".clamp(max=1)", "", "stays as it is"),
+    ("13.6", ".clamp(max=1)", "", "is not scaled"),
     ("13.6", "(squares.sqrt() + 1e-6)", "squares", "root is missing"),
     ("13.6", "gradient.mul_(factor)", "gradient = gradient * factor", "in place"),
     ("13.6", "dist.all_reduce(squares)", "dist.all_reduce(squares, dist.ReduceOp.AVG)",
      "not the mean"),
     ("13.7", "    for block in model.blocks:\n        fully_shard(block, **how)\n", "",
      "for each block in model.blocks"),
-    ("13.7", "    fully_shard(model, **how)\n", "", "belongs to no block"),
+    ("13.7", "    fully_shard(model, **how)\n", "", "outside the blocks"),
     ("13.7", "fully_shard(block, **how)", 'fully_shard(block, mesh=how["mesh"])', "pass **how"),
     ("13.8", "block.forward, use_reentrant=False", "block.forward, use_reentrant=True",
      "use_reentrant=False"),
@@ -136,12 +136,12 @@ def needs(network, way):
 
 
 def unit(network, way, stage):
-    """What is whole of the largest unit, in this stage only."""
+    """Return the bytes of the largest unit that are whole in this stage only."""
     return unit_of(network, way) if way == stage else 0
 
 
 def with_part(number, factor):
-    """needs with one of its three terms a number of times."""
+    """Return needs with one of its three terms multiplied."""
 
     def wrong(network, way):
         from lessons.toolkit.checks.lesson_13 import arithmetic
@@ -157,7 +157,7 @@ def with_part(number, factor):
 FITTING = [
     (with_part(0, 0), "state is missing"),
     (with_part(1, 0), "whole until they are collected"),
-    (lambda n, way: needs(n, way) - unit(n, way, "zero3"), "parameters and gradients are there"),
+    (lambda n, way: needs(n, way) - unit(n, way, "zero3"), "parameters and gradients are on"),
     (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "both are whole"),
     (with_part(2, 0), "activations are missing"),
     (lambda n, way: needs(n, "zero3" if way == "recompute" else way), "only the inputs"),

@@ -1,4 +1,4 @@
-"""Lesson 11's cut layers on real ranks: what the record says."""
+"""Tests of lesson 11's cut layers on real ranks, and of the record's values."""
 
 import pytest
 from real_runs import ROOT, run
@@ -15,7 +15,7 @@ def measured(found, name):
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_cut_layers_are_the_whole_ones(ranks, tmp_path):
-    """37 numbers and 10 digits: no part is as large as the others."""
+    """With 37 numbers and 10 digits, no part is as large as the others."""
     found = run(LESSON / "tensor_parallel.py", ranks, *SMALL, out=tmp_path)
     assert found.outcome == "completed"
     assert len(found.ranks) == ranks

@@ -1,4 +1,4 @@
-"""Lesson 13 on real ranks: every way is the serial network; what ranks hold, send and save."""
+"""Tests of lesson 13 on real ranks: every way equals the serial network; held and sent bytes."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ BY_HAND = ("zero1", "zero2", "zero3")
 
 
 def started(folder, ranks, program, *words):
-    """What so many ranks print; they have to end well."""
+    """Return what this many ranks print; they have to succeed."""
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     with (folder / "job.out").open("w") as out:
         done = subprocess.run(
@@ -48,7 +48,7 @@ def test_every_way_gives_the_parameters_of_the_serial_network(ranks, tmp_path):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """ranks -> way -> run; with a checkpoint of fsdp."""
+    """Return ranks -> way -> run, with a checkpoint of fsdp."""
     return {
         ranks: started(
             tmp_path_factory.mktemp(f"ranks{ranks}"),

@@ -60,7 +60,7 @@ def wrong_parts(
             wrong[whole / 2 / share] = "The optimizer's own numbers stay float32."
     elif precision == "mixed":
         wrong[2 * whole / share] = "A bfloat16 number has 2 bytes."
-    wrong[n / share] = "That is a count of numbers. How many bytes has each of them?"
+    wrong[n / share] = "That is a count of numbers. How many bytes does each of them have?"
     wrong.pop(right, None)
     return wrong
 
@@ -80,11 +80,14 @@ class Network:
     device_bytes: float = 40 * GB
 
 
-WHOLE = {  # stage -> what a device holds beside its state
+WHOLE = {  # stage -> what a device holds in addition to its state
     2: "The gradients of a unit are whole until they are collected: add the largest unit's.",
-    3: "While a unit computes, all of its parameters and gradients are there: add the largest's.",
+    3: (
+        "While a unit computes, all of its parameters and gradients are on the device: add the "
+        "largest's."
+    ),
 }
-# Not the networks of the lesson.
+# Networks that are not in the lesson.
 CASES = (
     Network(4e9, 0.2e9, "mixed", 30, 0.1 * GB, 0.01 * GB, 3, 4),
     Network(1e9, 0.05e9, "float32", 24, 0.05 * GB, 0.004 * GB, 8, 2),
@@ -112,7 +115,7 @@ def state_of(case: Network, way: str) -> float:
 
 
 def unit_of(case: Network, way: str) -> float:
-    """Return the bytes of what is whole of the largest unit, beside the parts in the state."""
+    """Return the bytes of the largest unit that are whole, beyond the parts in the state."""
     item = {"float32": 4, "mixed": 2}[case.precision]
     return {2: 1, 3: 2}.get(STAGES[way], 0) * item * case.largest
 
@@ -129,7 +132,7 @@ def bytes_needed(case: Network, way: str) -> float:
 
 
 def why_wrong(case: Network, way: str, found: float) -> str:
-    """Return what was done instead, if it is one of the usual mistakes."""
+    """Return the usual mistake that gives this result, if there is one."""
     right, unit, kept = bytes_needed(case, way), unit_of(case, way), activations_of(case, way)
     full = activations_of(case, "zero3")
     mistakes = [
@@ -153,13 +156,13 @@ def why_wrong(case: Network, way: str, found: float) -> str:
             ),
             (
                 right - case.batch * case.block_bytes,
-                "While a block is computed again, all of its activations are there.",
+                "While a block is computed again, all of its activations are in memory.",
             ),
         ]
     for mistake, advice in mistakes:
         if abs(found - mistake) <= 1e-6 * max(abs(found), 1.0):
             return advice
-    return "Compare with the way's row of the table; state.state_bytes gives the three parts."
+    return "Compare with this way's row of the table; state.state_bytes gives the three parts."
 
 
 def described(case: Network) -> str:

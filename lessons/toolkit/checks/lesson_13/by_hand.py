@@ -299,7 +299,7 @@ def wrong_norm(length: float, norm: float, norms: list[float], factor: float) ->
         return abs(length - other) < 1e-4
 
     if factor == 1.0:
-        return "A norm below `most` stays as it is: the factor is at most 1 (clamp)."
+        return "A norm below `most` is not scaled: the factor is at most 1 (clamp)."
     if close(norm):
         return "Nothing was scaled. Scale in place: gradient.mul_(factor)."
     if close(min(norm, 1.0)):
@@ -309,5 +309,5 @@ def wrong_norm(length: float, norm: float, norms: list[float], factor: float) ->
     if close(norm / sum(each**2 for each in norms)):
         return "The root is missing: the norm is the square root of the sum of squares."
     if close(norm / (sum(each**2 for each in norms) / len(norms)) ** 0.5):
-        return "Each rank has other numbers, so take the sum of their squares, not the mean."
+        return "Each rank has different numbers, so take the sum of their squares, not the mean."
     return "The factor is most / norm, with the root of the sum of all squares."

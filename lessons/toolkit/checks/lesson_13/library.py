@@ -89,7 +89,7 @@ def check_13_7(library: ModuleType) -> str:
                     "Loop over model.blocks.",
                 )
             if not wraps(network):
-                advice = "End with fully_shard(model, **how), for what belongs to no block."
+                advice = "End with fully_shard(model, **how), for everything outside the blocks."
                 raise CheckFailed("the network is a unit as well", "only its blocks are", advice)
             with contextlib.suppress(RuntimeError):  # of precisions that do not fit: see below
                 network(torch.ones(2, WIDTH)).sum().backward()
@@ -105,7 +105,7 @@ def check_13_7(library: ModuleType) -> str:
 
 @exercise("13.8")
 def check_13_8(recompute: Function) -> str:
-    """The block keeps its input alone, and gives the same outputs and gradients."""
+    """The block keeps only its input, and gives the same outputs and gradients."""
     import torch
 
     block = small_network().blocks[0].double()
@@ -121,7 +121,7 @@ def check_13_8(recompute: Function) -> str:
             advice = "checkpoint must call the old block.forward with the block's input."
             raise CheckFailed("the block computes what it did", "something else", advice)
         if not found.requires_grad:
-            advice = "Its input needs no gradient here, its weights do: use_reentrant=False."
+            advice = "Its input needs no gradient here, but its weights do: use_reentrant=False."
             raise CheckFailed("the block's weights get gradients", "no gradient at all", advice)
         found.square().sum().backward()
     if len(block.types) != 2:
@@ -142,7 +142,7 @@ def check_13_8(recompute: Function) -> str:
 
 @exercise("13.9")
 def check_13_9(saving: ModuleType) -> str:
-    """A fresh network goes on from the files exactly as the old one does."""
+    """A fresh network continues from the files exactly as the old one does."""
     import torch
 
     def optimizer_of(network: Any) -> Any:
@@ -164,7 +164,7 @@ def check_13_9(saving: ModuleType) -> str:
         saving.save(old, first, f"{folder}/checkpoint")
         saving.load(new, second, f"{folder}/checkpoint")
     if apart(old, new) > 0:
-        advice = "dcp.load fills the dictionaries that it is given; set_state_dict puts them back."
+        advice = "dcp.load fills the dictionaries that it gets; set_state_dict puts them back."
         raise CheckFailed("the parameters of the old network", "other ones", advice)
     step(old, first)
     step(new, second)

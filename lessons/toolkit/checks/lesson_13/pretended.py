@@ -1,4 +1,4 @@
-"""Stand in for torch.distributed, with threads as ranks: the calls that lesson 13 needs."""
+"""A replacement for torch.distributed, with threads as ranks: the calls that lesson 13 needs."""
 
 import contextlib
 import queue

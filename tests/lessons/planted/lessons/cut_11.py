@@ -1,4 +1,4 @@
-"""Lesson 11, what is cut and counted: layers on two ranks."""
+"""Lesson 11, cut layers and counted bytes: layers on two ranks."""
 
 from tests.lessons.planted.table import Job, Mistake
 

@@ -1,4 +1,4 @@
-"""The staircase of memory, from the record of runs."""
+"""Tests of the staircase of memory, from the record of runs."""
 
 import pytest
 from pictures import is_png, words

@@ -1,4 +1,4 @@
-"""What is alive during a step, and what the numbers of lesson 13's record are made of."""
+"""Tests of the memory alive during a step, and of the numbers in lesson 13's record."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from lessons.toolkit.probes import sharding  # noqa: E402
 
 
 class Noted:
-    """A record that keeps what it is told."""
+    """A record that keeps what is measured."""
 
     def __init__(self):
         self.told = {}
