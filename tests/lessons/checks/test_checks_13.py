@@ -70,7 +70,7 @@ WRONG = [
     ("13.1", '"optimizer": 4 *', '"optimizer": item *', "stay float32"),
     ("13.1", "stage >= 2", "stage >= 3", "shards the gradients"),
     ("13.1", "stage >= 3", "stage >= 2", "does not shard the parameters"),
-    ("13.1", '"parameters": item * params', '"parameters": params', "how many bytes has each"),
+    ("13.1", '"parameters": item * params', '"parameters": params', "how many bytes does each"),
     ("13.1", "    return {", "    {", "Return it"),
     ("13.2", "filled[rank * length : (rank + 1) * length].clone()", "flat", "nothing is sharded"),
     ("13.2", ".clone()\n", "\n", "is a view"),
