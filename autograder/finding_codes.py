@@ -50,6 +50,7 @@ class FindingCode(StrEnum):
     NOTHING_FOUND = auto(), LOOK, "No files found that can be graded"
     MARKED_LATE = "marked late"  # but the platform does not say how late
     TIMES_DIFFER = "times differ"
+    TIME_UNREAD = "time unread"
     LATEST_COUNTS = "latest counts"
     SAME_TIME = "same time"
     SEVERAL_FOLDERS = "several folders"
@@ -61,6 +62,9 @@ class FindingCode(StrEnum):
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
     ARCHIVE_KIND = "archive kind"  # a kind of archive that is not read
+    ARCHIVE_CLOSED = "archive closed"  # archives are opened when a class is collected
+    ARCHIVE_WITHIN = "archive within"  # another archive
+    FILE_DAMAGED = "file damaged"  # in an archive
     ARCHIVE_LEFT_OUT = "archive left out"
     ARCHIVE_UNOPENED = "archive unopened"
     ARCHIVE_DAMAGED = "archive damaged"

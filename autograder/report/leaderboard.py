@@ -19,7 +19,7 @@ from autograder.safe_text import printable, shortened
 from autograder.settings.known_as import owners
 from autograder.settings.roster import Person
 from autograder.settings.rubric_schema import Profile, Rubric
-from autograder.settings.strict_csv import read_csv
+from autograder.strict_csv import read_csv
 from autograder.submissions.claims import Claim, WhoIs, one_spelling, plain
 from autograder.verdict import Grade, Point, RunSummary
 from autograder.wording import counted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.strict_csv import read_csv
+from autograder.strict_csv import read_csv
 from autograder.submissions.claims import Claim, WhoIs
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.students import Student

@@ -16,8 +16,8 @@ from autograder.safe_text import shortened
 from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy, Regrade
 from autograder.settings.regrades import read_regrade
 from autograder.settings.rubric_schema import Rubric
-from autograder.settings.strict_csv import read_csv
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
+from autograder.strict_csv import read_csv
 from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
@@ -68,7 +68,7 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
     handed_in: dict[Key, str] = {}
     for where, key, row in rows(files.times, "time"):
         _once(handed_in, key, where)
-        handed_in[key] = _moment(row["time"], where).isoformat()
+        handed_in[key] = read_moment(row["time"], where).isoformat()
     asked: dict[Key, tuple[Regrade, ...]] = {}
     for where, key, row in rows(files.regrades, "says", "check"):
         request = read_regrade(row, rubrics[key[1]], where)
@@ -131,7 +131,7 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         lesson = _lesson(name, rubrics, where)
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
-        _moment(time, where)
+        read_moment(time, where)
         due[lesson] = time
     for field in ("penalty_a_day", "free_days", "latest_days"):
         if field in late.model_fields_set and not due:
@@ -163,7 +163,7 @@ def _number(text: str, where: str, what: str, instead: str = "") -> float:
     return float(text)
 
 
-def _moment(text: str, where: str) -> datetime:
+def read_moment(text: str, where: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

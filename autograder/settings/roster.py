@@ -10,7 +10,7 @@ import click
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import Policy
-from autograder.settings.strict_csv import read_csv
+from autograder.strict_csv import read_csv
 from autograder.wording import counted
 
 # Accepted names of a roster's columns. The first one is ours; nbgrader's export is included.

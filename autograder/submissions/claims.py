@@ -55,6 +55,7 @@ class Known:
 
     students: tuple[str, ...] = ()
     doubt: str = ""
+    may_be: tuple[str, ...] = ()  # students who share the name, where nothing says which is meant
 
 
 WhoIs = Callable[[Claim], Known]

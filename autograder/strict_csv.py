@@ -19,9 +19,15 @@ Row = tuple[str, dict[str, str]]  # file:line, and the cells by column name
 
 
 def read_csv(
-    path: Path | None, needed: Sequence[str], optional: Collection[str] | None = None
+    path: Path | None,
+    needed: Sequence[str],
+    optional: Collection[str] | None = None,
+    empty: Collection[str] = (),
 ) -> Iterator[Row]:
-    """Yield the rows. Columns may have any order and case; others only without `optional`."""
+    """Yield the rows. Columns may have any order and case; others only without `optional`.
+
+    Columns of `empty` are needed, but their cells may be empty.
+    """
     if path is None:
         return
     lines = _lines(path)
@@ -36,7 +42,7 @@ def read_csv(
             )
         row = dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=True))
         for name in needed:
-            if not row.get(name):
+            if not row.get(name) and name not in empty:
                 raise SettingsError(f"{where}: `{name}` is empty")
         yield where, row
 

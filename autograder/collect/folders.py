@@ -1,0 +1,47 @@
+"""Folders and archives of students, named by hand.
+
+ada/02_serial/…
+01 Ada/work.zip
+Lovelace_Ada.tar.gz
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.collect.download import (
+    Entry,
+    Item,
+    is_clone,
+    is_dir,
+    listed,
+    name_without_ending,
+)
+from autograder.submissions.claims import Claim, WhoIs
+from autograder.submissions.kinds import is_package
+from autograder.submissions.lesson_names import hinted_lesson
+
+
+def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
+    return any(is_dir(entry) or is_package(entry.name) for entry in entries)
+
+
+def are_students(entries: Sequence[Entry]) -> bool:
+    """Return whether these have lessons in them, or are archives, and are no lessons themselves."""
+    if any(hinted_lesson(name_without_ending(entry)) for entry in entries):
+        return False
+    packed = [entry for entry in entries if is_package(entry.name) and not is_dir(entry)]
+    return len(packed) > 1 or any(
+        hinted_lesson(inner.name)
+        for entry in filter(is_dir, entries)
+        for inner in filter(is_dir, listed(Path(entry.path)))
+    )
+
+
+def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
+    """`x-ada` may be ada's repository, if it is one; else it is anybody's."""
+    for entry in entries:
+        if entry.is_symlink() or not (is_dir(entry) or is_package(entry.name)):
+            continue
+        name = name_without_ending(entry)
+        repository = name if is_dir(entry) and is_clone(entry) else ""
+        yield Item(Path(entry.path), (Claim(name, ends_with=repository),))

@@ -1,0 +1,144 @@
+"""`autograder collect`: a platform's download becomes a class that can be graded."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from autograder.collect import groups, moodle, times
+from autograder.collect.collect import Collected, Wanted, collect, seems_from
+from autograder.collect.platforms import PLATFORMS
+from autograder.commands.options import FILE, FOLDER, THERE
+from autograder.safe_text import printable, shortened
+from autograder.settings import rubric
+from autograder.settings.known_as import who_is
+from autograder.settings.roster import Person, read_roster
+from autograder.submissions.claims import nobody
+from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.manifest import NAME
+from autograder.wording import counted
+
+MOST_NAMED = 8
+
+
+@click.command()
+@click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="Where it comes from.")
+@click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
+@click.option("--lesson", help="The lesson of everything in it. Default: each file says its own.")
+@click.option("--latest", is_flag=True, help="Of several attempts the last alone counts.")
+@click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
+@click.option("--groups", "group_file", type=FILE, help="CSV: group, student, lesson.")
+@click.option("--times", "time_file", type=FILE, help="CSV: student, lesson, time of submission.")
+@click.option(
+    "--worksheet",
+    type=FILE,
+    multiple=True,
+    help="Moodle's grading worksheet: knows addresses and times of submission.",
+)
+@click.option("--timezone", metavar="ZONE", help="Of the worksheet; else this machine's.")
+@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
+def collect_command(
+    downloads: tuple[Path, ...],
+    platform: str | None,
+    into: Path,
+    lesson: str | None,
+    latest: bool,
+    roster: Path | None,
+    group_file: Path | None,
+    time_file: Path | None,
+    worksheet: tuple[Path, ...],
+    timezone: str | None,
+    rubrics: Path,
+) -> None:
+    """Sort DOWNLOADS of a platform, folders or zips, into CLASS/<student>/<lesson>/.
+
+    CLASS/manifest.csv says whose each folder is, and what is doubtful. Edit it: your edits stay
+    when you collect again, and `autograder grade CLASS` follows it.
+
+    Exit code 0: collected; 1: collected, and some rows have doubts; 2: usage, nothing collected.
+    """
+    if platform is None:
+        raise click.UsageError(without_platform(downloads[0]))
+    check_apart(downloads, into)
+    people = read_roster(roster)
+    asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
+    together = groups.read_groups(group_file, who_is(people, {}), people, asked)
+    known = who_is(people, groups.by_name(together)) if people or together else nobody
+    wanted = Wanted(
+        platform,
+        {name: one.answers.keys() for name, one in asked.items()},
+        known,
+        lesson_named(lesson, asked),
+        latest,
+        moodle.read_worksheets(worksheet),
+        zone_named(timezone),
+        together,
+        times.read_times(time_file, who_is(people, {}), asked),
+    )
+    done = collect(downloads, into, wanted)
+    for line in report(done, into, people):
+        click.echo(line)
+    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
+
+
+def without_platform(download: Path) -> str:
+    name = shortened(download)
+    if found := seems_from(download):
+        return f"{name} looks like a download from {found}: give --from {found}"
+    return f"{name} looks like no platform's download; give --from, one of {', '.join(PLATFORMS)}"
+
+
+def check_apart(downloads: Sequence[Path], into: Path) -> None:
+    home = into.resolve()
+    for download in downloads:
+        place = download.resolve()
+        if home.is_relative_to(place) or place.is_relative_to(home):
+            raise click.UsageError(f"--into {into} lies in {download} or around it; choose another")
+
+
+def lesson_named(text: str | None, lessons: Sequence[str]) -> str:
+    if text is None:
+        return ""
+    if found := lesson_among(text, lessons):
+        return found
+    raise click.UsageError(
+        f"there is no rubric for lesson {text!r}; there are {', '.join(sorted(lessons))}"
+    )
+
+
+def zone_named(name: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.UsageError(
+            f"no timezone is called {name!r}; use one like Europe/Berlin"
+        ) from None
+
+
+def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
+    students = {student for row in done.new for student in row.owners}
+    submissions = counted(len(done.new), "submission")
+    lines = [f"{submissions} of {counted(len(students), 'student')} collected into {into}."]
+    doubtful = [row.folder for row in done.rows.values() if row.doubts]
+    if doubtful:
+        lines.append(f"Doubts, to be settled in {into / NAME}: {some(doubtful)}")
+    if done.kept:
+        lines.append(f"A later attempt was there already: {some(done.kept)}")
+    if nobody_of := [row.folder for row in done.rows.values() if not row.owners]:
+        lines.append(f"Not graded, because no student is named: {some(nobody_of)}")
+    if done.nobodys:
+        lines.append(f"Nobody's: {some(done.nobodys)}")
+    everybody = {student for row in done.rows.values() for student in row.owners}
+    if people and (absent := sorted(people.keys() - everybody)):
+        lines.append(f"Nothing from: {some(absent)}")
+    if people and (strange := sorted(everybody - people.keys())):
+        lines.append(f"Not in the roster: {some(strange)}")
+    return lines
+
+
+def some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(printable(name, 80) for name in names[:MOST_NAMED]) + more
