@@ -10,7 +10,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "autograder.commands.collect:collect_command",
         "Sort a platform's download into a class.",
     ),
-    "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
+    "grade": ("autograder.commands.grade:grade_command", "Grade a class of submissions."),
+    "check-mine": (
+        "autograder.commands.check_mine:check_mine_command",
+        "Grade your own folder before you submit it.",
+    ),
     "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
     "feedback": (

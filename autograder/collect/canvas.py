@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.collect.download import Entry, Item, numbers_of
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.kinds import TYPED
 
 NAME = re.compile(

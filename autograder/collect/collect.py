@@ -21,8 +21,8 @@ from autograder.collect.times import Times, with_times
 from autograder.collect.write_class import remove_scratch, write_folder
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
+from autograder.settings.claims import WhoIs
 from autograder.submissions import doubts
-from autograder.submissions.claims import WhoIs
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import COPIED, WORK, Kind, is_clutter, kind_of, stem

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import SettingsError
-from autograder.submissions.claims import Claim
+from autograder.settings.claims import Claim
 from autograder.submissions.kinds import is_clutter, is_package, stem
 from autograder.submissions.regular_files import why
 

@@ -16,7 +16,7 @@ from autograder.collect.download import (
     listed,
     name_without_ending,
 )
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.kinds import is_package
 from autograder.submissions.lesson_names import hinted_lesson
 

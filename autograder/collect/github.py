@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.collect.download import Entry, Item, is_clone, is_dir
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 
 FOLDER = re.compile(

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from autograder.collect.download import Entry, Item
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.regular_files import open_regular
 
 EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"

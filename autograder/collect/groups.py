@@ -7,8 +7,8 @@ from pathlib import Path
 from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
+from autograder.settings.claims import Claim, WhoIs
 from autograder.strict_csv import read_csv
-from autograder.submissions.claims import Claim, WhoIs
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of

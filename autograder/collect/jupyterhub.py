@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.collect.download import Entry, Item
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 
 INNER = "inbound"
 NAME = re.compile(

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from autograder.collect.download import Entry, Item, is_dir, numbers_of
 from autograder.errors import SettingsError
+from autograder.settings.claims import Claim, WhoIs
 from autograder.strict_csv import read_csv
-from autograder.submissions.claims import Claim, WhoIs
 from autograder.submissions.kinds import TYPED
 
 NAME = re.compile(

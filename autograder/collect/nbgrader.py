@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder.collect.download import Entry, Item, is_dir, listed
-from autograder.submissions.claims import Claim, WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.class_folder import noted_time
 from autograder.submissions.kinds import TIMESTAMP
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from autograder.codes import FindingCode
 from autograder.collect.download import Item
 from autograder.safe_text import printable
-from autograder.submissions.claims import Known, WhoIs, one_spelling
+from autograder.settings.claims import Known, WhoIs, one_spelling
 from autograder.submissions.doubts import Doubt
 
 LONGEST_FOLDER = 100

@@ -7,9 +7,9 @@ from pathlib import Path
 from autograder.collect.groups import lesson_named
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
+from autograder.settings.claims import Claim, WhoIs
 from autograder.settings.read_policy import read_moment
 from autograder.strict_csv import read_csv
-from autograder.submissions.claims import Claim, WhoIs
 from autograder.submissions.manifest import Row
 
 Times = dict[tuple[str, str], str]  # student and lesson -> time

@@ -13,9 +13,9 @@ from autograder.collect.platforms import PLATFORMS
 from autograder.commands.options import FILE, FOLDER, THERE
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
+from autograder.settings.claims import nobody
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
-from autograder.submissions.claims import nobody
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import NAME
 from autograder.wording import counted

@@ -35,8 +35,8 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     check_complete(found)
     check_alike(found, fingerprints(options))
     settings, people = load(options)
-    done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
-    everybody = {one.student for one in done}
+    done = sorted((one for part in found for one in part.done), key=lambda one: one.unit)
+    everybody = students_of(found)
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     with whole_class(out):
@@ -98,13 +98,17 @@ def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
             f"the shards were graded with other {called(name)} than are given now: give `merge` "
             "the options of `grade`"
         )
-    everybody = digest_of(done.student for one in parts for done in one.done)
+    everybody = digest_of(students_of(parts))
     for one in parts:
         if one.everybody != everybody:
             raise SettingsError(
                 f"{one.path} is a part of another set of students: somebody came or went while "
                 "the class was graded. Grade all shards again; what did not change goes fast"
             )
+
+
+def students_of(parts: Sequence[GradedShard]) -> set[str]:
+    return {row.student for part in parts for done in part.done for row in done.rows}
 
 
 def unlike(one: dict[str, str], other: dict[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
-from autograder.settings import strict_csv
+from autograder import strict_csv
 
 # 1,000 is not changed: it is a thousand in some places and one in others
 NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.safe_text import shortened
-from autograder.settings.roster import Person
-from autograder.submissions.claims import (
+from autograder.settings.claims import (
     Claim,
     Known,
     WhoIs,
@@ -16,6 +15,7 @@ from autograder.submissions.claims import (
     unnumbered,
     without_accents,
 )
+from autograder.settings.roster import Person
 
 NAMES = ".names"  # below the folder of grades: all identifiers of each student
 KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")

@@ -16,6 +16,11 @@ ELSE = "A folder is called after another lesson than its outputs are of"
 MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
 
 
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
 def rows(result) -> dict[str, list[str]]:
     (student,) = {line[0] for line in result.table}
     assert student == "ada"

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from autograder.submissions import archives
+from autograder.collect import archives
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.packages import (
     files_of_a_lesson,
@@ -17,6 +17,11 @@ from tests.autograder.submissions.packages import (
     tar_of,
     zip_of,
 )
+
+
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
 
 
 @pytest.mark.parametrize("name", ["ada.zip", "ada.tar.gz", "ada/work.zip", "ada/02_serial/all.tgz"])

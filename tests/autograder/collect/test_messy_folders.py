@@ -16,6 +16,11 @@ from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, wr
 NOT_READ = ": this kind of archive is not read; .zip and .tar.gz are"
 
 
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
 def rows(result) -> dict[tuple[str, str], list[str]]:
     return {(line[0], line[1]): line[2:] for line in result.table}
 

@@ -1,12 +1,10 @@
-"""Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
+"""Grade one submission: read the files, judge, and say it as a Grade."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.hand_ins import as_seconds, settle
-from autograder.classroom.owners import owners, run_again_as
 from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.codes import FindingCode, GradeStatus
@@ -17,16 +15,15 @@ from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
-from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import WrittenAnswer
-from autograder.submissions.folders import Folder, opened
-from autograder.submissions.one_lesson import answers_by_content, answers_of, join_places
+from autograder.submissions.class_folder import Submission
+from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
 from autograder.submissions.programs import read_programs
 from autograder.submissions.report import report_of
-from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
@@ -41,7 +38,12 @@ from autograder.verdict import (
 )
 
 # Their titles do not say what was left out.
-SAYS_LITTLE = (FindingCode.ARCHIVE_LEFT_OUT, FindingCode.LEFT_OUT)
+SAYS_LITTLE = (
+    FindingCode.ARCHIVE_LEFT_OUT,
+    FindingCode.ARCHIVE_WITHIN,
+    FindingCode.FILE_DAMAGED,
+    FindingCode.LEFT_OUT,
+)
 UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
@@ -49,68 +51,22 @@ UNSURE = {
 SHORT = 100  # characters of what stands in the class's table in place of a title
 
 
-def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
-    """All lessons that a student handed in, in the order of the lessons."""
-    grades = mark_places(student, settings, student.name)
-    if not any(partner.places for partner, _ in student.partners):
-        return grades
-    return with_partners(student, settings, grades)
+def mark(submission: Submission, settings: ClassSettings) -> Grade:
+    """Return the grade of a submission, in the name of its first student."""
+    students = submission.students
+    try:
+        files = read_places(submission.lesson, submission.places, settings.ids)
+        for doubt in doubts_about(submission):
+            files.doubt(doubt)
+        grade = mark_files(files, settings, students, submission.owner)
+        return to_show(replace(grade, handed_in=submission.submitted))
+    except Exception as error:  # ours, not the student's: say so and grade the rest
+        return grader_error(students[0], submission.lesson or "?", settings, error)
 
 
-def mark_places(student: Student, settings: ClassSettings, handed_in_by: str) -> list[Grade]:
-    grades = []
-    ids = {lesson: known.answers.keys() for lesson, known in settings.rubrics.items()}
-    every_id = {id_ for known in ids.values() for id_ in known}
-    with opened(student) as folders:
-        for folder in folders:
-            answers_by_content(folder, every_id)
-        for folder in one_folder_a_lesson(folders, ids):
-            try:
-                folder.handed_in_by = handed_in_by
-                grade = mark_folder(student.name, folder, settings)
-                grades.append(to_show(grade))
-            except Exception as error:  # ours, not the student's: say so and grade the rest
-                grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
-    return grades
-
-
-def with_partners(
-    student: Student, settings: ClassSettings, grades: Sequence[Grade]
-) -> list[Grade]:
-    """One hand-in counts for all of a group: for a lesson that a student handed in nothing for, the
-    partner's that was handed in last, else that of the first by name. What of a student's own could
-    not be read is said all the same."""
-    unread = {grade.lesson: grade for grade in grades if grade.status == GradeStatus.MISSING}
-    mine = {grade.lesson: grade for grade in grades if grade.status != GradeStatus.MISSING}
-    theirs: dict[str, list[Grade]] = {}
-    for partner, lesson in student.partners:
-        if not partner.places:
-            continue
-        places = replace(partner, name=student.name, partners=())
-        for grade in mark_places(places, settings, partner.name):
-            if (
-                grade.lesson in mine
-                or grade.status == GradeStatus.MISSING
-                or lesson not in (None, grade.lesson)
-            ):
-                continue
-            said = to_show(replace(grade, findings=(by_partner(partner.name), *grade.findings)))
-            theirs.setdefault(grade.lesson, []).append(said)
-    for lesson, found in theirs.items():
-        mine[lesson] = max(found, key=lambda grade: as_seconds(grade.handed_in) or 0.0)
-    loose = unread.pop(NO_LESSON, None) if mine else None
-    kept = unread | mine
-    first, *others = [kept[lesson] for lesson in sorted(kept)]
-    if loose and [finding.code for finding in loose.findings] != [FindingCode.NOTHING_FOUND]:
-        look = tuple(dict.fromkeys([*first.look, *loose.look]))
-        first = replace(first, findings=(*first.findings, *loose.findings), look=look)
-    return [first, *others]
-
-
-def by_partner(name: str) -> Finding:
-    expected, found = "one hand-in for a group", "it counts for every member"
-    name = shortened(name, 60)
-    return make_finding("collect", FindingCode.BY_PARTNER, expected, found, (), name=name)
+def doubts_about(submission: Submission) -> list[Doubt]:
+    late = submission.late and not submission.submitted
+    return [*submission.doubts, *([Doubt(FindingCode.MARKED_LATE, "", "late")] if late else [])]
 
 
 def to_show(grade: Grade) -> Grade:
@@ -147,24 +103,24 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
     return to_show(grade)
 
 
-def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
-    settle(folder, settings.latest)
-    join_places(folder)
-    if not folder.outputs and not folder.answers:
-        return nothing_found(student, folder, settings)
-    known = settings.rubrics.get(folder.lesson or "")
-    runs = read_runs(folder, own_readers(known))
-    folder.findings += [*not_read(runs), *copied(runs)]
-    lesson = folder.lesson or lesson_named(runs)
+def mark_files(
+    files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
+) -> Grade:
+    """`owner`: the group or student that the submission is named after."""
+    if not files.has_work:
+        return nothing_found(students[0], files, settings)
+    runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
+    files.findings += [*not_read(runs), *copied(runs)]
+    lesson = files.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
-        return no_rubric(student, lesson, folder, settings)
-    hand_in, findings = hand_in_of(folder, runs, rubric, settings)
+        return no_rubric(students[0], lesson, files, settings)
+    hand_in, findings = hand_in_of(files, runs, rubric, settings)
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    seen, texts = evidence_on(hand_in, named, student, folder, settings)
+    seen, texts = evidence_on(hand_in, named, [*students, owner], files, settings)
     grade = Grade(
-        student=student,
+        student=students[0],
         lesson=lesson,
         title=rubric.title,
         profile=settings.profile,
@@ -177,33 +133,31 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         findings=(*findings, *judged.findings, *seen.findings),
         runs=summaries(hand_in, runs, list(named.values())),
         programs=texts,
-        handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))
 
 
 def hand_in_of(
-    folder: Folder, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
+    files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
 ) -> tuple[HandIn, list[Finding]]:
     """Return what is judged, and the findings on its files and answers."""
     unread: list[WrittenAnswer] = []
-    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
-    answers, about_answers = answers_of(folder.answers, every_id, unread)
-    report, about_report = report_of(folder.reports)
-    findings = [*folder.findings, *about_answers, *about_report]
+    answers, about_answers = answers_of(files.answers, settings.ids, unread)
+    report, about_report = report_of(files.reports)
+    findings = [*files.findings, *about_answers, *about_report]
     packed = [one for one in findings if one.kind == PACKED]
     hand_in = HandIn(
         rubric=rubric,
         runs=runs,
         answers=answers,
-        answers_file=next(iter(folder.answers.values()), None),
+        answers_file=next(iter(files.answers.values()), None),
         report=report,
         profile=settings.profile,
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
         unread=unread,
         unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
-        other_ids=every_id,
+        other_ids=settings.ids,
     )
     return hand_in, findings
 
@@ -211,34 +165,37 @@ def hand_in_of(
 def evidence_on(
     hand_in: HandIn,
     named: Mapping[str, Run],
-    student: str,
-    folder: Folder,
+    owners: Sequence[str],
+    files: LessonFiles,
     settings: ClassSettings,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Examine the runs and programs. `named` are the runs that count, by their rubric's names."""
+    """Examine the runs and programs. `named` are the runs that count, by their rubric's names;
+    `owners` the students, and last what the submission is named after, which may be a group."""
     lesson, counted = hand_in.rubric.lesson, list(named.values())
-    by = run_again_as(folder, student)
+    by = dict.fromkeys(owners)
     reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     sources = examine.Sources(
         settings.jobs,
-        [settings.logins.get(owner) for owner in owners(folder, student)],
+        [settings.logins.get(owner) for owner in owners[:-1]],
         hand_in.references,
         runs_again(hand_in, named, reruns),
     )
     seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
     released = settings.released.get(lesson, {})
-    return programs.with_programs(seen, counted, read_programs(folder.programs), released)
+    return programs.with_programs(seen, counted, read_programs(files.programs), released)
 
 
-def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
+def no_rubric(
+    student: str, lesson: str | None, files: LessonFiles, settings: ClassSettings
+) -> Grade:
     there = ", ".join(sorted(settings.rubrics))
     finding = make_finding(
         "collect",
         FindingCode.LESSON_UNKNOWN,
         f"a folder named after one of the lessons {there}",
-        shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
-        [Where(name, 0) for name in list(folder.outputs.values())[:3]],
-        "name the folder like `02_serial`, or give --lesson",
+        shortened(lesson) if lesson else f"{len(files.outputs)} outputs without a lesson",
+        [Where(name, 0) for name in list(files.outputs.values())[:3]],
+        "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
     )
     return Grade(
         student=student,
@@ -248,28 +205,21 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         status=GradeStatus.NO_RUBRIC,
         score=None,
         max_score=0,
-        findings=(*folder.findings, finding),
-        look=to_look_at([*folder.findings, finding]),
+        findings=(*files.findings, finding),
+        look=to_look_at([*files.findings, finding]),
     )
 
 
-def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grade:
+def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
     """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
-    something could not be opened, that is all that there is to say. Which lesson was meant, the
-    name of a folder or an archive may say."""
-    named = folder.named & settings.rubrics.keys()
-    lesson = folder.lesson or (min(named) if len(named) == 1 else NO_LESSON)
+    something could not be opened, that is all that there is to say."""
+    lesson = files.lesson or NO_LESSON
     rubric = settings.rubrics.get(lesson)
-    only = f", only {', '.join(folder.others)}" if folder.others else ""
-    finding = make_finding(
-        "collect",
-        FindingCode.NOTHING_FOUND,
-        "outputs of jobs and answers.txt",
-        f"no file of these kinds{only}",
-        [Where(name, 0) for name in folder.others],
-        "hand in the lesson's folder with its outputs",
+    only = f", only {', '.join(files.others)}" if files.others else ""
+    doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
+    findings = tuple(files.findings) or (
+        replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others)),
     )
-    findings = tuple(folder.findings) or (finding,)
     return Grade(
         student=student,
         lesson=shortened(lesson),
