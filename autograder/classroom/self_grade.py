@@ -11,7 +11,7 @@ from autograder.classroom.one_submission import mark_files, to_show
 from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.submissions.lesson_names import folder_lesson
 from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade, Part
 
 YOU = "you"
@@ -71,7 +71,7 @@ def below(place: Path, settings: ClassSettings) -> list[Path]:
 
 def lesson_in(place: Path, settings: ClassSettings) -> str | None:
     name = place.resolve().name
-    return lesson_among(name, settings.rubrics) or lesson_of(name)
+    return folder_lesson(name, settings.rubrics)
 
 
 def grade_yourself(

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, attempts, gradescope, merge, moodle
+from autograder.collect import archives, attempts, folders, gradescope, merge, moodle
 from autograder.collect.download import Item, listed
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lessons import Ids, named_lesson, sort_out
@@ -21,7 +21,7 @@ from autograder.collect.times import Times, with_times
 from autograder.collect.write_class import remove_scratch, write_folder
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import WhoIs
+from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions import doubts
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
@@ -108,6 +108,13 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
     platform = PLATFORMS[wanted.platform]
     place = download if download.is_dir() else unpacked(download, stack, done)
     place = below_wrapper(place, platform)
+    if platform is folders and folders.are_of_one_student(listed(place)):
+        if download.is_dir():
+            raise SettingsError(
+                f"{shortened(download)} looks like one student's folder: give the one above it"
+            )
+        yield Item(download, (Claim(stem(download.name)),))
+        return
     found = list(platform.items(place, listed(place), wanted.who))
     if not found:
         raise SettingsError(nothing_in(download, place, wanted.platform))

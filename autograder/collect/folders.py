@@ -5,6 +5,7 @@ ada/02_serial/…
 Lovelace_Ada.tar.gz
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from autograder.collect.download import (
     name_without_ending,
 )
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions.kinds import is_package
+from autograder.submissions.kinds import WORK, Kind, is_package, kind_of
 from autograder.submissions.lesson_names import hinted_lesson
 
 
@@ -35,6 +36,18 @@ def are_students(entries: Sequence[Entry]) -> bool:
         for entry in filter(is_dir, entries)
         for inner in filter(is_dir, listed(Path(entry.path)))
     )
+
+
+LESSON = re.compile(r"\d\d(_[a-z]\w*)?\Z")  # as the course names its folders; `02 Ben` is a student
+
+
+def are_of_one_student(entries: Sequence[Entry]) -> bool:
+    """Return whether these are the lessons of one student, or files of one."""
+    if any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries):
+        return not any(map(is_dir, entries))
+    own = [entry for entry in entries if is_dir(entry) and LESSON.match(entry.name)]
+    inside = (kind_of(one.name) for entry in own for one in listed(Path(entry.path)))
+    return bool(own) and len(own) == len(entries) and Kind.OUTPUT in inside
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:

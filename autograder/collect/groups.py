@@ -8,6 +8,7 @@ from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
+from autograder.settings.read_policy import student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import AND, Row
@@ -24,10 +25,10 @@ def read_groups(
     found: dict[tuple[str, str], list[str]] = {}
     taken: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
-        known = who(Claim(row["student"])).students
-        if roster and not known:
+        known = who(Claim(row["student"]))
+        student = student_meant(known, row["student"], where)
+        if roster and not known.students:
             raise SettingsError(f"{where}: nobody in the roster is {shortened(row['student'])!r}")
-        student = known[0] if known else row["student"]
         lesson = lesson_named(row.get("lesson", ""), lessons, where)
         for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
             if (student, other) in taken and (lesson is EVERY or other in (lesson, EVERY)):

@@ -20,8 +20,8 @@ from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import Kind, stem
 from autograder.submissions.lesson_names import (
     claims_lesson,
+    folder_lesson,
     hinted_lesson,
-    lesson_among,
     lesson_of,
 )
 from autograder.submissions.programs import read_program
@@ -40,7 +40,7 @@ Lessons = dict[str, list[Piece]]  # "": not known
 def named_lesson(name: PurePath, ids: Ids) -> str:
     """Return the lesson that a folder or an archive around a file is named after."""
     parts = [*name.parts[:-1], name.name if stem(name.name) != name.name else ""]
-    found = (lesson_among(stem(part), ids) or lesson_of(stem(part)) for part in parts)
+    found = (folder_lesson(stem(part), ids) for part in parts)
     return next(filter(None, found), "")
 
 

@@ -8,7 +8,7 @@ from autograder.collect.groups import lesson_named
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.settings.read_policy import read_moment
+from autograder.settings.read_policy import read_moment, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.manifest import Row
 
@@ -19,8 +19,7 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
     """Read student,lesson,time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
-        known = who(Claim(row["student"])).students
-        student = known[0] if len(known) == 1 else row["student"]
+        student = student_meant(who(Claim(row["student"])), row["student"], where)
         key = student, lesson_named(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(

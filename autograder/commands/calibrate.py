@@ -25,7 +25,7 @@ from autograder.settings.calibration import FIRST_ACCURACY, of_run, on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.class_folder import listed
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
 ALWAYS = (FIRST_ACCURACY,)
@@ -66,11 +66,11 @@ def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
     """Yield the files of each lesson's folder. Several folders that are no lessons are a class,
     whose speeds are no reference."""
     lessons = [path.stem for path in rubric.files_in(rubrics)]
-    if lesson := lesson_among(runs.resolve().name, lessons):
+    if lesson := folder_lesson(runs.resolve().name, lessons):
         yield read_places(lesson, [runs])
         return
     entries = [Path(entry.path) for entry in listed(runs)] if runs.is_dir() else [runs]
-    named = {one: lesson_among(one.name, lessons) or lesson_of(one.name) for one in entries}
+    named = {one: folder_lesson(one.name, lessons) for one in entries}
     others = [one.name for one in entries if one.is_dir() and not named[one]]
     if len(others) > 1:
         some = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")

@@ -1,8 +1,10 @@
 """`autograder collect`: a platform's download becomes a class that can be graded."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
@@ -23,6 +25,23 @@ from autograder.wording import counted
 MOST_NAMED = 8
 
 
+@dataclass(frozen=True, slots=True)
+class CollectOptions:
+    """The options of the command, under the names that click gives them."""
+
+    downloads: tuple[Path, ...]
+    platform: str | None
+    into: Path
+    lesson: str | None
+    latest: bool
+    roster: Path | None
+    groups: Path | None
+    times: Path | None
+    worksheet: tuple[Path, ...]
+    timezone: str | None
+    rubrics: Path
+
+
 @click.command()
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="Where it comes from.")
@@ -30,8 +49,8 @@ MOST_NAMED = 8
 @click.option("--lesson", help="The lesson of everything in it. Default: each file says its own.")
 @click.option("--latest", is_flag=True, help="Of several attempts the last alone counts.")
 @click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
-@click.option("--groups", "group_file", type=FILE, help="CSV: group, student, lesson.")
-@click.option("--times", "time_file", type=FILE, help="CSV: student, lesson, time of submission.")
+@click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
+@click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
 @click.option(
     "--worksheet",
     type=FILE,
@@ -40,19 +59,7 @@ MOST_NAMED = 8
 )
 @click.option("--timezone", metavar="ZONE", help="Of the worksheet; else this machine's.")
 @click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
-def collect_command(
-    downloads: tuple[Path, ...],
-    platform: str | None,
-    into: Path,
-    lesson: str | None,
-    latest: bool,
-    roster: Path | None,
-    group_file: Path | None,
-    time_file: Path | None,
-    worksheet: tuple[Path, ...],
-    timezone: str | None,
-    rubrics: Path,
-) -> None:
+def collect_command(**given: Any) -> None:
     """Sort DOWNLOADS of a platform, folders or zips, into CLASS/<student>/<lesson>/.
 
     CLASS/manifest.csv says whose each folder is, and what is doubtful. Edit it: your edits stay
@@ -60,28 +67,34 @@ def collect_command(
 
     Exit code 0: collected; 1: collected, and some rows have doubts; 2: usage, nothing collected.
     """
-    if platform is None:
-        raise click.UsageError(without_platform(downloads[0]))
-    check_apart(downloads, into)
-    people = read_roster(roster)
-    asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
-    together = groups.read_groups(group_file, who_is(people, {}), people, asked)
+    options = CollectOptions(**given)
+    if options.platform is None:
+        raise click.UsageError(without_platform(options.downloads[0]))
+    check_apart(options.downloads, options.into)
+    people = read_roster(options.roster)
+    done = collect(options.downloads, options.into, wanted_by(options, options.platform, people))
+    for line in report(done, options.into, people):
+        click.echo(line)
+    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
+
+
+def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
+    """Read all files before anything is collected."""
+    asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
+    alone = who_is(people, {})
+    together = groups.read_groups(options.groups, alone, people, asked)
     known = who_is(people, groups.by_name(together)) if people or together else nobody
-    wanted = Wanted(
+    return Wanted(
         platform,
         {name: one.answers.keys() for name, one in asked.items()},
         known,
-        lesson_named(lesson, asked),
-        latest,
-        moodle.read_worksheets(worksheet),
-        zone_named(timezone),
+        lesson_named(options.lesson, asked),
+        options.latest,
+        moodle.read_worksheets(options.worksheet),
+        zone_named(options.timezone),
         together,
-        times.read_times(time_file, who_is(people, {}), asked),
+        times.read_times(options.times, alone, asked),
     )
-    done = collect(downloads, into, wanted)
-    for line in report(done, into, people):
-        click.echo(line)
-    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
 
 
 def without_platform(download: Path) -> str:
@@ -99,7 +112,7 @@ def check_apart(downloads: Sequence[Path], into: Path) -> None:
             raise click.UsageError(f"--into {into} lies in {download} or around it; choose another")
 
 
-def lesson_named(text: str | None, lessons: Sequence[str]) -> str:
+def lesson_named(text: str | None, lessons: Collection[str]) -> str:
     if text is None:
         return ""
     if found := lesson_among(text, lessons):

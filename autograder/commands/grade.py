@@ -132,9 +132,9 @@ def grade_all(
 
 def check_apart(place: Path, out: Path) -> None:
     """What we write must not be what we read the next time."""
-    home, place = out.resolve(), place.resolve()
-    ours = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
-    if home.is_relative_to(place) or {*ours} & OURS:
+    home, read = out.resolve(), place.resolve()
+    ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
+    if home.is_relative_to(read) or {*ours} & OURS:
         raise click.UsageError(
             f"--out {out} lies among the submissions of {place}: choose a folder beside them"
         )

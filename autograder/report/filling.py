@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from autograder import strict_csv
 from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
-from autograder import strict_csv
 
 # 1,000 is not changed: it is a thousand in some places and one in others
 NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")

@@ -16,7 +16,7 @@ from autograder.safe_text import printable, shortened
 from autograder.submissions import manifest
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import TIMESTAMP, WORK, Kind, is_clutter, kind_of
-from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
@@ -73,6 +73,8 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     """Return the submissions below a class's folder. Raises SettingsError."""
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
+    if rows is None:
+        check_students(place, entries, lessons)
     found = [from_row(place, row, lessons) for row in (rows or {}).values()]
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
@@ -90,6 +92,24 @@ def listed(place: Path) -> list[Entry]:
             "CLASS/<student>/<lesson>/…"
         ) from None
     return [entry for entry in entries if not is_clutter(entry.name)]
+
+
+def check_students(place: Path, entries: Sequence[Entry], lessons: Collection[str]) -> None:
+    """Refuse a folder in which all folders are lessons with outputs: it is one student's."""
+    folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    if folders and all(folder_lesson(one.name, lessons) and has_outputs(one) for one in folders):
+        raise SettingsError(
+            f"{shortened(place)} looks like one student's folder, with {folders[0].name} in it. "
+            "Name the folder above it; if these are students, `autograder collect --from folders` "
+            "finds their lessons"
+        )
+
+
+def has_outputs(place: Path) -> bool:
+    try:
+        return any(kind_of(entry.name) == Kind.OUTPUT for entry in listed(place))
+    except SettingsError:
+        return False
 
 
 def name_of(folder: str) -> str:
@@ -156,7 +176,7 @@ def without_row(
     loose = []
     for entry in inside:
         folder = entry.is_dir(follow_symlinks=False)
-        lesson = lesson_among(entry.name, lessons) or lesson_of(entry.name) if folder else None
+        lesson = folder_lesson(entry.name, lessons) if folder else None
         if lesson:
             path = Path(entry.path)
             time, doubts = noted_time(path / TIMESTAMP)

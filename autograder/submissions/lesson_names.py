@@ -22,19 +22,23 @@ def lesson_of(name: str) -> str | None:
     return match[1] if match else None
 
 
-def lesson_among(name: str, lessons: Collection[str]) -> str | None:
-    """Return which of the lessons a name means: `02`, `2` and `02_serial` are lesson 02, and
-    `practical1-ada` is practical1."""
+def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
+    """Return the lesson that a folder is named after: `02_serial` is lesson 02, also without a
+    rubric, and `practical1-ada` is practical1."""
     if name in lessons:
         return name
-    if (numbered := lesson_of(name.zfill(2))) in lessons:
-        return numbered
     begins = [
         lesson
         for lesson in lessons
         if re.match(rf"(?:lesson[-_ ]?)?{re.escape(lesson)}(?![^\W_])", name, re.IGNORECASE)
     ]
-    return max(begins, key=len, default=None)
+    return max(begins, key=len, default=None) or lesson_of(name)
+
+
+def lesson_among(name: str, lessons: Collection[str]) -> str | None:
+    """Return which of the lessons somebody means: `02`, `2` and `02_serial` are lesson 02."""
+    found = (name, name.zfill(2), folder_lesson(name, lessons))
+    return next((lesson for lesson in found if lesson in lessons), None)
 
 
 def hinted_lesson(name: str) -> str | None:

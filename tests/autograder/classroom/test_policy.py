@@ -101,8 +101,6 @@ def test_one_lesson_by_any_of_its_names(graded, lesson):
     late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
     longer = f"student,lesson,days\nada,{lesson},3\n"
     assert graded(late, policy=rules, extensions=longer)[0] == "9.6"
-    times = f"student,lesson,time\nada,{lesson},2026-03-01T20:00Z\n"
-    assert graded(late, policy=rules, times=times)[0] == "9.6"
     changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
     assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
     rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"

@@ -1,4 +1,4 @@
-"""manifest.csv: the instructor's edits are the truth, and stay when the class is collected again."""
+"""manifest.csv: an instructor's edits are the truth, and stay when it is collected again."""
 
 import csv
 import json

@@ -233,7 +233,7 @@ def program_lines(found):
 
 def page_of_gradescope(tmp_path):
     results = tmp_path / "results.json"
-    words = ["grade", str(tmp_path / "class/ada"), "--lesson", "02", "--gradescope", str(results)]
+    words = ["grade", str(tmp_path / "class"), "--gradescope", str(results)]
     CliRunner().invoke(main, words)
     return [results.read_text()]
 

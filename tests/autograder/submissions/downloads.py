@@ -144,7 +144,7 @@ def in_list() -> Files:
     }
 
 
-# What is given to `autograder collect`: its platform, and a folder or a zip of this name with files.
+# What `autograder collect` is given: the platform, and a folder or a zip with these files.
 FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "Moodle's folders": ("moodle", "HPC-Lab 1-88", moodle),
     "Moodle's folders of later versions": ("moodle", "HPC-Lab 1-88", lambda: moodle("")),
@@ -161,7 +161,8 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "Classroom 50": ("github", "hpc-learning_submissions_2026_03_01_T_20_00_00", lambda: {
         **repositories("hpc-learning"), "scores.csv": b"username\n"}),
     "JupyterHub's exchange": ("jupyterhub", "inbound", exchange),
-    "JupyterHub's exchange, its course": ("jupyterhub", "hpc", lambda: below("inbound", exchange())),
+    "JupyterHub's exchange, its course": (
+        "jupyterhub", "hpc", lambda: below("inbound", exchange())),
     "a list of students": ("folders", "class", in_list),
     "a zip of students' folders": ("folders", "class.zip", lambda: below("class", {
         name: data for student in NAMES

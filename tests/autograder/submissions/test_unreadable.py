@@ -108,7 +108,7 @@ def test_a_disk_that_fails_while_reading_is_said(tmp_path, grade, monkeypatch):
     "place", ["eve.zip", "eve.tar.gz", "eve/02/x_1.out", "eve/02/answers.txt", "eve/work.tgz"]
 )
 def test_a_pipe_is_never_waited_for(tmp_path, grade, monkeypatch, place):
-    monkeypatch.setattr(pool, "SECONDS_A_STUDENT", 10)
+    monkeypatch.setattr(pool, "SECONDS_A_UNIT", 10)
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     pipe = tmp_path / "class" / place
     pipe.parent.mkdir(parents=True, exist_ok=True)
