@@ -9,7 +9,7 @@ from autograder.codes import FindingCode, GradeStatus
 from autograder.safe_text import printable, shortened
 from autograder.submissions.class_folder import Submission, Unit
 from autograder.submissions.moments import seconds_of
-from autograder.verdict import Finding, Grade, make_finding
+from autograder.verdict import NO_LESSON, Finding, Grade, make_finding
 
 
 def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
@@ -42,7 +42,10 @@ def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
     by_lesson: dict[str, list[Grade]] = {}
     for grade in grades:
         by_lesson.setdefault(grade.lesson, []).append(grade)
-    return [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
+    loose = by_lesson.pop(NO_LESSON, []) if len(by_lesson) > 1 else []
+    first, *others = [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
+    said = [one for one in loose if [f.code for f in one.findings] != [FindingCode.NOTHING_FOUND]]
+    return [with_findings(first, *said), *others]
 
 
 def with_findings(*same: Grade) -> Grade:

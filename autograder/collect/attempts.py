@@ -2,12 +2,12 @@
 
 An attempt is a download, or in one a folder of JupyterHub's exchange; within it a package or a
 folder named after the lesson. The platform's time decides, else when the files were last changed,
-else when the archives were; where these are equal, the attempt that holds the files of all others,
-and last the name. The instructor is told wherever contents or a name decided.
+else when the archives were. Where these are equal, the attempt that holds the files of all others
+is taken, and last its name decides: then it is a doubt.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -37,7 +37,6 @@ class Attempt(NamedTuple):
 
 
 AttemptOf = Callable[[Piece], Attempt | None]
-Attempts = Mapping[Attempt, Sequence[Piece]]
 
 
 def whole(piece: Piece) -> Attempt:
@@ -60,25 +59,19 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
     """Return when the last of these was submitted: before that, not all of it was there."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
-    stamps = sorted(
-        (piece for piece in pieces if piece.kind == Kind.TIMESTAMP and not piece.item.submitted),
-        key=below_lesson,
-    )
-    nearest: dict[Attempt, Piece] = {}
-    for piece in stamps:
-        if whole(piece) in working:
-            nearest.setdefault(whole(piece), piece)
+    stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
+    stamps.sort(key=below_lesson)
     notes = {piece: noted_time(piece.path, place_of(piece)) for piece in stamps}
-    said = {piece: time for piece, (time, _) in notes.items()}
-    doubts = [doubt for _, unread in notes.values() for doubt in unread]
-    times |= {said[piece] for piece in nearest.values()}
+    nearest = {whole(piece): notes[piece][0] for piece in reversed(stamps)}
+    times |= {time for attempt, time in nearest.items() if attempt in working}
     last = max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")
-    differ = [piece for piece in stamps if said[piece] != last]
-    if not differ:
-        return last, doubts
-    others = ", ".join(f"{said[one] or 'nothing'} in {place_of(one)}" for one in differ[:4])
-    detail = shortened(f"{last or 'nothing'} counts; {others}", 300)
-    return last, [*doubts, Doubt(FindingCode.TIMES_DIFFER, place_of(differ[0]), detail)]
+    doubts = [doubt for _, unread in notes.values() for doubt in unread]
+    said = [(place_of(piece), time) for piece, (time, _) in notes.items()]
+    differ = [f"{time or 'nothing'} in {place}" for place, time in said if time != last]
+    if differ:
+        detail = shortened("; ".join([f"{last or 'nothing'} counts", *differ[:4]]), 300)
+        doubts.append(Doubt(FindingCode.TIMES_DIFFER, "", detail))
+    return last, doubts
 
 
 def place_of(piece: Piece) -> str:
@@ -98,51 +91,48 @@ def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
 
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
     """Keep the last of several downloads, and of the packages and folders in what is left."""
-    left, doubts = list(pieces), list[Doubt]()
-    left_out: list[str] = []
+    left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
     for attempt_of in (whole, with_top):
-        left, names, found = keep_last(left, attempt_of)
-        left_out += names
-        doubts += found
+        attempts: dict[Attempt, list[Piece]] = {}
+        for piece in left:
+            if (attempt := attempt_of(piece)) and piece.kind in WORK:
+                attempts.setdefault(attempt, []).append(piece)
+        if len(attempts) > 1:
+            last, odd = the_last(attempts, {a: time_of(left, attempt_of, a) for a in attempts})
+            dropped = attempts.keys() - {last}
+            left = [piece for piece in left if attempt_of(piece) not in dropped]
+            left_out += sorted(attempt.shown for attempt in dropped)
+            doubts += odd
     if left_out:
         detail = shortened("left out: " + ", ".join(left_out), 300)
         doubts.append(Doubt(FindingCode.LATEST_COUNTS, left_out[0], detail))
     return left, doubts
 
 
-def keep_last(
-    pieces: Sequence[Piece], attempt_of: AttemptOf
-) -> tuple[list[Piece], list[str], list[Doubt]]:
-    """Leave out all but the last attempt; what is beside packages and folders stays."""
-    attempts: dict[Attempt, list[Piece]] = {}
-    for piece in pieces:
-        if attempt := attempt_of(piece):
-            attempts.setdefault(attempt, []).append(piece)
-    apart = {a: mine for a, mine in attempts.items() if any(p.kind in WORK for p in mine)}
-    if len(apart) < 2:
-        return list(pieces), [], []
-    last, doubts = the_last(apart)
-    dropped = apart.keys() - {last}
-    kept = [piece for piece in pieces if attempt_of(piece) not in dropped]
-    return kept, sorted(attempt.shown for attempt in dropped), doubts
+def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) -> float | None:
+    return seconds_of(submitted([one for one in pieces if attempt_of(one) == attempt])[0])
 
 
-def the_last(attempts: Attempts) -> tuple[Attempt, list[Doubt]]:
+def the_last(
+    attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
+) -> tuple[Attempt, list[Doubt]]:
+    """Return the last of several, by their files of work and the times that the platform noted."""
     left = list(attempts)
-    noted = {one: seconds_of(submitted(attempts[one])[0]) for one in left}
     if all(time is not None for time in noted.values()):
         left = newest(left, lambda one: noted[one] or 0.0, 0.0)
-    left = newest(left, lambda one: max(map(time_changed, attempts[one])), FILES_S)
-    if all(packed_at(attempts[one]) for one in left):
-        left = newest(left, lambda one: packed_at(attempts[one]), PACKAGES_S)
-    equal = left
-    inside = {one: contents(attempts[one]) for one in (left if len(left) > 1 else ())}
-    left = [one for one in left if all(inside[one] >= inside[other] for other in inside)] or left
-    last = max(left, key=lambda one: (browsers_number(one.shown), one.shown, one))
-    if len({frozenset(one) for one in inside.values()}) < 2:
-        return last, []  # one is left, or all hold the same
-    why = "it holds all files of the others" if len(left) < len(equal) else "by its name alone"
-    names = " and ".join(sorted(one.shown for one in equal))
+    left = newest(left, lambda one: max(piece.time for piece in attempts[one]), FILES_S)
+    packed = {one: max(piece.packed_at for piece in attempts[one]) for one in left}
+    if all(packed.values()):
+        left = newest(left, packed.__getitem__, PACKAGES_S)
+    if len(left) < 2:
+        return left[0], []
+    inside = {one: contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left}
+    fullest = [one for one in left if all(inside[one] >= other for other in inside.values())]
+    last = max(fullest or left, key=lambda one: (browsers_number(one.shown), one.shown, one))
+    if len(fullest) == len(left):
+        return last, []  # all hold the same
+    why = "it holds all files of the others" if fullest else "by its name alone"
+    names = " and ".join(sorted(one.shown for one in left))
     detail = shortened(f"of {names}, {last.shown} was taken: {why}", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
 
@@ -151,18 +141,6 @@ def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) 
     """Return all that are about as new as the newest."""
     newest_of_all = max(map(time, some))
     return [one for one in some if newest_of_all - time(one) <= apart]
-
-
-def time_changed(piece: Piece) -> float:
-    return piece.time if piece.kind in WORK else 0.0
-
-
-def packed_at(pieces: Iterable[Piece]) -> float:
-    return max((piece.packed_at for piece in pieces), default=0.0)
-
-
-def contents(pieces: Iterable[Piece]) -> set[tuple[str, bytes]]:
-    return contents_of({one.path: str(one.name) for one in pieces if one.kind in WORK})
 
 
 def browsers_number(name: str) -> int:

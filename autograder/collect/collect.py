@@ -107,7 +107,8 @@ def has_work(place: Path) -> bool:
 def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) -> Iterator[Item]:
     platform = PLATFORMS[wanted.platform]
     place = download if download.is_dir() else unpacked(download, stack, done)
-    place = below_wrapper(place, platform)
+    if place != download or platform is not folders:
+        place = below_wrapper(place, platform)
     if platform is folders and folders.are_of_one_student(listed(place)):
         if download.is_dir():
             raise SettingsError(
@@ -193,13 +194,12 @@ def rows_of(
         mine, odd = opened.pieces_of(item)
         stamped = wanted.platform == "folders"  # else the platform knows the time, or nobody
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
-
         found += odd
     if wanted.lesson:
         lessons = {wanted.lesson: pieces}
     else:
-        lessons, about = sort_out(pieces, wanted.ids)
-        for lesson, doubt in about:
+        lessons, contradictions = sort_out(pieces, wanted.ids)
+        for lesson, doubt in contradictions:
             by_lesson.setdefault(lesson, []).append(doubt)
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
@@ -266,8 +266,8 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
     several = len({piece.item.download for piece in mine}) > 1
     files = LessonFiles(None)
     for piece in mine:
-        name = PurePath(piece.item.download, piece.name) if several else piece.name
-        files.add(Found(piece.path, name, piece.kind))
+        whole = PurePath(piece.item.download, piece.name) if several else piece.name
+        files.add(Found(piece.path, whole, piece.kind))
     kinds = (files.outputs, files.answers, files.reports, files.programs)
     for kind in kinds[:3]:
         count_copies_once(kind)

@@ -5,7 +5,6 @@ ada/02_serial/…
 Lovelace_Ada.tar.gz
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from autograder.collect.download import (
     name_without_ending,
 )
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions.kinds import WORK, Kind, is_package, kind_of
+from autograder.submissions.class_folder import are_lessons
+from autograder.submissions.kinds import WORK, is_package, kind_of
 from autograder.submissions.lesson_names import hinted_lesson
 
 
@@ -31,23 +31,16 @@ def are_students(entries: Sequence[Entry]) -> bool:
     if any(hinted_lesson(name_without_ending(entry)) for entry in entries):
         return False
     packed = [entry for entry in entries if is_package(entry.name) and not is_dir(entry)]
-    return len(packed) > 1 or any(
-        hinted_lesson(inner.name)
-        for entry in filter(is_dir, entries)
-        for inner in filter(is_dir, listed(Path(entry.path)))
-    )
-
-
-LESSON = re.compile(r"\d\d(_[a-z]\w*)?\Z")  # as the course names its folders; `02 Ben` is a student
+    inside = [listed(Path(entry.path)) for entry in filter(is_dir, entries)]
+    having = [one for one in inside if any(kind_of(file.name) in WORK for file in one)]
+    lessons = any(hinted_lesson(e.name) for one in inside for e in one if is_dir(e))
+    return lessons or max(len(packed), len(having)) > 1
 
 
 def are_of_one_student(entries: Sequence[Entry]) -> bool:
     """Return whether these are the lessons of one student, or files of one."""
-    if any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries):
-        return not any(map(is_dir, entries))
-    own = [entry for entry in entries if is_dir(entry) and LESSON.match(entry.name)]
-    inside = (kind_of(one.name) for entry in own for one in listed(Path(entry.path)))
-    return bool(own) and len(own) == len(entries) and Kind.OUTPUT in inside
+    loose = any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries)
+    return not any(map(is_dir, entries)) if loose else are_lessons(entries)
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:

@@ -6,7 +6,8 @@ assignment_77_export/submission_9001/… beside submission_metadata.yml
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -18,12 +19,17 @@ from autograder.submissions.regular_files import open_regular
 
 EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
 NAME = re.compile(r"submission_\d{1,18}\Z")
-LARGEST = 32 << 20  # bytes of the metadata
-LEVELS = 4  # folder, its fields, the list of submitters, the fields of each
-DEEPEST = 100  # further levels, of what the autograder of the class said
-LONGEST_NAME = 300
-TIMESTAMP = yaml.SafeLoader.timestamp_regexp
-Data = str | tuple[bool, list["Data"]] | None  # the list is a map's keys and values, if True
+# Lines as Ruby writes them. Read line by line, nothing in the file can ask for more than its size.
+FOLDER = re.compile(r"(submission_\d{1,18}):\s*\Z")
+FIELD = re.compile(r"  :(\w+):(?: &\d+)?(?: (.{1,300}))?\Z")
+PERSON = re.compile(r"  (- |  ):(name|sid|email):(?: &\d+)? (.{1,300})\Z")
+LARGEST = 32 << 20  # bytes
+
+
+@dataclass(slots=True)
+class Metadata:
+    people: list[dict[str, str]] = field(default_factory=list)
+    created: str = ""
 
 
 def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
@@ -36,11 +42,10 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
         return
     told = read_export(place / EXPORT)
     for entry in entries:
-        about = told.get(entry.name)
-        if about is not None or NAME.match(entry.name):
-            claims, time = about or ((), None)
-            path = Path(entry.path)
-            yield Item(path, claims or (Claim(entry.name),), submitted=time or "")
+        if NAME.match(entry.name):
+            about = told.get(entry.name, Metadata())
+            claims = tuple(map(submitter, about.people)) or (Claim(entry.name),)
+            yield Item(Path(entry.path), claims, submitted=about.created)
 
 
 def student_alone(metadata: Path) -> str:
@@ -52,79 +57,48 @@ def student_alone(metadata: Path) -> str:
         return "submission"
 
 
-def read_export(path: Path) -> dict[str, tuple[tuple[Claim, ...], str | None]]:
-    """Return submitters and times by folder. What cannot be read tells nothing."""
+def read_export(path: Path) -> dict[str, Metadata]:
+    """Return submitters and times by folder. What cannot be read says nothing."""
     try:
         with open_regular(path) as file:
-            told = plain_yaml(file.read(LARGEST))
-    except (OSError, ValueError, yaml.YAMLError):
+            lines = file.read(LARGEST).decode("utf-8", "replace").splitlines()
+    except OSError:
         return {}
-    found = {}
-    for folder, about in pairs(told):
-        if not (fields := dict(pairs(about))):
-            continue
-        submitters = fields.get(":submitters")
-        people = submitters[1] if isinstance(submitters, tuple) else []
-        claims = tuple(submitter(dict(pairs(one))) for one in people if pairs(one))
-        found[folder] = (claims, moment(fields.get(":created_at")))
+    found: dict[str, Metadata] = {}
+    about, inside = Metadata(), ""
+    for line in lines:
+        if folder := FOLDER.match(line):
+            about, inside = found.setdefault(folder[1], Metadata()), ""
+        elif match := FIELD.match(line):
+            inside = match[1]
+            if inside == "created_at":
+                about.created = plain_time(match[2] or "")
+        elif inside == "submitters" and (match := PERSON.match(line)):
+            if match[1] == "- ":
+                about.people.append({})
+            if about.people:
+                about.people[-1][match[2]] = plain_text(match[3])
     return found
 
 
-def submitter(about: Mapping[str, Data]) -> Claim:
-    name, sid, email = (word(about.get(key)) for key in (":name", ":sid", ":email"))
+def submitter(about: dict[str, str]) -> Claim:
+    name, sid, email = (about.get(key, "") for key in ("name", "sid", "email"))
     ids = (("email", email), ("sis_id", sid), ("login", sid), ("sis_login", sid))
     return Claim(email or name or sid or "submission", name, tuple(one for one in ids if one[1]))
 
 
-def word(value: Data) -> str:
-    """A name or number as it is written; nothing, if it is a list or longer than any name."""
-    if not isinstance(value, str) or len(value) > LONGEST_NAME or value in ("~", "null"):
-        return ""
-    return value.strip()
-
-
-def moment(value: Data) -> str | None:
-    text = word(value)
+def plain_text(text: str) -> str:
+    """Return a name or number as it is written; nothing, if it is a list, an alias or empty."""
     try:
-        time = yaml.safe_load(text) if TIMESTAMP.match(text) else None
-    except ValueError:  # a 31st of February
-        return None
-    return time.isoformat(" ") if isinstance(time, datetime) else None
+        value = yaml.load(text, yaml.BaseLoader)
+    except yaml.YAMLError:
+        return ""
+    return value.strip() if isinstance(value, str) and value not in ("~", "null") else ""
 
 
-def plain_yaml(data: bytes) -> Data:
-    """The upper levels of a YAML file: words, and lists and maps as what they are and what is in
-    them. An alias tells nothing, and nothing is built of what lies deeper: a few lines could ask
-    for more than any memory, or for more levels than the library's own stack has. Raises
-    ValueError or YAMLError."""
-    top: list[Data] = []
-    open_lists = [top]
-    below = 0  # levels that are only counted
-    for event in yaml.parse(data, yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            if below or len(open_lists) > LEVELS:
-                below += 1
-                if below > DEEPEST:  # the library's time grows with the square of the levels
-                    raise ValueError("too many levels")
-                continue
-            inside: list[Data] = []
-            open_lists[-1].append((isinstance(event, yaml.MappingStartEvent), inside))
-            open_lists.append(inside)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            if below:
-                below -= 1
-                if not below:
-                    open_lists[-1].append(None)
-            else:
-                open_lists.pop()
-        elif not below and isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
-            open_lists[-1].append(getattr(event, "value", None))
-    return top[0] if top else None
-
-
-def pairs(value: Data) -> list[tuple[str, Data]]:
-    """Of a map; of anything else there are none."""
-    if not isinstance(value, tuple) or not value[0]:
-        return []
-    both = zip(value[1][::2], value[1][1::2], strict=True)
-    return [(key, about) for key, about in both if isinstance(key, str)]
+def plain_time(text: str) -> str:
+    try:
+        time = yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):  # a 31st of February
+        return ""
+    return time.isoformat(" ") if isinstance(time, datetime) else ""

@@ -5,6 +5,7 @@ for one lesson are one submission, with a word on it.
 """
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +16,20 @@ from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
 from autograder.submissions import manifest
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import TIMESTAMP, WORK, Kind, is_clutter, kind_of
+from autograder.submissions.kinds import (
+    TIMESTAMP,
+    WORK,
+    Kind,
+    is_clutter,
+    is_package,
+    kind_of,
+    stem,
+)
 from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
+COURSES = re.compile(r"\d\d_[a-z]\w*\Z")
 Entry = os.DirEntry[str]
 
 
@@ -73,8 +83,11 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     """Return the submissions below a class's folder. Raises SettingsError."""
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
-    if rows is None:
-        check_students(place, entries, lessons)
+    if rows is None and are_lessons(entries):
+        raise SettingsError(
+            f"{shortened(place)} looks like one student's folder. Name the folder above it, "
+            "which holds the class"
+        )
     found = [from_row(place, row, lessons) for row in (rows or {}).values()]
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
@@ -94,22 +107,16 @@ def listed(place: Path) -> list[Entry]:
     return [entry for entry in entries if not is_clutter(entry.name)]
 
 
-def check_students(place: Path, entries: Sequence[Entry], lessons: Collection[str]) -> None:
-    """Refuse a folder in which all folders are lessons with outputs: it is one student's."""
-    folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    if folders and all(folder_lesson(one.name, lessons) and has_outputs(one) for one in folders):
-        raise SettingsError(
-            f"{shortened(place)} looks like one student's folder, with {folders[0].name} in it. "
-            "Name the folder above it; if these are students, `autograder collect --from folders` "
-            "finds their lessons"
-        )
-
-
-def has_outputs(place: Path) -> bool:
-    try:
-        return any(kind_of(entry.name) == Kind.OUTPUT for entry in listed(place))
-    except SettingsError:
-        return False
+def are_lessons(entries: Sequence[Entry]) -> bool:
+    """Return whether these are one student's: folders named as the course's, with outputs in them.
+    `02` may be a student's number, and `02 Ben` in a list."""
+    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    inside = (one for entry in folders for one in os.scandir(entry.path))
+    return (
+        bool(folders)
+        and all(COURSES.match(entry.name) for entry in folders)
+        and any(one.is_file() and kind_of(one.name) == Kind.OUTPUT for one in inside)
+    )
 
 
 def name_of(folder: str) -> str:
@@ -175,15 +182,14 @@ def without_row(
     inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
     loose = []
     for entry in inside:
-        folder = entry.is_dir(follow_symlinks=False)
-        lesson = folder_lesson(entry.name, lessons) if folder else None
-        if lesson:
-            path = Path(entry.path)
-            time, doubts = noted_time(path / TIMESTAMP)
+        path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
+        named = is_folder or is_package(entry.name)
+        if named and (lesson := folder_lesson(stem(entry.name), lessons)):
+            time, doubts = noted_time(path / TIMESTAMP) if is_folder else ("", ())
             folder = f"{student.name}/{entry.name}"
             yield Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
-        elif folder or kind_of(entry.name) in SHOWN:
-            loose.append(Path(entry.path))
+        elif is_folder or kind_of(entry.name) in SHOWN:
+            loose.append(path)
     loose = [path for path in loose if path.is_file() or holds_work(path)]
     if loose or not everything:
         yield Submission(student.name, tuple(loose), name, only(lessons))
@@ -245,10 +251,10 @@ def units_of(submissions: Iterable[Submission]) -> list[Unit]:
             continue
         members, waiting = set[str](), {student}
         while waiting:
-            members.add(one := waiting.pop())
-            waiting |= {name for each in of_student[one] for name in each.students} - members
+            members.add(name := waiting.pop())
+            waiting |= {other for each in of_student[name] for other in each.students} - members
         seen |= members
-        mine = dict.fromkeys(each for name in sorted(members) for each in of_student[name])
+        mine = dict.fromkeys(each for member in sorted(members) for each in of_student[member])
         in_order = sorted(mine, key=lambda each: (each.lesson or "", each.folder))
         units.append(Unit(tuple(sorted(members)), tuple(in_order)))
     return units

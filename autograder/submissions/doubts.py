@@ -31,136 +31,94 @@ class Entry(NamedTuple):
 
     title: str
     expected: str
-    advice: str
+    advice: str = ""
     look: bool = True
     private: bool = False  # never shown to the student
     kind: str = "collect"
 
 
-ANSWERS_ONCE = "put all answers into answers.txt"
-REPACK = "pack the lesson's folder again with its outputs and answers.txt only"
-REGULAR = "regular files with relative names"
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
+IN_MANIFEST = "instructor: write it into manifest.csv"
 C = FindingCode
+# fmt: off
 TABLE: dict[FindingCode, Entry] = {
     # Whose it is, and when it was submitted.
     C.OWNER_UNCERTAIN: Entry(
-        "It is not certain whose submission this is",
-        "one student's number and name",
+        "It is not certain whose submission this is", "one student's number and name",
         "instructor: find out who submitted it, and write the student into manifest.csv",
-        private=True,
-    ),
+        private=True),
     C.MARKED_LATE: Entry(
-        "The platform marked this as late, and does not say how late",
-        "a time of submission",
-        "instructor: write the time into the column `submitted` of manifest.csv, if days count",
-    ),
+        "The platform marked this as late, and does not say how late", "a time of submission",
+        "instructor: write the time into manifest.csv, column `submitted`, if days count"),
     C.TIMES_DIFFER: Entry(
-        "Several files give a time of submission, and they differ",
-        "one timestamp.txt",
-        "instructor: if another time is right, write it into manifest.csv",
-    ),
+        "Several files give a time of submission, and they differ", "one timestamp.txt",
+        "instructor: if another time is right, write it into manifest.csv"),
     C.TIME_UNREAD: Entry(
-        "The platform's time of submission cannot be read",
-        "a time like 2026-03-01T23:59+01:00",
-        "instructor: write it into the column `submitted` of manifest.csv",
-        private=True,
-    ),
+        "The platform's time of submission cannot be read", "a time like 2026-03-01T23:59+01:00",
+        IN_MANIFEST, private=True),
     C.LATEST_COUNTS: Entry(
-        "Of several submissions the last counts", "one submission of a lesson", "", look=False
-    ),
+        "Of several submissions the last counts", "one submission of a lesson", look=False),
     C.SAME_TIME: Entry(
         "Several submissions have the same time, so one was chosen: say which is meant",
         "submissions whose times say which is the last",
-        "tell your instructor which is meant, or submit that one alone",
-    ),
+        "tell your instructor which is meant, or submit that one alone"),
     # Which lesson it is.
     C.SEVERAL_FOLDERS: Entry(
-        "Several folders were taken as one lesson",
-        "one folder for a lesson",
+        "Several folders were taken as one lesson", "one folder for a lesson",
         "keep only what should count; instructor: `collect --latest` takes the last submission",
-        look=False,
-    ),
+        look=False),
     C.FOLDER_OF_OTHER_LESSON: Entry(
         "A folder is named after another lesson than its outputs are of",
         "outputs of the lesson in the folder's name",
-        "name the folder after its lesson, or submit the outputs that were meant",
-    ),
-    C.LESSON_UNKNOWN: Entry(
-        "It is not clear which lesson this is",
-        "a folder named after its lesson",
-        "name the folder like `02_serial`; instructor: write the lesson into manifest.csv",
-    ),
+        "name the folder after its lesson, or submit the outputs that were meant"),
     # Files that were not read.
     C.LEFT_OUT: Entry(
-        "Something in the submission was left out",
-        "outputs and answers.txt",
-        "submit regular files, in the lesson's folder",
-    ),
+        "Something in the submission was left out", "outputs and answers.txt",
+        "submit regular files, in the lesson's folder"),
     C.FILE_UNREADABLE: Entry(
         "A file cannot be read, so nothing in it counts",
         "files that the grader may open and read to their end",
-        "instructor: look at its permissions and its disk, then grade again",
-    ),
+        "instructor: look at its permissions and its disk, then grade again"),
     C.NOTHING_FOUND: Entry(
-        "Nothing found that can be graded",
-        "outputs of jobs and answers.txt",
-        "submit the lesson's folder with its outputs",
-    ),
+        "Nothing found that can be graded", "outputs of jobs and answers.txt",
+        "submit the lesson's folder with its outputs"),
     C.ANSWERS_NOT_TEXT: Entry(
-        "Answers lie in a file that is not read",
-        "answers.txt, plain text",
-        "save it as plain text under the name answers.txt, and submit that",
-        kind="answers",
-    ),
+        "Answers lie in a file that is not read", "answers.txt, plain text",
+        "save it as plain text under the name answers.txt, and submit that", kind="answers"),
     C.ANSWERS_MISNAMED: Entry(
-        "Answers lie in a file of another name",
-        "answers.txt",
-        "name it answers.txt, so that it is certainly found",
-        look=False,
-        kind="answers",
-    ),
+        "Answers lie in a file of another name", "answers.txt",
+        "name it answers.txt, so that it is certainly found", look=False, kind="answers"),
     C.ANSWERS_BESIDE: Entry(
-        "Only answers.txt counts, and not what lies beside it",
-        "one answers.txt for a lesson",
-        ANSWERS_ONCE,
-        look=False,
-        kind="answers",
-    ),
+        "Only answers.txt counts, and not what lies beside it", "one answers.txt for a lesson",
+        "put all answers into answers.txt", look=False, kind="answers"),
     # Archives.
     C.ARCHIVE_KIND: Entry(
         "{name}: this kind of archive is not read; .zip and .tar.gz are",
-        "outputs of jobs and answers.txt",
-        "pack the lesson's folder again, as .zip or .tar.gz",
-    ),
+        "outputs of jobs and answers.txt", "pack the lesson's folder again, as .zip or .tar.gz"),
     C.ARCHIVE_CLOSED: Entry(
-        "{name}: archives are not opened here",
-        "the files themselves",
-        "instructor: `autograder collect --from folders` opens archives",
-    ),
+        "{name}: archives are not opened here", "the files themselves",
+        "instructor: `autograder collect --from folders` opens archives"),
     C.ARCHIVE_WITHIN: Entry(
-        "An archive within an archive was left out",
-        "files packed once",
-        "`{name}` is packed in {parent}: unpack it, and pack only once",
-        kind=PACKED,
-    ),
-    C.ARCHIVE_LEFT_OUT: Entry("The archive holds something that was left out", REGULAR, REPACK),
+        "An archive within an archive was left out", "files packed once",
+        "`{name}` is packed in {parent}: unpack it, and pack only once", kind=PACKED),
+    C.ARCHIVE_LEFT_OUT: Entry(
+        "The archive holds something that was left out", "regular files with relative names",
+        "pack the lesson's folder again with its outputs and answers.txt only"),
     C.FILE_DAMAGED: Entry(
-        "The archive holds a damaged file",
-        "files that can be unpacked",
-        "`{name}` is damaged in {parent}: pack again, and submit that",
-        kind=PACKED,
-    ),
+        "The archive holds a damaged file", "files that can be unpacked",
+        "`{name}` is damaged in {parent}: pack again, and submit that", kind=PACKED),
     C.ARCHIVE_UNOPENED: Entry("The archive cannot be opened", OPENS, UPLOAD, kind=PACKED),
     C.ARCHIVE_DAMAGED: Entry("The archive is damaged", OPENS, UPLOAD, kind=PACKED),
 }
+# fmt: on
 
 
 def finding_of(doubt: Doubt) -> Finding:
     entry = TABLE[doubt.code]
     path = PurePath(doubt.file)
-    names = {"name": shortened(path.name, 80), "parent": shortened(archive_around(path), 80)}
+    parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
+    names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)}
     said = f"{doubt.file}: {doubt.detail}" if doubt.file and doubt.detail else doubt.file
     return Finding(
         entry.kind,
@@ -173,10 +131,6 @@ def finding_of(doubt: Doubt) -> Finding:
         private=entry.private,
         code=doubt.code,
     )
-
-
-def archive_around(path: PurePath) -> str:
-    return next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
 
 
 def parse(text: str) -> list[Doubt]:

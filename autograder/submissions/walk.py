@@ -70,4 +70,4 @@ class Walk:
         return sorted(entries, key=lambda entry: entry.name)
 
     def leave_out(self, name: PurePath, what: str) -> None:
-        self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name), what))
+        self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what))

@@ -80,6 +80,7 @@ def collect_and_grade(tmp_path, collect, grade_class):
             shutil.rmtree(tmp_path / "collected", ignore_errors=True)
         collected = collect(*to_collect, platform=platform)
         if collected.exit_code == 2:
+            collected.table = []
             return collected
         result = grade_class(collected.folder, *to_grade, out=out)
         result.collected = collected

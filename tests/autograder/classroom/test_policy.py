@@ -165,7 +165,6 @@ def test_the_lowest_result_is_dropped(tmp_path, grade):
 FILES = {
     "overrides": "student,lesson,points,reason\n{},02,7,talked\n",
     "extensions": "student,lesson,days\n{},02,3\n",
-    "times": "student,lesson,time\n{},02,2026-03-01T20:00Z\n",
 }
 STRANGER = "there is no student davd in this class (did you mean david?)"
 
@@ -306,9 +305,9 @@ def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tm
     for student in ("finn", "gina"):
         hand_in(tmp_path / "class" / student / "02", answers={})
     (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
-    (tmp_path / "times.csv").write_text("student,lesson,time\nfinn,2,2026-03-25T20:00Z\n")
+    (tmp_path / "class/finn/02/timestamp.txt").write_text("2026-03-25T20:00Z")
     (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
-    files = {"policy": "policy.yaml", "times": "times.csv", "overrides": "changes.csv"}
+    files = {"policy": "policy.yaml", "overrides": "changes.csv"}
     words = [word for name, file in files.items() for word in (f"--{name}", tmp_path / file)]
     result = grade(tmp_path / "class", *words)
     finn, gina = (line[-1] for line in result.table)

@@ -39,7 +39,7 @@ NAMES = [
         "lesson": "02_serial", "submitted": TIME}),
     ("gradescope", "submission_9001", "submission_9001", "", {}),
     ("folders", "01 Ada", "01 Ada", "", {}),
-    ("folders", "ada.tar.gz", "ada", "", {}),
+    ("folders", "ada.v2", "ada.v2", "", {}),
 ]  # fmt: skip
 
 
@@ -131,11 +131,11 @@ def test_what_belongs_to_nobody_is_named(tmp_path, collect):
 @pytest.mark.parametrize(("platform", "name", "make"), FORMS.values(), ids=list(FORMS))
 def test_without_a_platform_one_sentence_names_it(tmp_path, platform, name, make):
     place = write(tmp_path, name, make())
-    words = ["collect", str(place), "--into", str(tmp_path / "class")]
+    words = ["collect", str(place), "--into", str(tmp_path / "into")]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2
     assert f"--from {platform}" in done.stderr
-    assert not (tmp_path / "class").exists()
+    assert not (tmp_path / "into").exists()
 
 
 @pytest.mark.parametrize(

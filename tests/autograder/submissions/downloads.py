@@ -154,7 +154,8 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "Canvas's files": ("canvas", "submissions", canvas),
     "Canvas's zip of the class": ("canvas", "submissions.zip", canvas),
     "Gradescope's export": ("gradescope", "assignment_77_export", gradescope),
-    "Gradescope's export as a zip": ("gradescope", 
+    "Gradescope's export as a zip": (
+        "gradescope",
         "assignment_77_export.zip", lambda: below("assignment_77_export", gradescope())),
     "GitHub Classroom": ("github", "01-learning-submissions", lambda: repositories("01-learning")),
     "GitHub Classroom, folder renamed": ("github", "clones", lambda: repositories("01-learning")),
@@ -167,7 +168,7 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "a zip of students' folders": ("folders", "class.zip", lambda: below("class", {
         name: data for student in NAMES
         for name, data in below(f"{student}/01_learning", work(student)).items()})),
-        "names for folders": ("class", lambda: {
+    "names for folders": ("folders", "class", lambda: {
         name: data for student, whole in NAMES.items()
         for name, data in below(whole.replace(" ", "_"), work(student)).items()}),
     "addresses for folders": ("folders", "class", lambda: {

@@ -27,7 +27,7 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
     assert "more than 10,000 files" in (result.folder / "students" / "eve.html").read_text()
 
 
-def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
+def test_one_row_for_each_lesson_of_a_student(tmp_path, collect_and_grade):
     """Loose files and an archive that does not open have no lesson of their own in their names."""
     eve, joe = tmp_path / "class" / "eve", tmp_path / "class" / "joe"
     for place, content in files_of_a_lesson().items():
@@ -37,7 +37,7 @@ def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
     joe.mkdir()
     (joe / "work.zip").write_bytes(b"no archive at all")
     (tmp_path / "roster.csv").write_text("student\neve\njoe\n")
-    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    result = collect_and_grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
     assert [row[:2] for row in result.table] == [["eve", "02"], ["joe", "02"]]
     assert all("The archive cannot be opened" in row[5] for row in result.table)
     assert "again_9.out" in (tmp_path / "grades" / "students" / "eve.html").read_text()
