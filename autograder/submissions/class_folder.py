@@ -83,7 +83,7 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     """Return the submissions below a class's folder. Raises SettingsError."""
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
-    if rows is None and are_lessons(entries):
+    if rows is None and are_lessons(entries, lessons):
         raise SettingsError(
             f"{shortened(place)} looks like one student's folder. Name the folder above it, "
             "which holds the class"
@@ -107,14 +107,14 @@ def listed(place: Path) -> list[Entry]:
     return [entry for entry in entries if not is_clutter(entry.name)]
 
 
-def are_lessons(entries: Sequence[Entry]) -> bool:
-    """Return whether these are one student's: folders named as the course's, with outputs in them.
-    `02` may be a student's number, and `02 Ben` in a list."""
+def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
+    """Return whether these are one student's: folders named as lessons, with outputs in them. In a
+    download `02` may be a student's number, and `02 Ben` one in a list."""
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     inside = (one for entry in folders for one in os.scandir(entry.path))
     return (
         bool(folders)
-        and all(COURSES.match(entry.name) for entry in folders)
+        and all(one.name in lessons or COURSES.match(one.name) for one in folders)
         and any(one.is_file() and kind_of(one.name) == Kind.OUTPUT for one in inside)
     )
 

@@ -180,7 +180,7 @@ def one_row(tmp_path, grade):
         path.write_text(FILES[file].format(student))
         (tmp_path / "policy.yaml").write_text(DUE)
         files = (f"--{file}", path, "--policy", tmp_path / "policy.yaml")
-        return grade(tmp_path / "class" / of, *files, *words)
+        return grade(tmp_path / (of or "class"), *files, *words)
 
     return run
 
@@ -222,7 +222,8 @@ def test_one_student_alone_is_graded_whoever_the_rows_are_on(
 ):
     (tmp_path / "roster.csv").write_text(f"student\n{roster}\n")
     words = ("--roster", tmp_path / "roster.csv") if roster else ()
-    result = one_row(student, *words, of="david")
+    hand_in(tmp_path / "one" / "david" / "02", answers={})
+    result = one_row(student, *words, of="one")
     assert result.exit_code < 2
     assert ("Warning: " in result.stderr) == warned
     assert (STRANGER in result.stderr) == (student == "davd")
