@@ -242,9 +242,9 @@ def row_of(
     files, odd = named(pieces)
     found += odd
     if not any(kind_of(PurePath(name).name) in WORK for name in files) and not found:
-        others = ", ".join(str(piece.name) for piece in pieces[:3])
-        what = f"only {others}" if others else "no file"
-        found.append(Doubt(FindingCode.NOTHING_FOUND, "", what))
+        others = [str(piece.name) for piece in pieces[:3]]
+        what = f"only {', '.join(others)}" if others else "no file"
+        found.append(Doubt(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
 
     items = [piece.item for piece in pieces] or owner.items
     row = Row(

@@ -180,19 +180,20 @@ def without_row(
         yield Submission(student.name, (Path(student.path),), name, only(lessons))
         return
     inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
-    loose = []
+    loose, lessons_there = [], len(inside) < len(everything)
     for entry in inside:
         path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
         named = is_folder or is_package(entry.name)
         if named and (lesson := folder_lesson(stem(entry.name), lessons)):
             time, doubts = noted_time(path / TIMESTAMP) if is_folder else ("", ())
-            folder = f"{student.name}/{entry.name}"
+            folder, lessons_there = f"{student.name}/{entry.name}", True
             yield Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
         elif is_folder or kind_of(entry.name) in SHOWN:
             loose.append(path)
     loose = [path for path in loose if path.is_file() or holds_work(path)]
-    if loose or not everything:
-        yield Submission(student.name, tuple(loose), name, only(lessons))
+    if loose or not lessons_there:
+        places = tuple(loose) or (Path(student.path),)
+        yield Submission(student.name, places, name, only(lessons))
 
 
 def holds_work(place: Path) -> bool:

@@ -119,12 +119,13 @@ def finding_of(doubt: Doubt) -> Finding:
     path = PurePath(doubt.file)
     parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
     names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)}
-    said = f"{doubt.file}: {doubt.detail}" if doubt.file and doubt.detail else doubt.file
+    named = not doubt.file or doubt.file in doubt.detail
+    said = doubt.detail if named else f"{doubt.file}: {doubt.detail}".rstrip(": ")
     return Finding(
         entry.kind,
         entry.title.format(**names),
         entry.expected,
-        said or doubt.detail,
+        said,
         (Where(doubt.file, 0),) if doubt.file else (),
         entry.advice.format(**names),
         look=entry.look,

@@ -27,13 +27,13 @@ def submission_at(path: Path, lesson: str, people: People) -> Submission:
     """Return the submission of CLASS/STUDENT; STUDENT may be any name that the roster knows."""
     if not path.parent.is_dir():
         raise click.UsageError(f"{shortened(path.parent)} does not exist: name CLASS/STUDENT")
+    there = {name: one for one in submissions_of(path.parent, lesson) for name in names_in(one)}
+    if path.name in there:
+        return there[path.name]
     if len(path.name) < 256 and path.is_dir() and submissions_of(path, lesson):
         raise click.UsageError(
             "this is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
         )
-    there = {name: one for one in submissions_of(path.parent, lesson) for name in names_in(one)}
-    if path.name in there:
-        return there[path.name]
     known = names_of(people)
     names = {one: [*known.get(one, ()), one.casefold(), plain(one)] for one in there}
     found = asked_for(names, path.name)

@@ -80,4 +80,6 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
     grade = grade_yourself(files, settings, None)
     if grade.grade.status == GradeStatus.GRADED:
         click.echo(f"\n{self_report.text([grade], chosen=False, brief=True)}", nl=False)
-        click.echo(f"For the reasons: autograder check-mine {shlex.quote(str(shown(bundle.folder)))}")
+        click.echo(
+            f"For the reasons: autograder check-mine {shlex.quote(str(shown(bundle.folder)))}"
+        )

@@ -230,6 +230,23 @@ def test_times_of_the_instructor(tmp_path, collect, roster):
     assert rows["ada/01"].submitted == "2026-03-01T20:00:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("ada,x,2026-03-01T20:00Z\n", "times.csv:2: there is no rubric"),
+        ("ada,01,noon\n", "times.csv:2: 'noon' is no time like"),
+        ("ada,01,0206-03-01T20:00Z\n", "is in the year 206"),
+        (2 * "ada,01,2026-03-01T20:00Z\n", "times.csv:3: ada has two times for lesson 01"),
+    ],
+)
+def test_a_slip_in_the_times_collects_nothing(tmp_path, collect, rows, words):
+    (tmp_path / "times.csv").write_text(f"student,lesson,time\n{rows}")
+    place = write(tmp_path, "down", canvas())
+    done = collect(place, "--times", tmp_path / "times.csv", platform="canvas")
+    assert (done.exit_code, done.folder.exists()) == (2, False)
+    assert words in done.stderr
+
+
 @pytest.mark.parametrize("lesson", ["practical1", "02"])
 def test_any_identifier_is_a_lesson(tmp_path, collect, grade, lesson):
     """And with one rubric, none is needed."""

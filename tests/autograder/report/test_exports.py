@@ -301,7 +301,7 @@ def test_a_platforms_class_is_no_reference(tmp_path, ben):
         hand_in(tmp_path / "class" / name / "02")
     result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
-    assert "looks like a class, with Ada Lovelace, " in result.stderr
+    assert "looks like a class, with Ada Lovelace_1234567" in result.stderr
 
 
 @pytest.mark.parametrize("folder", ["02", "runs"])
