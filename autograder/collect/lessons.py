@@ -55,12 +55,14 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str
         else:
             loose.append(piece)
     of_outputs = recorded_lessons([one for one in loose if one.kind == Kind.OUTPUT], ids)
-    for piece, lessons in of_outputs.items():
+    for piece, recorded in of_outputs.items():
         for spot in spots_of(piece):
-            work.by_spot.setdefault(spot, set()).update(lessons)
+            work.by_spot.setdefault(spot, set()).update(recorded)
     order = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)
     for piece in sorted(loose, key=lambda piece: order.index(piece.kind)):
-        work.give(piece, sorted(lessons_for(piece, work, of_outputs)) or work.home(piece))
+        lessons = lessons_for(piece, work, of_outputs)
+        if lessons or piece.kind != Kind.TIMESTAMP:
+            work.give(piece, sorted(lessons) or work.home(piece))
     return work.lessons, list(contradictions(of_outputs, ids))
 
 
@@ -82,6 +84,14 @@ class Sorted:
         if len(self.ids) == 1:
             return [*self.ids]
         return known[:1] if known and piece.kind != Kind.OUTPUT else [""]
+
+    def without_time(self) -> set[str]:
+        """Return the lessons in whose folders no file gives a time."""
+        return {
+            lesson
+            for lesson, pieces in self.lessons.items()
+            if lesson and all(piece.kind != Kind.TIMESTAMP for piece in pieces)
+        }
 
     def near(self, piece: Piece, most: int = 100) -> set[str]:
         """Return the lessons of the outputs nearest to a file, beside it or else further up; none,
@@ -108,7 +118,7 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
         case Kind.PROGRAM:
             return of_program(piece, work, of_outputs)
         case Kind.TIMESTAMP:
-            return work.near(piece) or set(filter(None, work.lessons))
+            return work.near(piece) or work.without_time()
     return set()
 
 
