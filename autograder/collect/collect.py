@@ -201,11 +201,14 @@ def rows_of(
         lessons, contradictions = sort_out(pieces, wanted.ids)
         for lesson, doubt in contradictions:
             by_lesson.setdefault(lesson, []).append(doubt)
+    worked_on = {lesson for lesson, mine in lessons.items() if any(map(counts, mine))}
+    first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
-        lesson = lesson or min(filter(None, lessons), default="")
-        by_lesson.setdefault(lesson, []).append(doubt)
-    for lesson in sorted({*lessons, *by_lesson}) or [lesson_meant(owner, wanted)]:
+        by_lesson.setdefault(lesson or first, []).append(doubt)
+    # A lesson that was never worked on counts only where there is nothing else to look at.
+    chosen = worked_on | by_lesson.keys() or lessons.keys()
+    for lesson in sorted(chosen) or [lesson_meant(owner, wanted)]:
         files, about = lessons.get(lesson, []), by_lesson.get(lesson, [])
         row, named_files = row_of(owner, lesson, files, about, wanted)
         earlier = before.get(row.folder)
@@ -214,6 +217,10 @@ def rows_of(
             continue
         unread = write_folder(home / row.folder, named_files)
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
+
+
+def counts(piece: Piece) -> bool:
+    return piece.kind in WORK or piece.kind == Kind.REPORT
 
 
 def is_later(one: Row, other: Row) -> bool:

@@ -180,23 +180,30 @@ def without_row(
         yield Submission(student.name, (Path(student.path),), name, only(lessons))
         return
     inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
-    loose, lessons_there = [], len(inside) < len(everything)
+    named: list[Submission] = []
+    loose: list[Path] = []
     for entry in inside:
         path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
-        named = is_folder or is_package(entry.name)
-        if named and (lesson := folder_lesson(stem(entry.name), lessons)):
+        lesson = folder_lesson(stem(entry.name), lessons)
+        if lesson and (is_folder or is_package(entry.name)):
             time, doubts = noted_time(path / TIMESTAMP) if is_folder else ("", ())
-            folder, lessons_there = f"{student.name}/{entry.name}", True
-            yield Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
-        elif is_folder or kind_of(entry.name) in SHOWN:
+            folder = f"{student.name}/{entry.name}"
+            named.append(
+                Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
+            )
+        elif holds_work(path):
             loose.append(path)
-    loose = [path for path in loose if path.is_file() or holds_work(path)]
-    if loose or not lessons_there:
+    full = [one for one in named if holds_work(one.places[0])]
+    # A lesson that was never worked on counts only where there is nothing else to look at.
+    yield from full or (() if loose else named)
+    if loose or not (named or len(inside) < len(everything)):
         places = tuple(loose) or (Path(student.path),)
         yield Submission(student.name, places, name, only(lessons))
 
 
 def holds_work(place: Path) -> bool:
+    if not place.is_dir():
+        return kind_of(place.name) in SHOWN
     return any(kind_of(name) in SHOWN for _, _, names in os.walk(place) for name in names)
 
 
