@@ -193,7 +193,8 @@ def without_row(
             )
         elif holds_work(path):
             loose.append(path)
-    full = [one for one in named if holds_work(one.places[0])]
+    worked_on = {one.lesson for one in named if holds_work(one.places[0])}
+    full = [one for one in named if one.lesson in worked_on]
     # A lesson that was never worked on counts only where there is nothing else to look at.
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
