@@ -20,14 +20,14 @@ from autograder.submissions.regular_files import why as reason_of
 
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--lesson", help="The lesson, where the folder is not named after it.")
+@click.option("--lesson", help="The lesson, if the folder is not named after it.")
 @click.option(
     "--profile",
     type=click.Choice(["smoke", "full"]),
-    help="Which thresholds. Default: those of the size that your runs have.",
+    help="Which thresholds. Default: those for the size of your runs.",
 )
 @click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
-@click.option("--released", type=THERE, help="Programs as they were released, NN.json.")
+@click.option("--released", type=THERE, help="The released programs, NN.json.")
 @click.option("--calibration", type=FILE, help="What `autograder calibrate` wrote for the site.")
 def check_mine_command(
     folders: tuple[Path, ...],
@@ -39,14 +39,14 @@ def check_mine_command(
 ) -> None:
     """Grade your own FOLDERS (default: this one) before you submit them.
 
-    It shows the points that your outputs earn already, what is missing, and what only your
-    instructor can decide. Nothing is written, and no archive is opened.
+    Shows the points that your outputs already earn, what is missing, and what only your instructor
+    can decide. Writes nothing and opens no archive.
 
-    Exit code 0: all points that the outputs decide are there; 1: not yet; 2: usage.
+    Exit code 0: your outputs earn every point that they can; 1: some are missing; 2: usage.
     """
     for place in folders:
         if is_package(place.name) and place.is_file():
-            raise click.UsageError(f"{place} is an archive: name the folder that it was made from")
+            raise click.UsageError(f"{place} is an archive. Name the folder that it was made from.")
     settings = own_settings(rubrics, released, calibration)
     try:
         for place in folders:
@@ -55,7 +55,7 @@ def check_mine_command(
         files = own_files(folders or [Path()], lesson, settings)
     except OSError as error:
         name = shortened(str(error.filename))
-        raise click.UsageError(f"{name} cannot be looked into: {reason_of(error)}") from None
+        raise click.UsageError(f"{name} cannot be read: {reason_of(error)}") from None
     grades = [grade_yourself(one, settings, profile) for one in files]
     click.echo(self_report.text(grades, profile is not None), nl=False)
     sys.exit(0 if all(one.complete for one in grades) else 1)

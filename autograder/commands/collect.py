@@ -44,10 +44,10 @@ class CollectOptions:
 
 @click.command()
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="Where it comes from.")
+@click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
-@click.option("--lesson", help="The lesson of everything in it. Default: each file says its own.")
-@click.option("--latest", is_flag=True, help="Of several attempts the last alone counts.")
+@click.option("--lesson", help="The lesson of all files. Default: found for each file.")
+@click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
 @click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
 @click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
 @click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
@@ -55,17 +55,17 @@ class CollectOptions:
     "--worksheet",
     type=FILE,
     multiple=True,
-    help="Moodle's grading worksheet: knows addresses and times of submission.",
+    help="Moodle's grading worksheet, with addresses and times of submission.",
 )
-@click.option("--timezone", metavar="ZONE", help="Of the worksheet; else this machine's.")
+@click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
 @click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
 def collect_command(**given: Any) -> None:
-    """Sort DOWNLOADS of a platform, folders or zips, into CLASS/<student>/<lesson>/.
+    """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
 
-    CLASS/manifest.csv says whose each folder is, and what is doubtful. Edit it: your edits stay
-    when you collect again, and `autograder grade CLASS` follows it.
+    CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
+    when you collect again, and `autograder grade CLASS` follows them.
 
-    Exit code 0: collected; 1: collected, and some rows have doubts; 2: usage, nothing collected.
+    Exit code 0: collected; 1: collected, but some rows have doubts; 2: usage, nothing collected.
     """
     options = CollectOptions(**given)
     if options.platform is None:
@@ -101,7 +101,7 @@ def without_platform(download: Path) -> str:
     name = shortened(download)
     if found := seems_from(download):
         return f"{name} looks like a download from {found}: give --from {found}"
-    return f"{name} looks like no platform's download; give --from, one of {', '.join(PLATFORMS)}"
+    return f"{name} does not look like a platform's download. Give --from {'|'.join(PLATFORMS)}"
 
 
 def check_apart(downloads: Sequence[Path], into: Path) -> None:
@@ -109,7 +109,9 @@ def check_apart(downloads: Sequence[Path], into: Path) -> None:
     for download in downloads:
         place = download.resolve()
         if home.is_relative_to(place) or place.is_relative_to(home):
-            raise click.UsageError(f"--into {into} lies in {download} or around it; choose another")
+            raise click.UsageError(
+                f"--into {into} is inside {download} or contains it: choose another folder"
+            )
 
 
 def lesson_named(text: str | None, lessons: Collection[str]) -> str:
@@ -118,7 +120,7 @@ def lesson_named(text: str | None, lessons: Collection[str]) -> str:
     if found := lesson_among(text, lessons):
         return found
     raise click.UsageError(
-        f"there is no rubric for lesson {text!r}; there are {', '.join(sorted(lessons))}"
+        f"there is no rubric for lesson {text!r}. Lessons: {', '.join(sorted(lessons))}"
     )
 
 
@@ -127,28 +129,28 @@ def zone_named(name: str | None) -> ZoneInfo | None:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise click.UsageError(
-            f"no timezone is called {name!r}; use one like Europe/Berlin"
+            f"unknown timezone {name!r}: use a name like Europe/Berlin"
         ) from None
 
 
 def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
-    lines = [f"{submissions} of {counted(len(students), 'student')} collected into {into}."]
+    lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     doubtful = [row.folder for row in done.rows.values() if row.doubts]
     if doubtful:
-        lines.append(f"Doubts, to be settled in {into / NAME}: {some(doubtful)}")
+        lines.append(f"To check in {into / NAME}: {some(doubtful)}")
     if done.kept:
-        lines.append(f"A later attempt was there already: {some(done.kept)}")
+        lines.append(f"Kept, because the attempt in the class is later: {some(done.kept)}")
     if nobody_of := [row.folder for row in done.rows.values() if not row.owners]:
-        lines.append(f"Not graded, because no student is named: {some(nobody_of)}")
+        lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")
     if done.nobodys:
-        lines.append(f"Nobody's: {some(done.nobodys)}")
+        lines.append(f"Files that belong to nobody: {some(done.nobodys)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     if people and (absent := sorted(people.keys() - everybody)):
-        lines.append(f"Nothing from: {some(absent)}")
+        lines.append(f"Nothing submitted by: {some(absent)}")
     if people and (strange := sorted(everybody - people.keys())):
-        lines.append(f"Not in the roster: {some(strange)}")
+        lines.append(f"Not on the roster: {some(strange)}")
     return lines
 
 

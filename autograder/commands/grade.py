@@ -49,8 +49,8 @@ def grade_command(
 ) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
-    CLASS/manifest.csv, if it is there, says whose each folder is. Archives are not opened: that is
-    for `autograder collect`. Your own folder: `autograder check-mine`.
+    CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
+    `autograder collect`. For your own folder, use `autograder check-mine`.
 
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
@@ -67,8 +67,8 @@ def grade_command(
     units = units_of(read_class(class_folder, settings.rubrics))
     if not units:
         raise click.UsageError(
-            f"no submissions found in {class_folder}: expected folders <student>/<lesson>/…; "
-            "a platform's download becomes them by `autograder collect`"
+            f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
+            "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
     if not (class_folder / manifest.NAME).is_file():
         say_strays(class_folder)
@@ -81,11 +81,11 @@ def check_class(place: Path) -> None:
         is_folder = place.stat() and place.is_dir()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise click.UsageError(f"{shortened(place)} cannot be looked into: {why}") from None
+        raise click.UsageError(f"{shortened(place)} cannot be read: {why}") from None
     if not is_folder:
         raise click.UsageError(
-            f"{shortened(place)} is a file. A download becomes a class by "
-            f"`autograder collect {shortened(place)} --from … --into CLASS`"
+            f"{shortened(place)} is a file. Collect it first: "
+            f"autograder collect {shortened(place)} --from … --into CLASS"
         )
 
 
@@ -94,7 +94,7 @@ def say_strays(place: Path) -> None:
     if names:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         shown = ", ".join(names[:MOST_NAMED])
-        click.echo(f"In no student's folder, and so nobody's: {shown}{more}", err=True)
+        click.echo(f"Not in a student's folder, so not graded: {shown}{more}", err=True)
 
 
 def grade_all(
@@ -136,7 +136,7 @@ def check_apart(place: Path, out: Path) -> None:
     ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
     if home.is_relative_to(read) or {*ours} & OURS:
         raise click.UsageError(
-            f"--out {out} lies among the submissions of {place}: choose a folder beside them"
+            f"--out {out} is among the submissions of {place}: choose a folder outside it"
         )
 
 

@@ -21,7 +21,7 @@ from tests.autograder.submissions.downloads import (
 )
 
 POINTS = {"ada": "8.2/10", "ben": "8.2/10", "zoe": "5.2/10"}  # the 0.2 are their answer's
-LATE = "The platform marked this as late"
+LATE = FindingCode.MARKED_LATE.heading
 
 
 @pytest.fixture

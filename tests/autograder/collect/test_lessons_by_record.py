@@ -12,7 +12,7 @@ OUTPUT = {
 }
 MINE = {"01": b"predict_shuffled = yes\n", "02": b"predict_accuracy = 0.9\n"}
 POINTS = {"01": "8.2/10", "02": "1.4/10"}  # of one output and one answer
-ELSE = "A folder is named after another lesson than its outputs are of"
+ELSE = FindingCode.FOLDER_OF_OTHER_LESSON.heading
 MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
 
 

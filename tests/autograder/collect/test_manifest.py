@@ -7,6 +7,7 @@ import pytest
 
 from autograder.classroom import one_submission
 from autograder.collect.merge import merged
+from autograder.finding_codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
@@ -57,7 +58,7 @@ def test_what_a_manifest_holds(tmp_path, collect, roster):
         "late": "yes", "from": "canvas", "doubts": ""}  # fmt: skip
     assert sorted(path.name for path in (done.folder / "ada/01").iterdir()) == [
         "01_numpy_1234.out", "answers.txt"]  # fmt: skip
-    assert "Nothing from: kim" in done.stdout
+    assert "Nothing submitted by: kim" in done.stdout
 
 
 def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster):
@@ -75,7 +76,7 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
     for name, values in changes.items():
         assert values.items() <= after[name].items()
     assert (folder / "ben/01/01_numpy_9.out").read_bytes() == BAD
-    assert "Not graded, because no student is named: zoe/01" in again.stdout
+    assert "Not graded, because the row names no student: zoe/01" in again.stdout
 
 
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster):
@@ -87,7 +88,7 @@ def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster)
     words = ("--profile", "smoke", "--policy", tmp_path / "policy.yaml")
     result = grade(folder, *words)
     assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "8.2/10"}
-    assert result.table[0][-1].startswith("The platform marked this as late")
+    assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)
     edit(folder, {"ada/01": {"submitted": "2026-03-01T20:00+00:00"}})
     assert points(grade(folder, *words))["ada", "01"] == "7.2/10"
 
@@ -166,7 +167,7 @@ def test_with_latest_an_older_attempt_replaces_nothing(tmp_path, collect):
     folder = collect(places[0], "--latest").folder
     done = collect(places[1], "--latest")
     assert (folder / "ada/01/a_1.out").read_bytes() == GOOD
-    assert "A later attempt was there already: ada/01" in done.stdout
+    assert "Kept, because the attempt in the class is later: ada/01" in done.stdout
 
 
 # --- groups -------------------------------------------------------------------------------------

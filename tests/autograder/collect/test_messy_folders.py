@@ -85,7 +85,7 @@ def test_what_lies_in_no_students_folder_is_named(tmp_path, grade, name):
     (tmp_path / "class" / "ben").symlink_to(tmp_path / "class" / "ada")
     result = grade(tmp_path / "class")
     assert [row[0] for row in result.table] == ["ada"]
-    [told] = [line for line in result.collected.stdout.splitlines() if "Nobody's" in line]
+    [told] = [line for line in result.collected.stdout.splitlines() if "belong to nobody" in line]
     assert name in told
     assert "ben (a link, which is not followed)" in told
     assert "README" not in result.collected.stdout
@@ -178,7 +178,7 @@ def test_answers_under_a_name_of_the_students_own(tmp_path, grade, name, folder)
     (place / "answers.txt").rename(place / name)
     result = grade(tmp_path / "class")
     assert rows(result)["ada", "02"][:2] == ["10/10", "graded"]
-    assert "Answers lie in a file of another name" in page_of(result, "ada")
+    assert FindingCode.ANSWERS_MISNAMED.heading in page_of(result, "ada")
 
 
 def test_a_copy_of_the_answers_under_another_name_counts_for_nothing(tmp_path, grade):

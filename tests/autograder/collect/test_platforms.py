@@ -122,7 +122,7 @@ def test_of_a_class_in_one_zip_checkpoints_are_left_out(tmp_path, collect):
 def test_what_belongs_to_nobody_is_named(tmp_path, collect):
     files = moodle() | {"notes.out": b"x", "README.txt": b"x", "mine/a.out": b"x"}
     said = collect(write(tmp_path, "down", files), platform="moodle").stdout
-    assert "Nobody's: notes.out, mine\n" in said
+    assert "Files that belong to nobody: notes.out, mine\n" in said
 
 
 # --- without --from -----------------------------------------------------------------------------

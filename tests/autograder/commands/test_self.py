@@ -115,7 +115,7 @@ def test_where_it_looks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the course's own folder
     assert yourself().output == both
     archive = shutil.make_archive(tmp_path / "02_serial", "zip", tmp_path / "lessons" / "02_serial")
-    assert "is an archive: name the folder" in yourself(archive).stderr
+    assert "is an archive. Name the folder" in yourself(archive).stderr
     assert yourself(tmp_path / "nowhere").exit_code == 2
 
 
@@ -144,7 +144,7 @@ def test_where_it_may_not_look(tmp_path, monkeypatch, name, why):
     monkeypatch.setattr(Path, "iterdir", guarded)
     result = yourself(tmp_path / name)
     assert result.exit_code == 2
-    assert f"cannot be looked into: {why}\n" in result.output
+    assert f"cannot be read: {why}\n" in result.output
 
 
 def test_what_is_compared_with_the_site_is_named(tmp_path):

@@ -204,7 +204,7 @@ def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out
     hand_in(Path(given) / "ada" / "02")
     result = run("grade", given, "--out", out)
     assert result.exit_code == 2
-    assert f"--out {out} lies among the submissions of {given}" in " ".join(result.stderr.split())
+    assert f"--out {out} is among the submissions of {given}" in " ".join(result.stderr.split())
     assert not list(Path(out).glob("grades*"))
 
 

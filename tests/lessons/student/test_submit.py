@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.finding_codes import FindingCode
 from autograder.reading.files import read_files
 from autograder.submissions.class_folder import read_class
 from autograder.submissions.lesson_files import read_places
@@ -105,7 +106,7 @@ def test_beside_an_answers_file_nothing_else_counts(folder, lessons_command):
     (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     (folder / "answers.txt.txt").write_text("keras_epoch_s = 2\n")
     done = lessons_command("submit", "02", "--in", folder)
-    assert "Only answers.txt counts, and not what lies beside it: answers.txt.txt" in done.output
+    assert f"{FindingCode.ANSWERS_BESIDE.heading}: answers.txt.txt" in done.output
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
 
