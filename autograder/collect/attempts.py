@@ -1,12 +1,10 @@
 """Several attempts of one student at a lesson: when each was submitted, and which is the last.
 
-An attempt is a download, or in one a folder of JupyterHub's exchange; within it a package or a
-folder named after the lesson. The platform's time decides, else when the files were last changed,
-else when the archives were. Where these are equal, the attempt that holds the files of all others
-is taken, and last its name decides: then it is a doubt.
+An attempt is a download or, in JupyterHub's exchange, a folder; within it, a package or a folder
+named after the lesson. The platform's time decides, then the time at which the files were last
+changed. If these are equal, the name decides, and the attempts are a doubt unless they are copies.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -22,8 +20,6 @@ from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.moments import seconds_of
 
 FILES_S = 2.0  # a zip's clock counts every other second
-PACKAGES_S = 60.0  # a class that is copied or unpacked gets times as near as this
-BROWSERS = re.compile(r" ?\((\d{1,3})\)\Z")  # the second `work.zip` of a folder of downloads
 
 
 class Attempt(NamedTuple):
@@ -116,24 +112,17 @@ def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) ->
 def the_last(
     attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
 ) -> tuple[Attempt, list[Doubt]]:
-    """Return the last of several, by their files of work and the times that the platform noted."""
+    """Return the last of several, by the times that the platform noted, then by their files."""
     left = list(attempts)
     if all(time is not None for time in noted.values()):
         left = newest(left, lambda one: noted[one] or 0.0, 0.0)
     left = newest(left, lambda one: max(piece.time for piece in attempts[one]), FILES_S)
-    packed = {one: max(piece.packed_at for piece in attempts[one]) for one in left}
-    if all(packed.values()):
-        left = newest(left, packed.__getitem__, PACKAGES_S)
-    if len(left) < 2:
-        return left[0], []
-    inside = {one: contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left}
-    fullest = [one for one in left if all(inside[one] >= other for other in inside.values())]
-    last = max(fullest or left, key=lambda one: (browsers_number(one.shown), one.shown, one))
-    if len(fullest) == len(left):
-        return last, []  # all hold the same
-    why = "it holds all files of the others" if fullest else "by its name alone"
+    last = max(left, key=lambda one: (one.shown, one))
+    contents = [contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left]
+    if all(one == contents[0] for one in contents):
+        return last, []
     names = " and ".join(sorted(one.shown for one in left))
-    detail = shortened(f"of {names}, {last.shown} was taken: {why}", 300)
+    detail = shortened(f"of {names}, {last.shown} was taken", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
 
 
@@ -141,8 +130,3 @@ def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) 
     """Return all that are about as new as the newest."""
     newest_of_all = max(map(time, some))
     return [one for one in some if newest_of_all - time(one) <= apart]
-
-
-def browsers_number(name: str) -> int:
-    number = BROWSERS.search(stem(name))
-    return int(number[1]) if number else 0

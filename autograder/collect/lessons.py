@@ -24,12 +24,10 @@ from autograder.submissions.lesson_names import (
     hinted_lesson,
     lesson_of,
 )
-from autograder.submissions.programs import read_program
 from autograder.submissions.regular_files import open_regular
 
 HEADER, NEAR = b'"header"', 300  # and how many bytes behind it the lesson stands at most
 LESSON = re.compile(rb'"lesson": ?"([\w-]{1,40})"')
-RAN = re.compile(rb'"files":\{([^{}]{0,20000})\}')
 
 # A download, and a folder in it: what is in another download is beside nothing in this one.
 Spot = tuple[str, PurePath]
@@ -116,7 +114,7 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
         case Kind.REPORT:
             return work.near(piece) or hints(piece)
         case Kind.PROGRAM:
-            return of_program(piece, work, of_outputs)
+            return work.near(piece) or set(filter(None, work.lessons))
         case Kind.TIMESTAMP:
             return work.near(piece) or work.without_time()
     return set()
@@ -184,32 +182,6 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
         asked = asked & work.lessons.keys() or asked
     hinted = {one for one in hints(piece) if one in ids}
     return hinted & asked or asked or hinted
-
-
-def of_program(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]) -> set[str]:
-    """Programs go with the outputs near them; at the top of several lessons, with those that ran a
-    program of the name, or better, of the text."""
-    lessons = work.near(piece) or set(filter(None, work.lessons))
-    if len(lessons) < 2:
-        return lessons
-    text = (read_program(piece.path, str(piece.name)).hash or "?").encode()
-    said = {one: ran_in(of_outputs, one) for one in lessons}
-    exact = {one for one, programs in said.items() if text in programs}
-    called = {one for one, programs in said.items() if piece.name.name.encode() in programs}
-    return exact or called or lessons
-
-
-def ran_in(of_outputs: Mapping[Piece, set[str]], lesson: str) -> bytes:
-    """Return the names and hashes of the programs in a lesson's records."""
-    found = b""
-    for piece, lessons in of_outputs.items():
-        if lesson in lessons:
-            try:
-                with open_regular(piece.path) as file:
-                    found += b" ".join(RAN.findall(file.read(1 << 20)))
-            except OSError:
-                continue
-    return found
 
 
 def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:

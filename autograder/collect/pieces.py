@@ -29,7 +29,6 @@ class Piece:
     name: PurePath  # as the student knows it, below the archive that it was in
     kind: Kind
     item: Item
-    packed_at: float = 0.0  # time of the archive that it was in, which a copy of it may not keep
 
     @property
     def time(self) -> float:
@@ -59,13 +58,12 @@ class Opened:
                 yield Piece(path, name, kind, item)
                 continue
             target = self.unpacked(path, name, walk)
-            packed_at = path.lstat().st_mtime
             for inner in walk.files(target, name):
                 if inner.kind == Kind.ARCHIVE:
                     doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
                     walk.doubts.append(doubt)
                 else:
-                    yield Piece(*inner, item, packed_at)
+                    yield Piece(*inner, item)
 
     def unpacked(self, archive: Path, name: PurePath, walk: Walk) -> Path:
         """Return the folder with the files that are read, or whose names say something."""
