@@ -20,9 +20,7 @@ from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import NAME
-from autograder.wording import counted
-
-MOST_NAMED = 8
+from autograder.wording import counted, enumerated
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +153,4 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
 
 
 def some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(printable(name, 80) for name in names[:MOST_NAMED]) + more
+    return enumerated([printable(name, 80) for name in names])

@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -23,9 +24,20 @@ from autograder.settings import roster
 from autograder.settings.roster import Person
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
+from autograder.wording import enumerated
 
 OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write into --out
-MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Options of `grade` alone: what is written where, and by how many processes."""
+
+    out: Path | None
+    gradescope: Path | None
+    gradescope_leaderboard: bool
+    processes: int | None
+    shard: Shard | None
 
 
 @click.command()
@@ -38,15 +50,7 @@ MOST_NAMED = 5
 )
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
 @shard_option
-def grade_command(
-    class_folder: Path,
-    out: Path | None,
-    options: ClassOptions,
-    gradescope: Path | None,
-    gradescope_leaderboard: bool,
-    processes: int | None,
-    shard: Shard | None,
-) -> None:
+def grade_command(class_folder: Path, options: ClassOptions, **given: Any) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
@@ -54,15 +58,16 @@ def grade_command(
 
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
-    if shard and (out is None or gradescope):
+    where = Where(**given)
+    if where.shard and (where.out is None or where.gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
-    if out is None and (options.canvas or options.moodle or options.leaderboard):
+    if where.out is None and (options.canvas or options.moodle or options.leaderboard):
         raise click.UsageError(
             "--canvas, --moodle and --leaderboard write into the folder of --out: give one"
         )
     check_class(class_folder)
-    if out is not None:
-        check_apart(class_folder, out)
+    if where.out is not None:
+        check_apart(class_folder, where.out)
     settings, people = load(options)
     units = units_of(read_class(class_folder, settings.rubrics))
     if not units:
@@ -72,8 +77,7 @@ def grade_command(
         )
     if not (class_folder / manifest.NAME).is_file():
         say_strays(class_folder)
-    grade_all(units, settings, people, options, out, gradescope, gradescope_leaderboard,
-              processes, shard)  # fmt: skip
+    grade_all(units, settings, people, options, where)
 
 
 def check_class(place: Path) -> None:
@@ -90,11 +94,8 @@ def check_class(place: Path) -> None:
 
 
 def say_strays(place: Path) -> None:
-    names = strays([Path(entry.path) for entry in listed(place)])
-    if names:
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        shown = ", ".join(names[:MOST_NAMED])
-        click.echo(f"Not in a student's folder, so not graded: {shown}{more}", err=True)
+    if names := strays([Path(entry.path) for entry in listed(place)]):
+        click.echo(f"Not in a student's folder, so not graded: {enumerated(names)}", err=True)
 
 
 def grade_all(
@@ -102,23 +103,20 @@ def grade_all(
     settings: ClassSettings,
     people: dict[str, Person],
     options: ClassOptions,
-    out: Path | None,
-    gradescope: Path | None,
-    gradescope_leaderboard: bool,
-    processes: int | None,
-    shard: Shard | None,
+    where: Where,
 ) -> NoReturn:
     # Of all that every shard sees: a part knows the others' students.
     everybody = {student for unit in units for student in unit.students}
-    if gradescope and len(everybody) > 1:
+    out, shard = where.out, where.shard
+    if where.gradescope and len(everybody) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
-        settings, out, options.junit, gradescope, gradescope_leaderboard
+        settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
     )
-    work = Work(settings, out, publish, reuse=gradescope is None)
-    processes = processes or len(usable_cpus())
+    work = Work(settings, out, publish, reuse=where.gradescope is None)
+    processes = where.processes or len(usable_cpus())
     if shard is not None and out is not None:
         keys, mine = fingerprints(options), shard.units(units)
         with one_part(out, shard, keys), progress(len(mine)) as tick:

@@ -19,6 +19,7 @@ from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
+from autograder.wording import enumerated
 from autograder.writing import write_bytes_if_new
 
 
@@ -78,10 +79,9 @@ def check_complete(parts: Sequence[GradedShard]) -> None:
         there[one.shard] = one
     missing = [n for n in range(1, first.shard.of + 1) if Shard(n, first.shard.of) not in there]
     if missing:
-        names = ", ".join(f"{n}/{first.shard.of}" for n in missing[:8])
-        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        names = enumerated([f"{n}/{first.shard.of}" for n in missing])
         verb = "is" if len(missing) == 1 else "are"
-        raise SettingsError(f"shard {names}{more} {verb} missing: grade it, or name its folder")
+        raise SettingsError(f"shard {names} {verb} missing: grade it, or name its folder")
 
 
 def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
