@@ -39,7 +39,7 @@ MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class i
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a download is collected."""
+    """The options of collecting a download."""
 
     platform: str
     ids: Ids  # lesson -> the names of its questions
@@ -54,7 +54,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Collected:
-    """What was done: the rows of this time, all rows, and what belongs to nobody."""
+    """The result: new rows, all rows, and files that belong to nobody."""
 
     new: list[Row] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def told_apart(places: Iterable[Path]) -> dict[Path, str]:
-    """Name downloads by as few of their last names as tell them from each other."""
+    """Return the shortest ends of the downloads' paths that distinguish them."""
     whole = {place: Path(os.path.abspath(place)).parts for place in places}
     for count in range(1, max(map(len, whole.values()), default=0) + 1):
         names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}
@@ -112,7 +112,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
     if platform is folders and folders.are_of_one_student(listed(place)):
         if download.is_dir():
             raise SettingsError(
-                f"{shortened(download)} looks like one student's folder: give the one above it"
+                f"{shortened(download)} looks like one student's folder: name the folder above it"
             )
         yield Item(download, (Claim(stem(download.name)),))
         return
@@ -129,11 +129,11 @@ def nothing_in(download: Path, place: Path, platform: str) -> str:
     name, other = shortened(download), looks_like(place)
     if other and other != platform:
         return f"{name} looks like a download from {other}: give --from {other}"
-    return f"{name} holds no submissions as {platform} names them"
+    return f"{name} has no submissions with the names that {platform} uses"
 
 
 def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[str]:
-    """Name what belongs to nobody, and may be somebody's work."""
+    """Return the names of files and folders of no student that may be somebody's work."""
     if platform is gradescope and taken == {place}:
         return []
     known = {*taken, *(path.parent for path in taken)}
@@ -143,10 +143,11 @@ def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[
 
 
 def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool = False) -> Path:
-    """Return the folder of a class that came as one zip. It may say what it holds, so its name
-    stays."""
+    """Unpack a class that came as one zip. The folder keeps its name, which may name the lesson."""
     if kind_of(archive.name) != Kind.ARCHIVE:
-        raise SettingsError(f"{archive} is no folder and no zip: name the platform's download")
+        raise SettingsError(
+            f"{archive} is neither a folder nor an archive: name the platform's download"
+        )
     new = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-class-")))
     home = new / stem(archive.name)
     home.mkdir()
@@ -177,7 +178,7 @@ def seems_from(download: Path) -> str | None:
 
 
 def is_read(name: str) -> bool:
-    """Not the checkpoints of a class, which would fill a disk."""
+    """Return whether a file is unpacked. The checkpoints of a class would fill a disk."""
     return kind_of(name) in UNPACKED or name in (gradescope.EXPORT, gradescope.ALONE)
 
 

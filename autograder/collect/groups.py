@@ -28,13 +28,13 @@ def read_groups(
         known = who(Claim(row["student"]))
         student = student_meant(known, row["student"], where)
         if roster and not known.students:
-            raise SettingsError(f"{where}: nobody in the roster is {shortened(row['student'])!r}")
+            raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
         lesson = lesson_named(row.get("lesson", ""), lessons, where)
         for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
             if (student, other) in taken and (lesson is EVERY or other in (lesson, EVERY)):
                 raise SettingsError(
                     f"{where}: {shortened(student)} is in two groups, first in "
-                    f"{taken[student, other]}; take one of the rows out"
+                    f"{taken[student, other]}: remove one of the rows"
                 )
         taken[student, lesson] = where
         found.setdefault((row["group"], lesson), []).append(student)
@@ -47,12 +47,12 @@ def lesson_named(text: str, lessons: Collection[str], where: str) -> str:
     name = lesson_among(text, lessons)
     if name is None:
         there = ", ".join(sorted(lessons))
-        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}; there are {there}")
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {there}")
     return name
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
-    """Return all who are in a group of this name, in whichever lesson."""
+    """Return the members of each group, over all lessons."""
     found: dict[str, set[str]] = {}
     for (name, _), students in groups.items():
         found.setdefault(name, set()).update(students)

@@ -74,8 +74,8 @@ def read_worksheets(paths: Iterable[Path]) -> dict[str, Participant]:
             number = PARTICIPANT.match(cells[0][1])
             if not number:
                 raise SettingsError(
-                    f"{path}: this is no grading worksheet of Moodle's; its first column holds "
-                    "numbers like `Participant 4701`"
+                    f"{path} is not a grading worksheet of Moodle's. Its first column should have "
+                    "entries like `Participant 4701`"
                 )
             email = next((cell for _, cell in cells if ADDRESS.match(cell)), "")
             changed = next((cell for name, cell in cells if SUBMISSION.search(name)), "")

@@ -57,9 +57,11 @@ def doubts_of(item: Item, known: Iterable[Known]) -> Iterable[Doubt]:
         if found.doubt:
             yield Doubt(FindingCode.OWNER_UNCERTAIN, item.path.name, found.doubt)
         if found.may_be:
-            names = ", ".join(found.may_be)
+            names = " or ".join(found.may_be)
             advice = "; --worksheet tells them apart" if is_of_moodle(item) else ""
-            yield Doubt(FindingCode.OWNER_UNCERTAIN, item.path.name, f"it may be {names}{advice}")
+            yield Doubt(
+                FindingCode.OWNER_UNCERTAIN, item.path.name, f"it may be from {names}{advice}"
+            )
 
 
 def is_of_moodle(item: Item) -> bool:
@@ -75,7 +77,7 @@ def two_folders(one: Owned) -> list[Doubt]:
     }
     if len(plain) < 2:
         return []
-    detail = f"{' and '.join(sorted(plain))} were both taken as {one.folder}'s"
+    detail = f"{' and '.join(sorted(plain))} were both matched with {one.folder}"
     return [Doubt(FindingCode.OWNER_UNCERTAIN, "", detail)]
 
 

@@ -23,7 +23,7 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
         key = student, lesson_named(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(
-                f"{where}: {shortened(student)} has two times for lesson {key[1]}; keep one"
+                f"{where}: {shortened(student)} has two times for lesson {key[1]}: remove one"
             )
         times[key] = read_moment(row["time"], where).isoformat()
     return times

@@ -85,8 +85,8 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     rows = manifest.read(place / manifest.NAME)
     if rows is None and are_lessons(entries, lessons):
         raise SettingsError(
-            f"{shortened(place)} looks like one student's folder. Name the folder above it, "
-            "which holds the class"
+            f"{shortened(place)} looks like one student's folder: name the folder of the class, "
+            "which is above it"
         )
     found = [from_row(place, row, lessons) for row in (rows or {}).values()]
     for entry in entries:
@@ -101,7 +101,7 @@ def listed(place: Path) -> list[Entry]:
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise SettingsError(
-            f"{shortened(place)} is no folder that can be read ({reason}). Expected is a class: "
+            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: "
             "CLASS/<student>/<lesson>/…"
         ) from None
     return [entry for entry in entries if not is_clutter(entry.name)]
@@ -132,7 +132,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
     if row.students and not place.is_dir():
         raise SettingsError(
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
-            "again, or take its row out"
+            "again, or remove the row"
         )
     lesson = (lesson_among(row.lesson, lessons) or row.lesson) if row.lesson else only(lessons)
     return Submission(

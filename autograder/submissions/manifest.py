@@ -51,7 +51,7 @@ def read(path: Path) -> dict[str, Row] | None:
         row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
         check(row, where)
         if row.folder in rows:
-            raise SettingsError(f"{where}: {shortened(row.folder)} has two rows; keep one of them")
+            raise SettingsError(f"{where}: {shortened(row.folder)} has two rows: remove one")
         rows[row.folder] = row
     return rows
 
@@ -59,13 +59,13 @@ def read(path: Path) -> dict[str, Row] | None:
 def check(row: Row, where: str) -> None:
     folder = Path(row.folder)
     if folder.is_absolute() or ".." in folder.parts:
-        raise SettingsError(f"{where}: {shortened(row.folder)} is no folder below the class")
+        raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
     if row.submitted and moment_of(row.submitted) is None:
         raise SettingsError(
-            f"{where}: {row.submitted!r} is no time with its offset, like 2026-03-01T23:59+01:00"
+            f"{where}: {row.submitted!r} is not a time with an offset, like 2026-03-01T23:59+01:00"
         )
     if row.late not in ("", "yes"):
-        raise SettingsError(f"{where}: `late` is yes or empty, not {shortened(row.late)!r}")
+        raise SettingsError(f"{where}: `late` must be yes or empty, not {shortened(row.late)!r}")
     doubts_in(row, where)
 
 
@@ -74,7 +74,7 @@ def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
         return doubts.parse(row.doubts)
     except ValueError as error:
         raise SettingsError(
-            f"{where}: no doubt is called {shortened(error)!r}; empty the cell if it is settled"
+            f"{where}: unknown doubt {shortened(error)!r}. If it is settled, empty the cell"
         ) from None
 
 

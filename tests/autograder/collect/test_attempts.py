@@ -330,7 +330,7 @@ def test_a_partners_new_hand_in_is_graded_again(team):
     ("groups", "words"),
     [
         ("group,student\na,ada\nb,Ada Lovelace\n", "groups.csv:3: ada is in two groups, first in"),
-        ("group,student\na,nobody\n", "groups.csv:2: nobody in the roster is 'nobody'"),
+        ("group,student\na,nobody\n", "groups.csv:2: 'nobody' is not on the roster"),
         ("group,student,lesson\na,ada,99\n", "groups.csv:2: there is no rubric for lesson '99'"),
         ("team,student\na,ada\n", "there is no column `team` here"),
         ("group,student,lesson\na,ada,\nb,ada,2\n", "groups.csv:3: ada is in two groups"),

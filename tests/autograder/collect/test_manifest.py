@@ -115,10 +115,10 @@ def test_a_settled_doubt_stays_settled_and_a_new_one_is_new():
 
 
 MISTAKES = [
-    ({"submitted": "yesterday"}, "is no time with its offset"),
-    ({"late": "perhaps"}, "`late` is yes or empty"),
-    ({"doubts": "a feeling"}, "no doubt is called"),
-    ({"folder": "../ada"}, "no folder below the class"),
+    ({"submitted": "yesterday"}, "is not a time with an offset"),
+    ({"late": "perhaps"}, "`late` must be yes or empty"),
+    ({"doubts": "a feeling"}, "unknown doubt"),
+    ({"folder": "../ada"}, "is not a folder in the class"),
     ({"folder": "ada/99"}, "there is no folder ada/99"),
 ]
 

@@ -142,7 +142,7 @@ def test_without_a_platform_one_sentence_names_it(tmp_path, platform, name, make
     ("platform", "files", "words"),
     [
         ("canvas", moodle(), "looks like a download from moodle: give --from moodle"),
-        ("moodle", {"notes.txt": b"x"}, "holds no submissions as moodle names them"),
+        ("moodle", {"notes.txt": b"x"}, "has no submissions with the names that moodle uses"),
     ],
 )
 def test_another_platform_than_named_is_a_sentence(tmp_path, collect, platform, files, words):
@@ -201,7 +201,7 @@ def test_two_of_one_name_need_the_worksheet(tmp_path, collect):
     assert [row.students for row in done.rows.values()] == ["", ""]
     for row in done.rows.values():
         assert row.doubts.startswith("owner uncertain: ")
-        assert "it may be ada, ada2; --worksheet tells them apart" in row.doubts
+        assert "it may be from ada or ada2; --worksheet tells them apart" in row.doubts
 
 
 def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
