@@ -96,7 +96,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         profile=settings.profile,
         status=GRADER_ERROR,
         score=None,
-        max_score=rubric.points if rubric else 0,
+        max_score=rubric.points if rubric else 0.0,
         findings=(finding,),
         look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
     )
@@ -204,7 +204,7 @@ def no_rubric(
         profile=settings.profile,
         status=GradeStatus.NO_RUBRIC,
         score=None,
-        max_score=0,
+        max_score=0.0,
         findings=(*files.findings, finding),
         look=to_look_at([*files.findings, finding]),
     )
@@ -227,7 +227,7 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
         profile=settings.profile,
         status=GradeStatus.MISSING,
         score=None,
-        max_score=rubric.points if rubric else 0,
+        max_score=rubric.points if rubric else 0.0,
         findings=findings,
         look=to_look_at(findings),
     )
