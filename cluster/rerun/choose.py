@@ -24,7 +24,7 @@ def submissions_of(group: Path, lesson: str) -> list[Submission]:
 
 
 def submission_at(path: Path, lesson: str, people: People) -> Submission:
-    """Return the submission of CLASS/STUDENT; STUDENT may be any name that the roster knows."""
+    """Return the submission of CLASS/STUDENT; STUDENT may be any form that the roster has."""
     if not path.parent.is_dir():
         raise click.UsageError(f"{shortened(path.parent)} does not exist: name CLASS/STUDENT")
     there = {name: one for one in submissions_of(path.parent, lesson) for name in names_in(one)}
@@ -41,7 +41,7 @@ def submission_at(path: Path, lesson: str, people: People) -> Submission:
         or_whom = f"; it may be {', '.join(sorted(found))}" if found else ""
         raise click.UsageError(
             f"{shortened(path.name)} submitted nothing for lesson {lesson} in {path.parent}: there "
-            f"is no such folder, and nobody there is called so{or_whom}"
+            f"is no such folder, and no student there has that name{or_whom}"
         )
     return there[found[0]]
 
@@ -70,7 +70,7 @@ def flagged(grades: Path, lesson: str) -> set[str]:
 
 
 def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
-    """Draw by lot; the same class and seed give the same submissions."""
+    """Return a random draw; the same class and seed give the same submissions."""
     in_order = sorted(submissions, key=lambda one: one.owner)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
     return sorted(chosen, key=lambda one: one.owner)

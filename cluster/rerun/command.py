@@ -164,7 +164,7 @@ def rubric_file(lesson: str) -> Path:
 
 
 def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
-    """Return who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
+    """Return the flagged submissions or a random draw; with both, a draw of flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
         submissions = [one for one in submissions if not names.isdisjoint(one.students)]
@@ -174,7 +174,7 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
         names_drawn = ", ".join(printable(one.owner) for one in submissions)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not submissions:
-        raise click.ClickException("there is nobody to run again")
+        raise click.ClickException("no student's work is to be run again")
     return submissions
 
 

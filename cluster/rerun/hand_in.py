@@ -59,27 +59,27 @@ class Taken:
 
 
 def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
-    """All that a rerun needs, read out of the hand-in. Raises NotRepeatableError."""
+    """Return everything that a rerun needs from the submission, or raise NotRepeatableError."""
     files = read_places(rubric.lesson, submission.places)
     if not files.outputs:
-        raise NotRepeatableError(f"no output of lesson {rubric.lesson} was handed in")
+        raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
     runs = read_runs(files, own_readers(rubric))
     programs = programs_in(files)
     hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
     recorded = {run.launch: run for run in counted if run.launch}
     if not recorded:
-        raise NotRepeatableError("no finished run with a run record counts")
+        raise NotRepeatableError("no run that counts finished with a run record")
     jobs = jobs_of(list(recorded.values()), programs)
     return Taken(submission.owner, rubric.lesson, programs, jobs)
 
 
 def programs_in(files: LessonFiles) -> dict[str, bytes]:
-    """By their path below the lesson's folder."""
+    """Return the programs by their path below the lesson's folder."""
     if not files.programs:
-        raise NotRepeatableError("no program was handed in")
+        raise NotRepeatableError("no program was submitted")
     if len(files.programs) > MOST_PROGRAMS:
-        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were handed in")
+        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were submitted")
     found: dict[str, bytes] = {}
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
