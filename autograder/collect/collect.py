@@ -16,7 +16,7 @@ from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.owners import Owned, owned
 from autograder.collect.pieces import UNPACKED, Opened, Piece
-from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like
+from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
 from autograder.collect.times import Times, with_times
 from autograder.collect.write_class import remove_scratch, write_folder
 from autograder.errors import SettingsError
@@ -128,7 +128,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
 def nothing_in(download: Path, place: Path, platform: str) -> str:
     name, other = shortened(download), looks_like(place)
     if other and other != platform:
-        return f"{name} looks like a download from {other}: give --from {other}"
+        return resemblance(name, other)
     return f"{name} has no submissions with the names that {platform} uses"
 
 

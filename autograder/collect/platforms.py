@@ -27,6 +27,12 @@ def looks_like(place: Path) -> str | None:
     return None
 
 
+def resemblance(name: str, platform: str) -> str:
+    """Return a sentence for a download that looks as if another option is right."""
+    what = "students' folders" if PLATFORMS[platform] is folders else f"a download of {platform}"
+    return f"{name} looks like {what}: use --from {platform}"
+
+
 def below_wrapper(home: Path, platform: ModuleType) -> Path:
     """A zip may hold one folder with everything in it, and a course's folder is an exchange's."""
     for _ in range(3):

@@ -11,7 +11,7 @@ import click
 
 from autograder.collect import groups, moodle, times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
-from autograder.collect.platforms import PLATFORMS
+from autograder.collect.platforms import PLATFORMS, resemblance
 from autograder.commands.options import FILE, FOLDER, THERE
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
@@ -98,7 +98,7 @@ def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person])
 def without_platform(download: Path) -> str:
     name = shortened(download)
     if found := seems_from(download):
-        return f"{name} looks like a download from {found}: give --from {found}"
+        return resemblance(name, found)
     return f"{name} does not look like a platform's download. Give --from {'|'.join(PLATFORMS)}"
 
 

@@ -141,7 +141,7 @@ def test_without_a_platform_one_sentence_names_it(tmp_path, platform, name, make
 @pytest.mark.parametrize(
     ("platform", "files", "words"),
     [
-        ("canvas", moodle(), "looks like a download from moodle: give --from moodle"),
+        ("canvas", moodle(), "looks like a download of moodle: use --from moodle"),
         ("moodle", {"notes.txt": b"x"}, "has no submissions with the names that moodle uses"),
     ],
 )
