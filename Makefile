@@ -47,13 +47,13 @@ speed-job:
 
 # The grader needs seven small packages: where there is no .venv, they get an environment of their own.
 GRADER = $(if $(wildcard .venv/bin/autograder),.venv/bin/python,build/grader/bin/python)
-GRADER_NEEDS = click filelock jinja2 numpy pydantic pyyaml rich
+GRADER_NEEDS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 
 example:          ## grade a small class, without the frameworks, to see what instructors and students get
 	@[ -x .venv/bin/autograder ] || [ -e build/grader/complete ] || { \
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make example: Python 3.11 or newer is needed; without it, run make .venv first.")' && \
 	$(PYTHON) -m venv --clear build/grader && build/grader/bin/pip install --quiet \
-	    --constraint cluster/environment/locked.txt $(GRADER_NEEDS) && touch build/grader/complete; }
+	    --constraint cluster/environment/locked.txt $$($(PYTHON) -c '$(GRADER_NEEDS)') && touch build/grader/complete; }
 	@rm -rf build/example
 	@$(GRADER) -m tests.example.class_of_five build/example
 	@$(GRADER) -m autograder grade build/example/class --roster build/example/roster.csv \
@@ -73,7 +73,7 @@ test-all:         ## all tests: whole lessons, a real Slurm (root), a real brows
 test-rest:
 	@$(PYTHON) -m tests.needs
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 --durations 40 -m "$(ELSEWHERE)"
+	@$(PYTEST) --numprocesses 4 --durations 40 -m "$(ELSEWHERE)"
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .

@@ -60,6 +60,7 @@ class ProblemCode(StrEnum):
     EXCEPTION = "exception"  # the line that ends a traceback
     BAD_LINE = "bad line"  # of a record
     UNREAD = "unread"  # the file itself could not be read
+    TOO_LARGE = "too large"  # of the file, only the record and both ends were read
     TERMINAL_COPY = "terminal copy"  # copied from a window instead of a job's file
 
 

@@ -15,7 +15,7 @@ class Severity(StrEnum):
     INFORMATION = "information"
 
 
-CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
+CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the worst first
 
 
 class FindingCode(StrEnum):
@@ -40,6 +40,11 @@ class FindingCode(StrEnum):
     def _generate_next_value_(name: str, *_: object) -> str:
         return name.lower().replace("_", " ")
 
+    @property
+    def rank(self) -> int:
+        """Return the position in lists of findings: the most severe come first."""
+        return SEVERITIES.index(self.severity)
+
     # fmt: off
     # What was submitted, by whom and when.
     GRADER_FAILED = (auto(), LOOK,
@@ -61,6 +66,7 @@ class FindingCode(StrEnum):
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
+    FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
     ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here"
     ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
@@ -198,8 +204,8 @@ class FindingCode(StrEnum):
     CHECK_NOT_MEASURED = "check not measured"
     NOT_IN_ROSTER = "not in roster"
     OTHER_TOOLKIT = "other toolkit"
-    SHARED_RUN = "shared run"  # with another student, as the next ones are
-    SHARED_JOB = "shared job"
-    SHARED_LOSSES = "shared losses"
-    SHARED_PARAMETERS = "shared parameters"
+    SHARED_RUN = "shared run", DOUBT  # with another student, as the next ones are
+    SHARED_JOB = "shared job", DOUBT
+    SHARED_LOSSES = "shared losses", DOUBT
+    SHARED_PARAMETERS = "shared parameters", DOUBT
     # fmt: on

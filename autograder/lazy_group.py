@@ -1,14 +1,19 @@
 """A click group that imports a subcommand only when it is called, so that commands start fast."""
 
 import importlib
+from difflib import get_close_matches
 
 import click
 
 
 class LazyGroup(click.Group):
-    """A group with subcommands as data: name -> ("package.module:function", line of help)."""
+    """A group with subcommands as data: name -> ("package.module:function", line of help).
+
+    All its commands have -h beside --help, and a mistyped one is answered with those like it.
+    """
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
         self.lazy = lazy
 
@@ -20,6 +25,16 @@ class LazyGroup(click.Group):
             return super().get_command(ctx, name)  # one that a decorator added, if any
         module, function = self.lazy[name][0].split(":")
         return getattr(importlib.import_module(module), function)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            alike = get_close_matches(name, self.lazy)
+            hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -159,7 +159,7 @@ class RunSummary:
     name: str  # its name in the rubric, otherwise its format
     program: str  # program and model; a speedup curve is drawn for each
     outcome: Outcome
-    counted: bool  # whether the checks use this run
+    counted: bool  # whether it is the run of its name that counts
     files: tuple[str, ...]
     job_id: str | None
     workers: int | None
@@ -178,6 +178,7 @@ class RunSummary:
     speedup: Point | None = None  # over the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
     rounds: Rounds | None = None
+    compared: bool = False  # whether a check judges it together with other runs
 
 
 @dataclass(frozen=True, slots=True)

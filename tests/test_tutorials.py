@@ -1,7 +1,10 @@
 """The tutorials: the files and commands on their pages do what the pages say."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -18,6 +21,28 @@ def write_files(page: str, folder: Path) -> None:
     for name, text in FILE.findall((DOCS / page).read_text()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(re.sub("^    ", "", text, flags=re.MULTILINE))
+
+
+def commands(page: str, heading: str) -> list[str]:
+    """Return the commands of a section, which are indented and no file's text."""
+    section = (DOCS / page).read_text().partition(heading)[2].partition("\n## ")[0]
+    return re.findall("^    (.+)", FILE.sub("", section), flags=re.MULTILINE)
+
+
+def shell(command: str, folder: Path) -> None:
+    """Run a command as in a copy of the course, in which the commands are installed."""
+    for name in ("lessons", "autograder"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(DOCS.parent / name)
+    command = command.replace("autograder ", "python -m autograder ")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = os.environ | {"PATH": path}
+    subprocess.run(command, shell=True, check=True, cwd=folder, env=environ, timeout=60)
+
+
+def evidence(folder: Path) -> dict[str, str]:
+    rows = json.loads((folder / "grades.json").read_text())["grades"]
+    return {row["student"]: row["tier"] for row in rows}
 
 
 def run(*words: object) -> int:
@@ -37,6 +62,14 @@ def test_the_grader_alone(tmp_path):
     assert run("grade", *words) in (0, 1)
     assert grades(tmp_path / "grades") == {("ada", "01"): 5, ("ben", "01"): 0}
     assert run("explain", "ben", "01", "--grades", tmp_path / "grades") == 0
+    for command in commands("own-course.md", "## Let your programs write a record"):
+        shell(command, tmp_path)
+    assert run("grade", *words) in (0, 1)
+    assert evidence(tmp_path / "grades") == {
+        "ada": "unverified",
+        "ben": "unverified",
+        "cleo": "self-consistent",
+    }
 
 
 def test_the_first_class(tmp_path):

@@ -17,6 +17,7 @@ class ClassSettings:
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
     profile: Profile = "full"
+    heading: str = "Grades"  # of all pages
     released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id

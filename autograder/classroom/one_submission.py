@@ -14,7 +14,7 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
-from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
+from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
@@ -110,7 +110,7 @@ def mark_files(
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
-    files.findings += [*not_read(runs), *copied(runs)]
+    files.findings += [*not_read(runs), *badly_submitted(runs)]
     lesson = files.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from autograder.codes import FindingCode, Outcome
 from autograder.evidence.copies import traits_of
 from autograder.judging.hand_in import HandIn, by_time
+from autograder.judging.runs_compared import runs_compared
 from autograder.judging.runs_that_count import program_of
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
@@ -33,6 +34,7 @@ def summaries(
     made = []
     smallest = baselines(runs)
     counted_ids = {run.id for run in counted}
+    compared_ids = {run.id for run in runs_compared(hand_in)}
     for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
         name = names.get(run.id, run.format)
         base = smallest.get(program_of(run))
@@ -45,6 +47,7 @@ def summaries(
                 program=program_of(run),
                 outcome=run.outcome,
                 counted=run.id in counted_ids,
+                compared=run.id in compared_ids,
                 files=run.files,
                 job_id=run.job_id and shortened(run.job_id, 40),
                 workers=measure.workers(run),

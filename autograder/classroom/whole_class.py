@@ -1,6 +1,7 @@
 """What only shows when all students are seen: copies, strangers, and who handed in nothing."""
 
 import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -55,7 +56,19 @@ def with_class_findings(
             if empty and row.status == GradeStatus.MISSING and empty not in changed:
                 row = replace(row, look=empty.look, page=empty.page)
             changed.append(row)
-    return sorted(changed, key=lambda row: (row.student, row.lesson))
+    return sorted(most_severe_first(changed), key=lambda row: (row.student, row.lesson))
+
+
+def most_severe_first(rows: Sequence[Row]) -> list[Row]:
+    """Sort each row's reasons to look. Of equally severe ones, the rarest in the class is first."""
+    counts = Counter(reason.text for row in rows for reason in set(row.look))
+    return [
+        replace(
+            row,
+            look=tuple(sorted(row.look, key=lambda one: (one.code.rank, counts[one.text]))),
+        )
+        for row in rows
+    ]
 
 
 def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:

@@ -29,6 +29,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         rubrics=loaded,
         expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=options.profile,
+        heading=options.heading,
         released={n: load_released(options.released_folder / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
@@ -57,6 +58,7 @@ def pseudonyms(
 FOR_ALL = (
     "grader",
     "profile",
+    "title",
     "rubrics",
     "expected",
     "released",
@@ -88,6 +90,7 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
     found = {
         "grader": code_key(),
         "profile": options.profile,
+        "title": options.heading,
         "junit": "yes" if options.junit else "",
         "rubrics": digest(parts_of(rubrics)),
         "expected": digest(parts_of(answers)),

@@ -9,12 +9,15 @@ from pathlib import Path
 import click
 
 from autograder.classroom.shards import Shard
+from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Profile
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 THERE = click.Path(path_type=Path, file_okay=False, exists=True)
+COURSE = "Deep learning on supercomputers"
+LONGEST_TITLE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class ClassOptions:
     """The values of OPTIONS below, under the same names."""
 
     profile: Profile
+    title: str | None
     rubrics: Path
     expected: Path | None
     released: Path | None
@@ -37,6 +41,12 @@ class ClassOptions:
     canvas: Path | None
     moodle: tuple[Path, ...]
     junit: bool
+
+    @property
+    def heading(self) -> str:
+        """Return the title of all pages. Only our own rubrics have a name of their own."""
+        ours = self.rubrics.resolve() == rubric.FOLDER
+        return printable(self.title or (COURSE if ours else "Grades"), LONGEST_TITLE)
 
     @property
     def expected_folder(self) -> Path:
@@ -55,6 +65,7 @@ OPTIONS = (
         show_default=True,
         help="Which thresholds: smoke for 2 CPU cores, full for GPU nodes.",
     ),
+    click.option("--title", help="The title of all pages, such as the course's name and the term."),
     click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."),
     click.option(
         "--expected",

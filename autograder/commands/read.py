@@ -1,6 +1,7 @@
 """`autograder read`: what output files say, for people or as JSON."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.own_formats import load_formats
 from autograder.submissions.error_outputs import with_those_beside
 from autograder.submissions.regular_files import why as reason_of
+from autograder.wording import counted
 
 LONGEST_TEXT = 90  # of a line that a fact is from
 SHOWN = (
@@ -49,21 +51,41 @@ def read_command(
     """Print what output files of jobs say: every run with its outcome, times and accuracies.
 
     A job's error output that lies beside its output is read with it.
+
+    Exit code 0: something was recognised; 1: nothing was.
     """
     for path in files:
         check(path)
     formats = load_formats(formats_file) if formats_file else []
     runs = read_files(with_those_beside(files), formats)
+    summaries = [summary(run) for run in runs]
     if why:
         show("\n".join(why_lines(runs)))
-        return
-    if as_json:
+    elif as_json:
         sizes = scaling.by_files(runs)
-        objects = [summary(run) | {"scaling": sizes.get(run.files)} for run in runs]
+        pairs = zip(summaries, runs, strict=True)
+        objects = [facts | {"scaling": sizes.get(run.files)} for facts, run in pairs]
         click.echo(json.dumps(objects, indent=1, allow_nan=False))
-        return
-    parts = [describe(summary(run)) for run in runs]
-    show("\n\n".join([*parts, *scaling.texts(runs)]))
+    else:
+        show("\n\n".join([*map(describe, summaries), *scaling.texts(runs)]))
+    if not any(map(is_recognised, summaries)):
+        click.echo(
+            f"No training run was recognised in {named(files)}. If the program prints its epochs "
+            "in its own way, describe its lines in `formats:` and add --formats FILE.",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def is_recognised(run: dict[str, Any]) -> bool:
+    """Return whether the lines of the output, not only its name, say something about training."""
+    facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
+    return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
+
+
+def named(files: Sequence[Path]) -> str:
+    first = shortened(str(files[0]))
+    return first if len(files) == 1 else f"{first} and {counted(len(files) - 1, 'other file')}"
 
 
 def check(path: Path) -> None:

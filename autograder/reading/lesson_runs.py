@@ -11,7 +11,7 @@ from pathlib import PurePath
 from autograder.codes import FindingCode, ProblemCode
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
-from autograder.records import Run
+from autograder.records import Problem, Run
 from autograder.submissions.doubts import MOST
 from autograder.submissions.lesson_files import LessonFiles
 from autograder.submissions.regular_files import unreadable
@@ -32,21 +32,12 @@ def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
     """Return a finding for each output that could not be read and is missing from the grade."""
-    problems = [
-        problem for run in runs for problem in run.problems if problem.code == ProblemCode.UNREAD
-    ]
-    return [unreadable(p.where.file, p.reason) for p in dict.fromkeys(problems)][:MOST]
+    return [unreadable(p.where.file, p.reason) for p in problems_of(runs, ProblemCode.UNREAD)]
 
 
-def copied(runs: Sequence[Run]) -> list[Finding]:
-    """Return a finding for each output that was copied from a terminal."""
-    problems = [
-        problem
-        for run in runs
-        for problem in run.problems
-        if problem.code == ProblemCode.TERMINAL_COPY
-    ]
-    return [
+def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
+    """Return a finding for each output that was copied from a terminal or is very large."""
+    copies = [
         make_finding(
             "collect",
             FindingCode.TERMINAL_COPY,
@@ -55,8 +46,26 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
             [problem.where],
             HAND_IN_FILE,
         )
-        for problem in dict.fromkeys(problems)
-    ][:MOST]
+        for problem in problems_of(runs, ProblemCode.TERMINAL_COPY)
+    ]
+    large = [
+        make_finding(
+            "collect",
+            FindingCode.FILE_TOO_LARGE,
+            "an output of at most a few megabytes",
+            f"{problem.where.file}: {problem.reason}",
+            [problem.where],
+            "run the program again without its debug output",
+        )
+        for problem in problems_of(runs, ProblemCode.TOO_LARGE)
+    ]
+    return copies + large
+
+
+def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
+    """Return the first problems of this kind, each once."""
+    problems = (problem for run in runs for problem in run.problems if problem.code == code)
+    return list(dict.fromkeys(problems))[:MOST]
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:

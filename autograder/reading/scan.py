@@ -16,6 +16,10 @@ from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.reading.settled.last_words import KEPT
 from autograder.records import Where
 
+# What programs print is searched for in this many bytes at each end of a file. A record is found
+# anywhere. No honest output is this large: it holds debug output, which takes minutes to read.
+MOST_SEARCHED = 32 << 20
+
 TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
 
 
@@ -41,7 +45,7 @@ def scan(
             reason = f"{block.cut} bytes of a very long line were ignored"
             file.complain(numbers[-2], "", reason)
     terminal_copies.name_them(file)
-    gaps = between(file.spans.values(), file.size)
+    gaps = at_the_ends(between(file.spans.values(), file.size), file)
     if gaps:
         if not whole:
             stream.seek(0)
@@ -130,3 +134,18 @@ def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
     if size > at:
         gaps.append((at, size))
     return gaps
+
+
+def at_the_ends(gaps: list[tuple[int, int]], file: ScannedFile) -> list[tuple[int, int]]:
+    """Return the parts of the gaps near the file's ends, and report it if something is left out."""
+    first, last = MOST_SEARCHED, file.size - MOST_SEARCHED
+    if not any(start < last and stop > first for start, stop in gaps):
+        return gaps
+    megabytes = MOST_SEARCHED >> 20
+    reason = (
+        f"it has {file.size / 1e9:.1f} GB; only its run record and {megabytes} MiB at its "
+        "beginning and at its end were read"
+    )
+    file.complain(0, "", reason, ProblemCode.TOO_LARGE)
+    kept = [(start, min(stop, first)) for start, stop in gaps if start < first]
+    return [*kept, *((max(start, last), stop) for start, stop in gaps if stop > last)]

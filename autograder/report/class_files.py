@@ -36,8 +36,8 @@ def write_all(
 ) -> list[str]:
     """Write the files of a class. Return a sentence on each file that was filled in."""
     sentences = []
-    about = About(people, settings.policy, settings.titles)
-    text = tables.as_json(rows, settings.profile)
+    about = About(people, settings.policy, settings.titles, heading=settings.heading)
+    text = tables.as_json(rows, settings.profile, settings.heading)
     key = blake2b(f"{code_key()} {exports.canvas} {about}".encode("utf-8", "replace"))
     key.update(text.encode("utf-8", "replace"))
     made_before = _as_left(out, key.hexdigest())
@@ -65,7 +65,7 @@ def write_all(
             leaderboard.speed_graded(settings.rubrics, settings.profile),
         )
         made = leaderboard.boards(names, graded, rows, partial(read_record, out))
-        write_if_new(out / "leaderboard.html", leaderboard.page(made))
+        write_if_new(out / "leaderboard.html", leaderboard.page(made, settings.heading))
         write_if_new(out / "leaderboard.csv", leaderboard.table(made))
         students = {*(row.student for row in rows), *people}
         sentences.append(leaderboard.sentence(names, made, students))

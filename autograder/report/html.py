@@ -96,6 +96,7 @@ def student_page(
     references: Curves,
     asked: Sequence[Request] = (),
     absent: Sequence[tuple[str, str]] = (),
+    heading: str = "Grades",
 ) -> str:
     """Return the page of a student.
 
@@ -107,6 +108,7 @@ def student_page(
         environment()
         .get_template("student.html.j2")
         .render(
+            heading=heading,
             student=name,
             grades=grades,
             references=references,

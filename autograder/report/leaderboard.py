@@ -150,8 +150,8 @@ def places(those: Sequence[Entry]) -> tuple[Entry, ...]:
 # --- as files ---------------------------------------------------------------------------------
 
 
-def page(made: Sequence[Board]) -> str:
-    return environment().get_template("leaderboard.html.j2").render(boards=made)
+def page(made: Sequence[Board], heading: str) -> str:
+    return environment().get_template("leaderboard.html.j2").render(boards=made, heading=heading)
 
 
 def table(made: Sequence[Board]) -> str:

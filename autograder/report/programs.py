@@ -17,14 +17,16 @@ SUFFIXES = (".html", ".txt")
 KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap", "own": "own"}
 
 
-def write(out: Path, page: str, name: str, grades: Sequence[Grade]) -> None:
+def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str) -> None:
     """Write both files, or neither if there is nothing to show. `page` is the student's."""
     with_programs = [grade for grade in grades if grade.programs]
     if not with_programs:
         remove(out, page)
         return
     template = environment().get_template("programs.html.j2")
-    html = template.render(student=name, grades=with_programs, kinds=KINDS, more=more)
+    html = template.render(
+        heading=heading, student=name, grades=with_programs, kinds=KINDS, more=more
+    )
     for path, text in zip(files(out, page), (html, as_text(name, with_programs)), strict=True):
         write_if_new(path, text)
 

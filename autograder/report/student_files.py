@@ -39,9 +39,12 @@ def publisher(
         requests = requests_of_student(student, grades, policy)
         absent = not_handed_in(student, grades, policy)
         write_if_new(
-            out / PAGES / page, html.student_page(name, grades, settings.curves, requests, absent)
+            out / PAGES / page,
+            html.student_page(
+                name, grades, settings.curves, requests, absent, heading=settings.heading
+            ),
         )
-        programs.write(out, page, name, grades)
+        programs.write(out, page, name, grades, settings.heading)
         data = {"format": 1, "student": printable(student), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
         write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)

@@ -56,8 +56,8 @@ def checks_csv(rows: Sequence[Row]) -> str:
     return to_csv(lines)
 
 
-def as_json(rows: Sequence[Row], profile: str) -> str:
-    data = {"format": 1, "profile": profile, "grades": rows}
+def as_json(rows: Sequence[Row], profile: str, heading: str) -> str:
+    data = {"format": 1, "title": heading, "profile": profile, "grades": rows}
     reasons = {"grades": {"__all__": {"why"}}}  # the records have these, in full
     return to_json(data, indent=1, inf_nan_mode="strings", exclude=reasons).decode() + "\n"
 

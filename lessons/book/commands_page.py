@@ -15,15 +15,24 @@ WIDTH = 96  # width of the help texts
 FIRST = f"## {PROGRAMS[0]}\n"  # the page above this heading is written by hand
 
 
-def described(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
+def described(
+    name: str, command: click.Command, parent: click.Context | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield every visible command below this one with its help text."""
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    context = command.context_class(
+        command,
+        parent=parent,
+        info_name=name.rpartition(" ")[2],
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        **command.context_settings,
+    )
     yield name, context.get_help()
     if isinstance(command, click.Group):
         for word in command.list_commands(context):
             below = command.get_command(context, word)
             if below is not None and not below.hidden:
-                yield from described(f"{name} {word}", below)
+                yield from described(f"{name} {word}", below, context)
 
 
 def commands_page() -> str:

@@ -19,7 +19,7 @@ from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import html, moodle
-from autograder.report.back.records import read_record
+from autograder.report.back.records import heading_of, read_record
 from autograder.report.back.zipped import zipped
 from autograder.report.student.next_steps import summary
 from autograder.safe_text import readable_name
@@ -39,11 +39,12 @@ class Back:
     grades: Mapping[str, Grade]
     people: Mapping[str, Person]
     nothing: Sequence[str]  # students who submitted nothing for it, and get nothing back
+    heading: str
 
     def page(self, student: str) -> str:
         person = self.people.get(student)
         name = readable_name((person.full_name if person else "") or student)
-        return html.student_page(name, [self.grades[student]], {})
+        return html.student_page(name, [self.grades[student]], {}, heading=self.heading)
 
     def text(self, student: str) -> str:
         return summary(self.grades[student])
@@ -66,7 +67,7 @@ def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[st
     absent = {
         one.student for one in rows if one.lesson == lesson and one.status == GradeStatus.MISSING
     }
-    return Back(found, people, sorted(absent - found.keys()))
+    return Back(found, people, sorted(absent - found.keys()), heading_of(grades))
 
 
 def no_lesson(grade: Grade) -> bool:

@@ -41,4 +41,9 @@ def read_rows(folder: Path) -> Sequence[Row]:
         raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None
 
 
+def heading_of(folder: Path) -> str:
+    """Return the title of the class's pages."""
+    return str(from_json((folder / TABLE).read_bytes()).get("title", "Grades"))
+
+
 GRADE_AGAIN = "grade again into this folder"

@@ -54,7 +54,8 @@ class Line:
     score: float = 0.0
     most: float = 0.0
     tier: str = ""
-    reasons: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)  # the most severe first
+    rank: int = 0  # of the first
 
     @property
     def total(self) -> str:
@@ -96,12 +97,12 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Return the students' lines: first those that need a look, then the others by name."""
+    """Return the students' lines: the most severe reasons to look first, then by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
     made = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return sorted(made, key=lambda row_line: (not row_line.reasons, row_line.student))
+    return sorted(made, key=lambda one: (not one.reasons, one.rank, one.student))
 
 
 def line(
@@ -129,9 +130,10 @@ def line(
     made.most = sum(row.max_score for row in graded) + sum(missing.most for missing in made.cells)
     made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
     by_reason: dict[str, list[str]] = {}
-    for row in rows:
-        for reason in row.look:
-            by_reason.setdefault(str(reason), []).append(row.lesson)
+    looks = [(row, reason) for row in rows for reason in row.look]
+    for row, reason in sorted(looks, key=lambda look: look[1].code.rank):
+        by_reason.setdefault(str(reason), []).append(row.lesson)
+    made.rank = min((reason.code.rank for _, reason in looks), default=0)
     made.reasons = [f"{', '.join(where)}: {reason}" for reason, where in by_reason.items()]
     return made
 

@@ -30,6 +30,7 @@ class About:
     policy: Policy = field(default_factory=Policy)
     titles: checks.Titles = field(default_factory=dict)  # of checks
     requests: Sequence[Request] = ()  # open ones first
+    heading: str = "Grades"
 
 
 def class_page(rows: Sequence[Row], about: About) -> str:
@@ -46,6 +47,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
         environment()
         .get_template("class.html.j2")
         .render(
+            heading=about.heading,
             students=len(made),
             submissions=sum(row.status != GradeStatus.MISSING for row in rows),
             columns=heads,

@@ -1,6 +1,6 @@
 """Join equal findings, problems and reasons of several lessons, runs or checks, with all places."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.codes import ReasonCode
@@ -20,20 +20,21 @@ class Shared:
 
 
 def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
-    """Return findings that more than one lesson has, in the order of their first occurrence."""
+    """Return findings that more than one lesson has, the most severe first."""
     by_what: dict[tuple, list[tuple[str, Finding]]] = {}
     for grade in grades:
         for finding in public(grade):
             by_what.setdefault(what(finding), []).append((grade.lesson, finding))
-    return [
+    shared = [
         Shared(joined([finding for _, finding in those]), lessons)
         for those in by_what.values()
         if len(lessons := tuple(dict.fromkeys(lesson for lesson, _ in those))) > 1
     ]
+    return sorted(shared, key=lambda one: one.finding.code.rank)
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return the other findings of a lesson; equal ones are joined."""
+    """Return the other findings of a lesson, the most severe first; equal ones are joined."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -42,8 +43,9 @@ def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
     return [joined(those) for those in by_what.values()]
 
 
-def public(grade: Grade) -> Iterator[Finding]:
-    return (finding for finding in grade.findings if not finding.private)
+def public(grade: Grade) -> list[Finding]:
+    seen = (finding for finding in grade.findings if not finding.private)
+    return sorted(seen, key=lambda finding: finding.code.rank)
 
 
 def what(finding: Finding) -> tuple:

@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from lessons.toolkit.record import run_record
+
 Environ = Mapping[str, str]
 
 
 def device(which: str) -> str:
     """Return the name of the device that the framework uses in this process."""
-    if which == "torch":
-        cuda = sys.modules["torch"].cuda
-        if cuda.is_available():
-            return str(cuda.get_device_name(cuda.current_device()))
-    if which == "tensorflow":
-        config = sys.modules["tensorflow"].config
-        if gpus := config.get_visible_devices("GPU"):
-            details = config.experimental.get_device_details(gpus[0])
-            return str(details.get("device_name", "GPU"))
-    return f"CPU {processor()}"
+    name = run_record.device(which)
+    return f"CPU {processor()}" if name == "CPU" else name
+
+
+def device_and_number(which: str, environ: Environ) -> str:
+    """Return the name of this rank's device, for a GPU with an identity."""
+    name, number = device(which), device_number(which, environ)
+    return f"{name} #{number}" if number else name
 
 
 def device_number(which: str, environ: Environ) -> str:

@@ -1,7 +1,5 @@
 """Facts about where a program runs and who started it, for the run record."""
 
-import hashlib
-import multiprocessing
 import os
 import platform
 import re
@@ -15,6 +13,7 @@ from typing import Any
 from autograder.cpus import usable_cpus
 from autograder.slurm_notation import node_names
 from cluster.launchers import launched, number
+from lessons.toolkit.record import run_record
 from lessons.toolkit.record.devices import device
 from lessons.toolkit.record.started_by import in_proc, sees_all, started_by
 
@@ -33,62 +32,13 @@ def launcher(environ: Environ) -> str:
 
 
 def scheduler(environ: Environ) -> str:
-    if name := environ.get("COURSE_SCHEDULER"):
-        return name
-    if "SLURM_JOB_ID" in environ:
-        return "slurm"
-    return "pbs" if "PBS_JOBID" in environ else "none"
+    return environ.get("COURSE_SCHEDULER") or run_record.scheduler(environ)
 
 
 def ranks_asked(environ: Environ) -> int | None:
     """Return the number of ranks requested from the launcher, or else from the scheduler."""
     launch = launched(environ)
     return launch.size if launch else number(environ, ("SLURM_NTASKS", "SLURM_NPROCS"))
-
-
-def launch_id(environ: Environ, size: int) -> str:
-    """Return eight hex digits: the same in all ranks of a launch, others in other launches.
-
-    Ranks exchange no message for it: the parts are values that each launcher gives to all of its
-    processes. A program that considers itself the only rank is a run of its own, even if a launcher
-    started it N times.
-    """
-    job = [environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""]
-    kind = launcher(environ) if size > 1 else "none"
-    if kind == "torchrun" and "TORCHELASTIC_RUN_ID" in environ:
-        names = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
-        parts = [environ.get(name, "") for name in (*names, "SLURM_STEP_ID")]
-        if environ.get("GROUP_WORLD_SIZE") == "1":  # one node: torchrun is the parent of all ranks
-            parts.append(birth(os.getppid()))
-    elif kind == "horovodrun" and "HOROVOD_GLOO_RENDEZVOUS_PORT" in environ:
-        parts = [environ[f"HOROVOD_GLOO_RENDEZVOUS_{part}"] for part in ("ADDR", "PORT")]
-    elif kind == "mpirun":
-        parts = [environ.get("PMIX_NAMESPACE") or environ.get("OMPI_MCA_ess_base_jobid", "")]
-        if environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == environ["OMPI_COMM_WORLD_SIZE"]:
-            # The name holds mpirun's process id, which may recur; its start time does not.
-            parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", parts[0])]
-    elif kind == "mpiexec" and environ.get("PALS_APID"):
-        parts = [environ["PALS_APID"]]
-    elif kind in ("srun", "mpiexec") and environ.get("SLURM_STEP_ID"):
-        parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
-    elif size > 1 and (parent := multiprocessing.parent_process()) and parent.pid:
-        parts = [birth(parent.pid)]
-    else:  # one process: any value that no other process has
-        parts = [os.urandom(8).hex()]
-    return hashlib.blake2b("\0".join([kind, *job, *parts]).encode()).hexdigest()[:8]
-
-
-def birth(pid: int) -> str:
-    """Return the process id, its start in clock ticks since boot, and the boot's id.
-
-    No two processes share all three.
-    """
-    try:
-        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{pid} {ticks} {boot}"
-    except (OSError, IndexError):
-        return str(pid)
 
 
 def hosts(environ: Environ) -> list[str]:
@@ -99,16 +49,6 @@ def hosts(environ: Environ) -> list[str]:
         return sorted(set(Path(environ["PBS_NODEFILE"]).read_text().split()))
     except (KeyError, OSError):
         return [socket.gethostname()]
-
-
-def framework(source: str) -> str:
-    """Return the framework in use, if it is loaded. If both are loaded, `source` decides."""
-    loaded = [name for name in ("tensorflow", "torch") if name in sys.modules]
-    if len(loaded) == 2:
-        return "torch" if "torch" in source else "tensorflow"
-    if loaded:
-        return loaded[0]
-    return "numpy" if "numpy" in sys.modules else "python"
 
 
 def versions(environ: Environ) -> dict[str, str]:

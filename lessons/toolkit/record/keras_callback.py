@@ -1,40 +1,26 @@
-"""The run record as a Keras callback, for Keras 3 and for tf_keras."""
+"""The course's run record as a Keras callback, for Keras 3 and for tf_keras."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from lessons.toolkit.record.networks import bend
+from lessons.toolkit.record.run_record import KerasMethods
 
 
-def make_callback(record: Any, gather: Callable[[Any], Any] | None, asks_bend: bool) -> Any:
-    # A class can only be derived once Keras is loaded, and from the Keras that the program uses.
-    keras = sys.modules.get("tf_keras") or sys.modules.get("keras")
-    if keras is None:
-        raise RuntimeError("record.keras_callback() needs Keras: import it before.")
-    kind = type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})
-    return kind(record, gather, asks_bend)
-
-
-class CallbackMethods:
+class CallbackMethods(KerasMethods):
     model: Any
-    params: Any
 
     def __init__(
         self, record: Any, gather: Callable[[Any], Any] | None, asks_bend: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(record)
         self.asks_bend = asks_bend
-        self.record = record
         self.gather = gather
-        self.epoch: Any = None
         self.counts_before: tuple[int, int] = (0, 0)
 
-    # The callback does nothing at a batch: one that handles batches makes Keras itself slower
-    # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_train_begin(self, logs: Any = None) -> None:
-        # The first time, and if its parameters exist.
+        # only the first time, and only if the parameters exist
         if self.model.built and self.record.start_hash is None:
             self.record.begin(self.model.trainable_variables)
             for kind, count in layers(self.model).items():
@@ -45,33 +31,14 @@ class CallbackMethods:
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.counts_before = step_counts(self.model)
         self.record.numbers.clear()
-        self.epoch = self.record.start_epoch()
-
-    def on_test_begin(self, logs: Any = None) -> None:
-        if self.epoch:  # validation inside fit
-            self.epoch.pause()
-
-    def on_test_end(self, logs: Any = None) -> None:
-        if self.epoch:
-            self.epoch.resume()
+        super().on_epoch_begin(epoch, logs)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        logs = dict(logs or {})
         for numbers in self.record.numbers:
             self.epoch.read(numbers)
-        self.epoch.log(
-            steps=self.steps(),
-            loss=logs.get("loss"),
-            accuracy=accuracy(logs),
-            lr=learning_rate(self.model),
-        )
-        self.epoch.stop()
+        self.epoch.log(lr=learning_rate(self.model))
+        super().on_epoch_end(epoch, logs)
         self.record.trained(self.model.trainable_variables, self.gather)
-        validation = {k.removeprefix("val_"): v for k, v in logs.items() if k.startswith("val_")}
-        if (value := accuracy(validation)) is not None:
-            number = self.epoch.number
-            self.record.evaluated(value, loss=validation.get("loss"), epoch=number)
-        self.epoch = None
 
     def steps(self) -> int | None:
         """Return the steps of this epoch; None where Keras 3 reads data of unknown length."""
@@ -81,8 +48,9 @@ class CallbackMethods:
             return finished
         params = self.params or {}
         if "steps" in params and params["steps"] is None:
-            return None  # the optimizer has counted the step that found no more data, too
-        return begun or params.get("steps")  # without anything to train, the optimizer counts none
+            return None  # The optimizer also counts the step that found no more data.
+        # Without trainable parameters, the optimizer counts no steps.
+        return begun or params.get("steps")
 
     def on_train_end(self, logs: Any = None) -> None:
         if len(images := images_of_replicas(self.model)) > 1:
@@ -106,19 +74,11 @@ def images_of_replicas(model: Any) -> list[float]:
 
     Keras counts them for the mean loss and has a copy of the counter on each device.
     """
-    strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has none
+    strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has no such attribute
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
     if strategy is None or count is None:
         return []
     return [float(copy.numpy()) for copy in strategy.experimental_local_results(count)]
-
-
-def accuracy(logs: dict[str, Any]) -> Any:
-    """Return the accuracy from Keras's logs, where its name is that of the requested metric."""
-    for name in ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy"):
-        if name in logs:
-            return logs[name]
-    return None
 
 
 def step_counts(model: Any) -> tuple[int, int]:
@@ -141,5 +101,5 @@ def learning_rate(model: Any) -> float | None:
         return None
     if callable(rate) and not hasattr(rate, "numpy"):  # a schedule
         rate = rate(model.optimizer.iterations)
-    # tf.distribute's variables have a numpy() and no float()
+    # tf.distribute's variables have numpy(), but no float()
     return float(rate.numpy() if hasattr(rate, "numpy") else rate)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.text_hash import folder_hash, text_hash
-from lessons.toolkit.record import mllog
+from lessons.toolkit.record import run_record
 
-TOOLKIT = Path(mllog.TOOLKIT)
+TOOLKIT = Path(__file__).parents[1]
 COURSE = TOOLKIT.parents[1]  # the toolkit has a separate hash
 OURS = tuple(f"{COURSE / package}{os.sep}" for package in ("autograder", "cluster", "lessons"))
 STDLIB = (f"{sysconfig.get_path('stdlib')}{os.sep}",)
@@ -119,7 +119,7 @@ def in_lines(files: dict[str, Path]) -> Iterator[dict[str, str | None]]:
     size = 0
     for name, path in files.items():
         short = name[-LONGEST_NAME:]
-        needs = len(mllog.encode(short)) + 24
+        needs = len(run_record.encode(short)) + 24
         if group and size + needs > LINE_BYTES:
             yield group
             group, size = {}, 0

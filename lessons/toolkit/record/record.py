@@ -1,30 +1,23 @@
-"""The class that writes a run's events."""
+"""The course's run record: RunRecord, and what the toolkit knows and measures beyond it."""
 
-import atexit
 import gc
-import hashlib
-import itertools
 import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
-from lessons.toolkit.record import facts, mllog, program
-from lessons.toolkit.record.epoch_clock import EpochClock
+from lessons.toolkit.record import devices, facts, program
+from lessons.toolkit.record.epoch_clock import CountingClock
 from lessons.toolkit.record.files import new_files
-from lessons.toolkit.record.header import header, participant, settings
-from lessons.toolkit.record.keras_callback import make_callback
+from lessons.toolkit.record.header import header, settings
+from lessons.toolkit.record.keras_callback import CallbackMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, spread
 from lessons.toolkit.record.reading import labels_of
+from lessons.toolkit.record.run_record import RunRecord, keras_callback, short
 from lessons.toolkit.record.shares import share
 
-RECORDS = itertools.count()  # of this process
 
-
-class Record:
+class Record(RunRecord):
     """A writer of a run's events.
 
     Rank 0 writes most of them. Every rank writes that it takes part and that it ends.
@@ -41,6 +34,8 @@ class Record:
 
     more: other facts of the header, or facts that args do not report correctly.
     """
+
+    loggers = (*RunRecord.loggers, f"{program.TOOLKIT}{os.sep}")
 
     def __init__(
         self,
@@ -63,77 +58,54 @@ class Record:
             # The objects of a framework stay until the end. Checking all of them once more
             # when the process ends takes most of a second.
             gc.freeze()
-        asked = settings(args)
-        self.rank, self.size = int(rank), int(size)
-        self.started = time.monotonic()
-        self.samples = samples if samples is not None else (dataset or {}).get("train_samples")
-        self.test_samples = (dataset or {}).get("test_samples")
-        self.epochs = 0
-        self.ended = False
-        known = header(lesson, source, asked, self.size, params, dataset, more)
-        self.global_batch, self.lr = known["global_batch"], known["lr"]
-        self.share = share(shard, self.samples)
         self.program, self.told = program.main_hash(), set[str]()
-        if labels is not None:
-            self.share["labels"] = labels_of(labels)
-        if built is not None:
-            self.share["built_hash"] = built
         self.before: list[Any] | None = None  # hash of the parameters that training began with
-        self.seen: dict[str, Any] = {}  # of the parameters, right after the last step
-        self.numbers: list[Any] = []  # of the images that a Keras epoch reads, batch by batch
+        self.seen: dict[str, Any] = {}  # facts of the parameters, right after the last step
+        # Numbers of the images that a Keras epoch reads, batch by batch.
+        self.numbers: list[Any] = []
         self.start_hash: str | None = None
-        self.clock: EpochClock | None = None  # of the last epoch
         self.files_found: int | None = None
-        self.chain = mllog.Chain(run_id(self.size), self.rank)
-        mllog.write(self.first_lines(known, int(local_rank)))
-        atexit.register(self.abort)
+        self.files_written: int | None = None
+        self.shard, self.labels, self.built = shard, labels, built
+        known = header(settings(args), int(size), {"params": params, "dataset": dataset, **more})
+        super().__init__(
+            lesson,
+            source=source,
+            rank=rank,
+            size=size,
+            local_rank=local_rank,
+            samples=samples,
+            **known,
+        )
 
-    def first_lines(self, known: Mapping[str, Any], local_rank: int) -> list[str]:
-        framework = known["framework"]
-        lines = []
-        if self.rank == 0:
-            machine = facts.machine(framework, os.environ)
-            machine["started"] = datetime.now(UTC).isoformat(timespec="seconds")
-            lines += [self.point("header", known), self.point("machine", machine)]
-            lines += self.program_lines(program.first_values())
-        present = participant(self.rank, local_rank, framework, self.share)
-        return [*lines, self.point("rank", present)]
+    def machine(self) -> dict[str, Any]:
+        return facts.machine(self.header["framework"], os.environ)
 
-    def point(self, key: str, value: Any, **metadata: Any) -> str:
-        return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+    def presence(self) -> dict[str, Any]:
+        self.share = share(self.shard, self.samples)
+        if self.labels is not None:
+            self.share["labels"] = labels_of(self.labels)
+        if self.built is not None:
+            self.share["built_hash"] = self.built
+        used = devices.device_and_number(self.header["framework"], os.environ)
+        return super().presence() | {"device": used, **self.share}
 
-    def program_lines(self, values: Iterable[dict[str, Any]]) -> list[str]:
+    def program_lines(self) -> list[str]:
+        values = program.later_values(self.told) if self.ended else program.first_values()
         told = list(values)
         self.told.update(name for value in told for name in value["files"])
         return [self.point("program", value) for value in told]
 
-    @contextmanager
-    def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
-        """Time the training of one epoch. Evaluation and checkpoints belong outside the block."""
-        clock = self.start_epoch(steps, samples)
-        yield clock
-        clock.stop()
-
-    def start_epoch(self, steps: int | None = None, samples: int | None = None) -> EpochClock:
-        """Start an epoch without `with`. The caller stops the returned clock."""
-        self.epochs += 1
-        self.clock = EpochClock(
-            self.epochs,
-            self.chain if self.rank == 0 else None,
-            steps=steps,
-            samples=samples if samples is not None else self.samples,
-            global_batch=self.global_batch,
-            lr=self.lr,
-        )
-        return self.clock
+    def new_clock(self, steps: int | None, samples: int | None) -> CountingClock:
+        return CountingClock(self, steps, samples)
 
     def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
         """Return the record as a Keras callback, which calls begin and trained itself.
 
         Put callbacks that write checkpoints after it. `gather`: see trained. `bend`: also measure
-        how far the network is from a straight map (networks.py).
+        how far the network is from a linear map (networks.py).
         """
-        return make_callback(self, gather, bend)
+        return keras_callback(CallbackMethods, self, gather, bend)
 
     def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
         """Return labelled batches for Keras, and count the samples that are read.
@@ -151,7 +123,7 @@ class Record:
     def look_at(
         self, batch: Any, numbers: Any, images: Any, found: Any = None, labels: Any = None
     ) -> None:
-        """Compare a batch with the data set's images of these numbers.
+        """Compare a batch with the data set's images that have these numbers.
 
         `found` are the labels that came with the batch; they are compared with the data set's
         labels.
@@ -182,7 +154,7 @@ class Record:
         params = list(arrays(params))
         self.seen = {"param_hash": param_hash(params)}
         if self.before is not None:
-            self.seen["param_moved"] = mllog.short(moved(self.before, params))
+            self.seen["param_moved"] = short(moved(self.before, params))
             self.seen["params_changed"] = changed(self.before, params)
         if gather is not None:
             self.seen["param_spread"] = spread(params, gather)
@@ -199,27 +171,6 @@ class Record:
             yield
         self.files_found = max(found[0], self.files_found or 0)
 
-    def evaluated(
-        self,
-        accuracy: float,
-        *,
-        loss: float | None = None,
-        split: str = "validation",
-        samples: int | None = None,
-        epoch: int | None = None,
-    ) -> None:
-        """Record the accuracy on samples that are not trained on."""
-        if self.rank == 0:
-            metadata: dict[str, Any] = {} if epoch is None else {"epoch_num": epoch}
-            metadata |= {"split": split, "loss": mllog.short(loss), "samples": samples}
-            mllog.write([self.point("eval_accuracy", mllog.short(accuracy), **metadata)])
-
-    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
-        """Record any other number, with values that identify the point: measure(…, bytes=4096)."""
-        if self.rank == 0:
-            value = {"name": name, "value": value, "unit": unit, **point}
-            mllog.write([self.point("measure", value)])
-
     def end(
         self,
         *,
@@ -230,7 +181,7 @@ class Record:
         files_written: int | None = None,
         **more: Any,
     ) -> None:
-        """End the record: the last call, on every rank.
+        """End the record. This is the last call, on every rank.
 
         `params`: the trained parameters, if trained() was not called. `param_spread`: the program's
         own result, if trained() got no collective.
@@ -239,49 +190,21 @@ class Record:
             return
         if params is not None and not self.seen:
             self.trained(params)
-        self.ended = True
-        atexit.unregister(self.abort)
-        if test_accuracy is not None:
-            self.evaluated(test_accuracy, loss=test_loss, split="test", samples=self.test_samples)
-        last = {
-            "rank": self.rank,
+        self.files_written = files_written
+        summary = {
+            "param_moved": self.seen.get("param_moved"),
+            "params_changed": self.seen.get("params_changed"),
+            "param_spread": self.seen.get("param_spread", param_spread),
+            "files_written": files_written,
+            **({} if self.files_found is None else {"files_found": self.files_found}),
+        }
+        super().end(test_accuracy=test_accuracy, test_loss=test_loss, **summary, **more)
+
+    def last_facts(self) -> dict[str, Any]:
+        return super().last_facts() | {
             "start_hash": self.start_hash,
             "param_hash": self.seen.get("param_hash"),
             "samples": self.share["samples"],
-            "files_written": files_written,
+            "files_written": self.files_written,
             "program": self.program,
         }
-        if self.clock is not None:  # its own, of its last epoch
-            loss = mllog.short(self.clock.logged.get("loss"))
-            last |= {"steps": self.clock.steps, "loss": loss}
-        since = program.later_values(self.told) if self.rank == 0 else ()
-        lines = [*self.program_lines(since), self.point("rank_end", last)]
-        if self.rank == 0:
-            summary = {
-                "test_accuracy": mllog.short(test_accuracy),
-                "test_loss": mllog.short(test_loss),
-                "param_moved": self.seen.get("param_moved"),
-                "params_changed": self.seen.get("params_changed"),
-                "param_spread": self.seen.get("param_spread", param_spread),
-                "files_written": files_written,
-                **({} if self.files_found is None else {"files_found": self.files_found}),
-                **more,
-            }
-            lines.append(self.stop_line("success", summary))
-        mllog.write(lines)
-
-    def stop_line(self, status: str, summary: Mapping[str, Any]) -> str:
-        value = {"seconds": round(time.monotonic() - self.started, 6), **summary}
-        return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
-
-    def abort(self) -> None:
-        """Record, on rank 0 at the program's end, that an exception ended it."""
-        if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
-            reason = type(sys.last_value).__name__
-            mllog.write([self.stop_line("aborted", {"reason": reason})])
-
-
-def run_id(size: int) -> str:
-    """Return the id of the launch. A second record of the same process gets another id."""
-    launch, number = facts.launch_id(os.environ, size), next(RECORDS)
-    return hashlib.blake2b(f"{launch} {number}".encode()).hexdigest()[:8] if number else launch

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lessons.toolkit.record.epoch_clock import synchronise
-from lessons.toolkit.record.mllog import short
 from lessons.toolkit.record.reading import what_was_read
 from lessons.toolkit.record.record import Record
 from lessons.toolkit.record.rounds import least_change, spread, wait
+from lessons.toolkit.record.run_record import short
 
 Pass = Callable[[int], Sequence[Any]]  # its number -> the indices of each step
 Arrays = Callable[[], Sequence[Any]]

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from lessons.toolkit.record.mllog import plain
+from lessons.toolkit.record.run_record import plain
 
 
 def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:

@@ -60,6 +60,31 @@ def test_command_prints_for_people(tmp_path):
     assert "final val accuracy" not in result.output
 
 
+RECOGNISED = {
+    "Test accuracy: 0.91": 0,  # without a line about an epoch
+    KERAS: 0,
+    "hello\nworld": 1,
+    TRACEBACK: 1,
+    "": 1,
+}
+
+
+@pytest.mark.parametrize("text", RECOGNISED)
+@pytest.mark.parametrize("how", ["--json", "--why", None])
+def test_exit_code_tells_whether_anything_was_recognised(text, how, tmp_path):
+    (tmp_path / "4gpu_4711.out").write_text(text)
+    result = command(tmp_path / "4gpu_4711.out", *filter(None, [how]))
+    assert result.exit_code == RECOGNISED[text]
+    assert len(result.stderr.splitlines()) == RECOGNISED[text]
+
+
+def test_one_recognised_file_is_enough(tmp_path):
+    (tmp_path / "a.out").write_text("hello")
+    (tmp_path / "b.out").write_text(KERAS)
+    assert command(tmp_path / "a.out", tmp_path / "b.out").exit_code == 0
+    assert command(tmp_path / "a.out", tmp_path / "a.out").exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("output", "error"),
     [("a_4711.out", "a_4711.err"), ("job.o17", "job.e17"), ("slurm-9.out", "slurm-9.err")],

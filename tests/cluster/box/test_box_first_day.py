@@ -1,19 +1,36 @@
 """A first day at the box, as an instructor with an ordinary account."""
 
+import re
 from pathlib import Path
 
 import pytest
+
+from cluster.sites import site_files
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 
 
-def test_a_first_day_on_two_nodes_runs_from_end_to_end(student):
+def test_a_first_day_on_two_nodes_runs_from_end_to_end_and_submits_nothing_twice(student):
     command = f"module load dl-course && cluster first-day --site box --solutions {SOLUTIONS}"
     said = student.do(command, seconds=900)
     assert "6. Two nodes: does the network work?" in said
     assert "to node0" in said
     assert ': 1 rank, 2 ranks, 2 nodes, lessons 02 and 07"' in said
-    assert "**wrong**" not in student.read("first-day/report.md")
-    assert '2 nodes, lessons 02 and 07"\n' in student.read("first-day/box.sh")
+    _, graded = said.split("10. The solution's runs, graded as a student's\n   ok: 02: ")
+    counts = re.findall(r"(\d+) of (\d+)", graded.split("checks")[0])
+    assert len(counts) == 2
+    assert all(passed == asked != "0" for passed, asked in counts)
+    ours = (site_files.FOLDER / "box.sh").read_text().splitlines()
+    theirs = student.read("first-day/box.sh").splitlines()
+    [(_, line)] = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
+    assert line.startswith('SITE_TESTED="20')
+    assert line.endswith('2 nodes, lessons 02 and 07"')
+    report = student.read("first-day/report.md")
+    assert f"    {line}\n" in report
+    assert "**wrong**" not in report
+    assert student.do("echo $HOME").strip() not in report
+    assert report.count("\n| ") == 11
+    assert "Submitted batch job" in said
+    assert "Submitted batch job" not in student.do(command, seconds=300)

@@ -168,7 +168,7 @@ def test_a_quota_is_a_full_disk():
         (
             "ERROR: Could not find a version that satisfies the requirement uv==1 "
             "(from versions: 0.9, 1.1)\nERROR: No matching distribution found for uv==1",
-            "uv==1 is not to be had",
+            "uv==1 does not exist",
         ),
         (
             "PMIx detected a call to mkdir was unable to create the desired directory:\n\n"

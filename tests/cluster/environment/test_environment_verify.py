@@ -66,7 +66,7 @@ def test_nccl_is_checked_only_where_each_rank_can_have_a_gpu(node, monkeypatch, 
 
 def test_ranks_that_do_not_agree_over_nccl_are_told_apart_from_the_others(node, monkeypatch):
     monkeypatch.setenv("BROKEN", "gpu")
-    with pytest.raises(SetUpError, match="two tensorflow ranks with a GPU each do not agree"):
+    with pytest.raises(SetUpError, match="two tensorflow ranks with a GPU each disagree"):
         verify(node, gpu=True)
 
 

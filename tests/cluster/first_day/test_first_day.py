@@ -1,7 +1,5 @@
 """A first day at a centre: it stops at what is wrong, says what to do, and can go on."""
 
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,27 +76,3 @@ def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shel
     said = first_day(shell, ok=False).stdout
     assert "WRONG: ranks: 2 on 1 node requested, 1 on 1 found" in said
     assert "6. Two nodes" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_on_the_laptop_it_runs_from_end_to_end_and_submits_nothing_twice(shell):
-    shell.environment |= {n: v for n, v in os.environ.items() if n == "COURSE_DATA"}
-    done = first_day(shell, "--site", "laptop", ok=True)
-    _, graded = done.stdout.split("10. The solution's runs, graded as a student's\n   ok: 02: ")
-    counts = re.findall(r"(\d+) of (\d+)", graded.split("checks")[0])
-    assert len(counts) == 2
-    assert all(passed == asked != "0" for passed, asked in counts)
-    assert "not passed" not in graded
-    assert 'SITE_TESTED="20' in done.stdout
-    assert ': 1 rank, 2 ranks, lessons 02 and 07"' in done.stdout, "two nodes were not tried"
-    ours, theirs = site_files.FOLDER / "laptop.sh", shell.folder / "first-day/laptop.sh"
-    pairs = zip(ours.read_text().splitlines(), theirs.read_text().splitlines(), strict=True)
-    [(_, line)] = [pair for pair in pairs if pair[0] != pair[1]]
-    assert line.startswith('SITE_TESTED="20')
-    report = shell.read("first-day/report.md")
-    assert f"    {line}\n" in report
-    assert str(shell.home) not in report
-    assert report.count("\n| ") == 11
-    again = first_day(shell, "--site", "laptop", ok=True)
-    assert "Submitted batch job" not in again.stdout

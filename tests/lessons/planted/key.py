@@ -11,7 +11,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from lessons.toolkit.record.header import RECORD_VERSION
+from lessons.toolkit.record.run_record import RECORD_VERSION
 from tests.lessons.planted.table import Lesson
 
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[3]
 LESSONS = sorted(lesson_folders(ROOT / "solutions"))
 # Those on the box are run there, as its jobs, and earn all points there; so do these:
 ELSEWHERE = {
+    "00": "tests/lessons/programs/test_in_jupyterlab.py",
     "01": "tests/lessons/programs/test_in_jupyterlab.py",
     "02": "tests/test_demo.py",
     "06": "tests/cluster/jupyter/ondemand/test_session.py",

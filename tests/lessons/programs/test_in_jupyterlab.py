@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.jupyterlab import run_all
 from tests.lessons.programs.all_points import earns_all_points
+from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
@@ -26,15 +27,15 @@ QUIET += ["--disable-background-networking", "--disable-component-update", "--di
 
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
-    """A student's lessons: 00 and 02 untouched, and 01 solved; beside them what they import."""
+    """A student's lessons: 00 and 01 solved, 02 untouched; beside them what they import."""
     folder = tmp_path_factory.mktemp("course") / "lessons"
     (folder / "toolkit").mkdir(parents=True)
     (folder / "cli.py").touch()
-    shutil.copytree(ROOT / "lessons" / "00_cluster", folder / "00_cluster")
     shutil.copytree(ROOT / "lessons" / "02_serial", folder / "02_serial")
-    shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_learning")
-    notebook = jupytext.read(folder / "01_learning" / "lesson.py")
-    jupytext.write(notebook, folder / "01_learning" / "01_learning.ipynb")
+    for name in ("00_cluster", "01_learning"):
+        shutil.copytree(ROOT / "solutions" / name, folder / name)
+        notebook = jupytext.read(folder / name / "lesson.py")
+        jupytext.write(notebook, folder / name / f"{name}.ipynb")
     return folder
 
 
@@ -116,7 +117,9 @@ def test_it_opens_on_the_start_page_and_lists_the_lessons_only(lab, page):
     expect(current).to_have_text("00_cluster.ipynb")
 
 
-def test_the_first_cell_trains_on_two_ranks_and_shows_what_they_write(lab, page):
+def test_the_first_cell_trains_on_two_ranks_and_the_lesson_earns_all_points(
+    lab, page, student, tmp_path
+):
     """Run from the top; the curve is there before the job has ended."""
     open_lesson(page, lab, "00_cluster")
     run_all(page)
@@ -128,6 +131,11 @@ def test_the_first_cell_trains_on_two_ranks_and_shows_what_they_write(lab, page)
     expect(output).to_contain_text("rank 1 of 2: process")
     expect(output).not_to_contain_text("MLLOG")
     page.locator(".jp-CodeCell").nth(2).scroll_into_view_if_needed()
+    last = page.locator(".jp-CodeCell").last.locator(".jp-OutputArea-output").first
+    expect(last).to_be_attached(timeout=240_000)
+    assert page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
+    earns_all_points("00", student / "00_cluster", tmp_path)
+    leaves_its_traces("00", student / "00_cluster")
 
 
 def test_an_untouched_gap_is_one_plain_sentence(lab, page):

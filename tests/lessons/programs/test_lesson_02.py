@@ -27,17 +27,11 @@ def run(program: str, *arguments: str, out: Path):
     return found
 
 
-@pytest.mark.parametrize(
-    ("program", "arguments", "accuracy"),
-    [
-        ("train.py", ["--epochs", "2"], 0.97),
-        ("train_torch.py", ["--epochs", "2"], 0.97),
-        ("train.py", ["--model", "cnn", "--epochs", "1", "--train-samples", "6400"], 0.92),
-    ],
-)
-def test_accuracy_on_the_whole_test_set(program, arguments, accuracy, tmp_path):
-    found = run(program, *arguments, out=tmp_path)
+def test_accuracy_of_the_convolutional_network_on_the_whole_test_set(tmp_path):
+    """The other network's accuracy is graded wherever the lesson runs."""
+    small = ("--epochs", "1", "--train-samples", "6400")
+    found = run("train.py", "--model", "cnn", *small, out=tmp_path)
     assert found.outcome == "completed"
-    assert found.header["params"] == (1199882 if "cnn" in arguments else 407050)
+    assert found.header["params"] == 1199882
     if not found.header.dataset.synthetic:
-        assert found.test_accuracy.value >= accuracy
+        assert found.test_accuracy.value >= 0.92

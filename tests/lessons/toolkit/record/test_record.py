@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
 from lessons.toolkit.record import facts as machine
-from lessons.toolkit.record import mllog
+from lessons.toolkit.record import run_record
 from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.shares import share
 
@@ -123,8 +123,8 @@ def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
 
 
 def test_output_that_is_no_file_gets_whole_lines_too(capsys):
-    with_stream = mllog.Chain("00000000", 0)
-    mllog.write([with_stream.line("POINT_IN_TIME", "measure", {"name": "x"})])
+    with_stream = run_record.Chain("00000000", 0)
+    run_record.write([with_stream.line("POINT_IN_TIME", "measure", {"name": "x"})])
     assert capsys.readouterr().out.strip().startswith(':::MLLOG {"namespace":"course"')
 
 
@@ -201,15 +201,15 @@ ANYTHING = st.recursive(
 @given(ANYTHING, st.text(max_size=300))
 def test_any_value_makes_one_short_ascii_line(value, text):
     event = {"name": text, "value": value, "unit": ":::MLLOG "}
-    line = mllog.Chain("00000000", 0).line("POINT_IN_TIME", "measure", event, note=text)
+    line = run_record.Chain("00000000", 0).line("POINT_IN_TIME", "measure", event, note=text)
     assert "\n" not in line
     assert line.isascii()
     assert len(line) <= 1000
     assert line.count(":::MLLOG") == 1
     assert chain_breaks([line]) == []
     said = json.loads(line.removeprefix(":::MLLOG "))["value"]
-    if len(mllog.encode(mllog.plain([event, text]))) < 600:
-        assert said == json.loads(mllog.encode(mllog.plain(event)))
+    if len(run_record.encode(run_record.plain([event, text]))) < 600:
+        assert said == json.loads(run_record.encode(run_record.plain(event)))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_any_value_makes_one_short_ascii_line(value, text):
     ],
 )
 def test_values_in_jsons_types(value, written):
-    assert mllog.encode(mllog.plain(value)) == written
+    assert run_record.encode(run_record.plain(value)) == written
 
 
 def test_a_share_of_the_samples():
@@ -282,7 +282,7 @@ def test_who_started_the_program(environ, launcher, scheduler, asked):
 
 def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     ranks = [STEP | {"SLURM_PROCID": str(rank)} for rank in range(4)]
-    assert len({machine.launch_id(environ, 4) for environ in ranks}) == 1
+    assert len({run_record.launch_id(environ, 4) for environ in ranks}) == 1
     others = [
         STEP | {"SLURM_STEP_ID": "1"},
         STEP | {"SLURM_JOB_ID": "6"},
@@ -290,8 +290,8 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
         SLURM | MPI,
         SLURM | MPI | {"PMIX_NAMESPACE": "prterun-vm-2@1"},
     ]
-    assert len({machine.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
-    alone = {machine.launch_id(STEP, 1) for _ in range(3)}
+    assert len({run_record.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
+    alone = {run_record.launch_id(STEP, 1) for _ in range(3)}
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
 
 

@@ -13,7 +13,7 @@ from record_lines import TAG, events, of, run_program
 
 from autograder.reading.files import read_bytes
 from autograder.text_hash import text_hash
-from lessons.toolkit.record import mllog, program
+from lessons.toolkit.record import program, run_record
 
 MAIN = """
 import network
@@ -132,14 +132,14 @@ LETTERS = st.characters(codec="utf-8", max_codepoint=0xFFFF)
 @given(st.lists(st.text(LETTERS, min_size=1, max_size=80), max_size=40))
 def test_whatever_the_names_every_line_is_whole(names):
     files = {name: Path("/nowhere") / "x" for name in names}
-    chain = mllog.Chain("5f0c2a91", 0)
+    chain = run_record.Chain("5f0c2a91", 0)
     told = {}
     for number, group in enumerate(program.in_lines(files)):
         head = {"main": names[0][-program.LONGEST_NAME :], "toolkit": "0" * 16}
         value = {**head, "files": group} if number == 0 else {"files": group}
         line = chain.line("POINT_IN_TIME", "program", value)
         assert len(line) <= 1000
-        assert mllog.encode(group) in line
+        assert run_record.encode(group) in line
         told |= group
     assert set(told) == {name[-program.LONGEST_NAME :] for name in names}
 
@@ -155,7 +155,7 @@ def test_whatever_the_names_every_line_is_whole(names):
     ],
 )
 def test_no_value_makes_reading_raise(value):
-    chain = mllog.Chain("5f0c2a91", 0)
+    chain = run_record.Chain("5f0c2a91", 0)
     lines = [chain.line("POINT_IN_TIME", "program", value) for _ in range(2)]
     [run] = read_bytes({"a.out": "\n".join(lines).encode()})
     assert (run.program.main, run.program.toolkit) == (None, None)

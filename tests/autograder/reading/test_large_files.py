@@ -1,0 +1,44 @@
+"""A very large output is read where it matters: its run record and its two ends."""
+
+import pytest
+
+from autograder.codes import FindingCode, Outcome, ProblemCode
+from autograder.reading import scan
+from autograder.reading.files import read_bytes
+from autograder.reading.lesson_runs import badly_submitted
+from tests.autograder.make_record import make_record
+
+DEBUG = "".join(f"DEBUG step {n} of a library\n" for n in range(2_000)).encode()
+EPOCHS = "".join(
+    f"Epoch {n}/3\n469/469 - 1{n}s - loss: 0.{9 - n} - accuracy: 0.9{n}\n" for n in (1, 2, 3)
+).encode()
+TIME_LIMIT = b"slurmstepd: error: *** JOB 1 ON n CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT"
+RECORD = "".join(make_record()).encode()
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(scan, "MOST_SEARCHED", 2_000)
+
+
+@pytest.mark.parametrize(
+    ("data", "epochs", "outcome", "too_large"),
+    [
+        (EPOCHS, 3, Outcome.COMPLETED, False),
+        (EPOCHS + DEBUG, 3, None, True),
+        (DEBUG + EPOCHS, 3, None, True),
+        (EPOCHS + DEBUG + TIME_LIMIT, 3, Outcome.TIMEOUT, True),
+        (DEBUG + EPOCHS + DEBUG, 0, None, True),
+        (DEBUG + RECORD + DEBUG, len(read_bytes({"a.out": RECORD})[0].epochs), None, True),
+        (RECORD, len(read_bytes({"a.out": RECORD})[0].epochs), Outcome.COMPLETED, False),
+    ],
+    ids=["small", "begin", "end", "its end", "middle", "record in the middle", "record alone"],
+)
+def test_what_is_read(data, epochs, outcome, too_large):
+    runs = read_bytes({"a.out": data})
+    assert max(len(run.epochs) for run in runs) == epochs
+    assert outcome is None or outcome in {run.outcome for run in runs}
+    codes = {problem.code for run in runs for problem in run.problems}
+    assert (ProblemCode.TOO_LARGE in codes) == too_large
+    found = [finding.code for finding in badly_submitted(runs)]
+    assert found == [FindingCode.FILE_TOO_LARGE] * too_large

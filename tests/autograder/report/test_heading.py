@@ -1,0 +1,48 @@
+"""What heads the pages."""
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.commands.options import COURSE
+from autograder.report.back.packed import of_lesson
+from autograder.report.back.records import read_rows
+from autograder.settings.rubric import FOLDER
+from tests.autograder.make_record import hand_in
+
+
+def grade(folder, *words):
+    command = ["grade", folder / "class", "--out", folder / "grades", *words]
+    result = CliRunner().invoke(main, [*map(str, command)])
+    assert result.exit_code in (0, 1), result.output
+    pages = [folder / "grades/index.html", *(folder / "grades/students").glob("*.html")]
+    return [page.read_text() for page in pages]
+
+
+@pytest.fixture
+def ours(tmp_path):
+    """Our rubrics in a folder of somebody else's."""
+    shutil.copytree(FOLDER, tmp_path / "rubrics")
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    return tmp_path
+
+
+def test_pages_are_headed_with_the_title(ours):
+    own = ("--rubrics", ours / "rubrics")
+    for words, heading in (
+        ((), COURSE),
+        (own, "Grades"),
+        ((*own, "--title", "HPC <2026>"), "HPC &lt;2026&gt;"),
+        (("--title", "HPC"), "HPC"),
+    ):
+        for page in grade(ours, *words):  # each time again: the title alone has changed
+            assert f'<p class="dim">{heading}</p>' in page
+
+
+def test_feedback_has_the_title_of_the_grades(ours):
+    grade(ours, "--title", "HPC")
+    folder = ours / "grades"
+    page = of_lesson("02", read_rows(folder), folder, {}).page("ada")
+    assert '<p class="dim">HPC</p>' in page

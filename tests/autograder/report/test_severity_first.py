@@ -1,0 +1,69 @@
+"""The reason that decides is first: on the console, on the class page and on a student's page."""
+
+import pytest
+
+from autograder.classroom.rows import Row
+from autograder.classroom.whole_class import most_severe_first
+from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
+from autograder.report.class_page.matrix import columns, lines
+from autograder.report.student.said_once import findings_of_lesson, in_several_lessons
+from autograder.settings.policy import Policy
+from autograder.verdict import Finding, Grade, LookReason
+
+SYNTHETIC = LookReason(FindingCode.SYNTHETIC_DATA, "trained on the synthetic stand-in")
+COPY = LookReason(FindingCode.SHARED_RUN, "the same run was also submitted by ada")
+BORDERLINE = LookReason(FindingCode.CHECK_BORDERLINE, "speed is borderline")
+FORGED = LookReason(FindingCode.RERUN_OTHER_MODEL, "A different model in the rerun")
+
+
+def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
+    return Row(student, "02", "Title", GradeStatus.GRADED, 1.0, 1.0, 2.0, tier, look, (), "x.html")
+
+
+@pytest.mark.parametrize(
+    ("look", "first"),
+    [
+        ((SYNTHETIC, COPY), FindingCode.SHARED_RUN),
+        ((SYNTHETIC, COPY, FORGED), FindingCode.RERUN_OTHER_MODEL),
+        ((SYNTHETIC, BORDERLINE), FindingCode.CHECK_BORDERLINE),  # which fewer students have
+        ((BORDERLINE,), FindingCode.CHECK_BORDERLINE),
+    ],
+)
+def test_the_most_severe_reason_is_first_and_then_the_rarest(look, first):
+    others = [row(name, SYNTHETIC) for name in ("ben", "eve", "kim")]
+    [mine, *_] = most_severe_first([row("ada", *look), *others])
+    assert mine.look[0].code == first
+    assert set(mine.look) == set(look)
+
+
+def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
+    rows = [
+        row("ada"),
+        row("ben", SYNTHETIC),
+        row("eve", SYNTHETIC, COPY),
+        row("zoe", FORGED, tier=EvidenceLevel.CONTRADICTED),
+    ]
+    policy = Policy()
+    made = lines(rows, {}, policy, columns(rows, policy))
+    assert [line.student for line in made] == ["zoe", "eve", "ben", "ada"]
+
+
+def test_findings_of_a_student_begin_with_the_most_severe():
+    findings = [
+        Finding("run", code.value, look=True, code=code)
+        for code in (
+            FindingCode.ANSWERS_NOT_ASKED,
+            FindingCode.SYNTHETIC_DATA,
+            FindingCode.RERUN_OTHER_MODEL,
+        )
+    ]
+    grades = [
+        Grade("ada", lesson, "Title", "full", GradeStatus.GRADED, 1.0, 2.0, findings=found)
+        for lesson, found in (("02", tuple(findings)), ("03", tuple(findings[:2])))
+    ]
+    shared = in_several_lessons(grades)
+    assert len(shared) == 2
+    [alone] = findings_of_lesson(grades[0], shared)
+    assert alone.code == FindingCode.RERUN_OTHER_MODEL
+    listed = [finding.code for finding in findings_of_lesson(grades[0], ())]
+    assert listed[0] == FindingCode.RERUN_OTHER_MODEL

@@ -1,0 +1,58 @@
+"""The help of the three commands, and their answers to mistyped words."""
+
+import importlib
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+PROGRAMS = {name: importlib.import_module(f"{name}.cli").main for name in
+            ("autograder", "cluster", "lessons")}  # fmt: skip
+
+
+def commands(name: str, command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every visible command that has a help of its own (`box` is a program)."""
+    if command.add_help_option:
+        yield (name, *words)
+    if isinstance(command, click.Group):
+        for word in command.list_commands(click.Context(command)):
+            below = command.get_command(click.Context(command), word)
+            if below is not None and not below.hidden:
+                yield from commands(name, below, *words, word)
+
+
+EVERY = [words for name, main in PROGRAMS.items() for words in commands(name, main)]
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_short_and_long_help_are_the_same(words):
+    name, *rest = words
+    short, long = (CliRunner().invoke(PROGRAMS[name], [*rest, h]) for h in ("-h", "--help"))
+    assert (short.exit_code, short.output) == (0, long.output)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("autograder raed", "read"),
+        ("autograder garde", "grade"),
+        ("autograder rubric chekc", "check"),
+        ("autograder read --jsno x", "--json"),
+        ("cluster sumbit job.sbatch", "submit"),
+        ("cluster docter", "doctor"),
+        ("lessons biuld", "build"),
+        ("lessons run --profle smoke", "--profile"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_the_right_one(typed, meant):
+    name, *rest = typed.split()
+    result = CliRunner().invoke(PROGRAMS[name], rest)
+    assert result.exit_code == 2
+    assert f"'{meant}'" in result.stderr
+
+
+def test_a_word_like_no_other_has_no_suggestion():
+    result = CliRunner().invoke(PROGRAMS["autograder"], ["zzz"])
+    assert result.exit_code == 2
+    assert "Did you mean" not in result.stderr
