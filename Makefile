@@ -32,7 +32,9 @@ demo: .venv       ## run lesson 02 and the speed job of lesson 10 on this machin
 	.venv/bin/lessons submit 02 --in build/demo/run/02_serial --out build/demo/submissions/you/02.zip
 	.venv/bin/autograder rubric part 02 --out build/demo/rubrics
 	@$(MAKE) --no-print-directory speed-job
-	.venv/bin/autograder grade build/demo/submissions --rubrics build/demo/rubrics --profile smoke \
+	.venv/bin/autograder collect build/demo/submissions --from folders \
+	    --rubrics build/demo/rubrics --into build/demo/class || [ $$? = 1 ]
+	.venv/bin/autograder grade build/demo/class --rubrics build/demo/rubrics --profile smoke \
 	    --out build/demo/grades || [ $$? = 1 ]
 
 speed-job:

@@ -6,7 +6,15 @@ from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("autograder.commands.read:read_command", "Print what an output file says."),
-    "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
+    "collect": (
+        "autograder.commands.collect:collect_command",
+        "Sort a platform's download into a class.",
+    ),
+    "grade": ("autograder.commands.grade:grade_command", "Grade a class of submissions."),
+    "check-mine": (
+        "autograder.commands.check_mine:check_mine_command",
+        "Grade your own folder before you submit it.",
+    ),
     "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
     "feedback": (

@@ -50,30 +50,35 @@ class FindingCode(StrEnum):
     GRADER_FAILED = (auto(), LOOK,
         "The grader failed on this submission. This is not the student's fault")
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
-    OWNER_UNCERTAIN = "owner uncertain"
+    OWNER_UNCERTAIN = auto(), LOOK, "It is not certain whose submission this is", True
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NOTHING_FOUND = auto(), LOOK, "No files found that can be graded"
-    MARKED_LATE = "marked late"  # but the platform does not say how late
-    TIMES_DIFFER = "times differ"
-    LATEST_COUNTS = "latest counts"
-    SAME_TIME = "same time"
-    SEVERAL_FOLDERS = "several folders"
-    SEVERAL_REPORTS = "several reports"
-    FOLDER_OF_OTHER_LESSON = "folder of other lesson"
+    MARKED_LATE = auto(), LOOK, "The platform marked this as late, but does not say how late"
+    TIMES_DIFFER = auto(), LOOK, "Several files give a time of submission, and they differ"
+    TIME_UNREAD = auto(), LOOK, "The platform's time of submission cannot be read", True
+    LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
+    SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
+    SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders were taken as one lesson"
+    SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
+    FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
     # Files and archives.
-    LEFT_OUT = "left out"
-    FILE_UNREADABLE = "file unreadable"
+    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
+    FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
-    ARCHIVE_KIND = "archive kind"  # a kind of archive that is not read
-    ARCHIVE_LEFT_OUT = "archive left out"
-    ARCHIVE_UNOPENED = "archive unopened"
-    ARCHIVE_DAMAGED = "archive damaged"
+    ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
+    ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here"
+    ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
+    FILE_DAMAGED = auto(), LOOK, "The archive contains a damaged file"
+    ARCHIVE_LEFT_OUT = auto(), LOOK, "Something in the archive was left out"
+    ARCHIVE_UNOPENED = auto(), LOOK, "The archive cannot be opened"
+    ARCHIVE_DAMAGED = auto(), LOOK, "The archive is damaged"
     # Answers.
-    ANSWERS_NOT_TEXT = "answers not text"
-    ANSWERS_MISNAMED = "answers misnamed"
-    ANSWERS_BESIDE = "answers beside answers.txt"
+    ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
+    ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
+    ANSWERS_BESIDE = ("answers beside answers.txt", INFORMATION,
+        "Only answers.txt counts, not the other files of answers")
     ANSWERS_TOO_LARGE = "answers too large"
     ANSWERS_DIFFER = "answers in two places differ"
     ANSWERED_TWICE = "answered twice"

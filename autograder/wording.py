@@ -1,9 +1,17 @@
-"""Write numbers in sentences."""
+"""Write numbers and lists in sentences."""
+
+from collections.abc import Sequence
 
 
 def counted(number: float, word: str) -> str:
     """Return a number and its word: 1 rank, 2 ranks."""
     return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
+
+
+def enumerated(names: Sequence[str], most: int = 8) -> str:
+    """Return the first of these names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def shown(value: float) -> str:

@@ -27,8 +27,12 @@ class ClassSettings:
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
-    latest: bool = False  # of several hand-ins the last counts alone
     key: str = ""  # of everything above, for grading only what changed
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The names of all lessons' questions."""
+        return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
 
     @property
     def titles(self) -> dict[str, dict[str, str]]:

@@ -1,9 +1,7 @@
-"""What is kept of a graded student, so that only what changed is graded again.
+"""What is kept of a graded unit, so that only what changed is graded again.
 
-A student's state has the key of all that went in: the files (size and times), rubrics, policy and
-the grader's own code. The index has the states of a whole class: it only saves reading them all.
-A class that came as one archive is unpacked anew at every call, so its files are known by their
-contents.
+A unit's state has the key of all that went in: the files (size and times), rubrics, policy and the
+grader's own code. The index has the states of a whole class: it only saves reading them all.
 """
 
 import json
@@ -13,17 +11,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 
 from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.owners import all_named
 from autograder.classroom.rows import Row, from_data
-from autograder.submissions.folders import MAX_DEPTH, MAX_ENTRIES
-from autograder.submissions.regular_files import open_regular
-from autograder.submissions.students import Student
+from autograder.submissions.class_folder import Unit
+from autograder.submissions.walk import MAX_DEPTH, MAX_ENTRIES
 from autograder.writing import write_if_new
 
 INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out
@@ -33,69 +29,37 @@ RACY_SECONDS = 2.0  # a file changed this recently could change again unseen
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One student's rows, and the key under which they may be used again (empty: never)."""
+    """One unit's rows, and the key under which they may be used again (empty: never)."""
 
-    student: str
+    unit: str
     key: str
     rows: tuple[Row, ...]
 
 
-def state_of(student: Student, settings: ClassSettings) -> str:
-    """A key of everything that a student's grade depends on, without reading the files."""
+def state_of(unit: Unit, settings: ClassSettings) -> str:
+    """A key of everything that a unit's grades depend on, without reading the files."""
     digest = blake2b(settings.key.encode(), digest_size=16)
+    names = {*unit.students, *(one.owner for one in unit.submissions)}
     mine = [
-        student.name,
-        student.lesson,
-        settings.policy.of_student(student.name),
-        settings.names.get(student.name),
-        [(one, settings.logins.get(one)) for one in sorted(all_named(student))],
-        [one.key for one in settings.reruns.values() if one.student in all_named(student)],
+        [one.facts() for one in unit.submissions],
+        [settings.policy.of_student(student) for student in unit.students],
+        [settings.names.get(student) for student in unit.students],
+        [settings.logins.get(student) for student in unit.students],
+        [one.key for one in settings.reruns.values() if one.student in names],
     ]
-    if student.said or student.partners:
-        mine += [said_of(student), *map(partner_key, student.partners)]
     digest.update(json.dumps(mine, default=str).encode())
     newest, count = 0.0, 0
-    everybody = [student, *(partner for partner, _ in student.partners)]
-    homes = {path: home for one in everybody for path, home in one.unpacked.items()}
-    for place in (place for one in everybody for place in one.places):
-        home = homes.get(place)
+    for place in (place for one in unit.submissions for place in one.places):
         for path, info in _files(place):
             count += 1
-            facts: tuple = (path, info.st_mode, info.st_size, info.st_mtime_ns)
-            if home:
-                facts = (os.path.relpath(path, home), *content_of(path, info))
-            else:
-                facts = (*facts, info.st_ctime_ns, info.st_ino)
-                newest = max(newest, info.st_ctime, info.st_mtime)
-            digest.update(repr(facts).encode("utf-8", "surrogateescape"))
+            facts = (path, info.st_mode, info.st_size, info.st_mtime_ns)
+            digest.update(
+                repr((*facts, info.st_ctime_ns, info.st_ino)).encode("utf-8", "surrogateescape")
+            )
+            newest = max(newest, info.st_ctime, info.st_mtime)
     if count > MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
         return ""
     return digest.hexdigest()
-
-
-def partner_key(partner: tuple[Student, str | None]) -> list:
-    student, lesson = partner
-    return [student.name, student.lesson, lesson, said_of(student)]
-
-
-def said_of(student: Student) -> list[str]:
-    """Of each place, called as it will be the next time too."""
-    homes = student.unpacked
-    return sorted(
-        repr((path.relative_to(homes[path]) if path in homes else path, said))
-        for path, said in student.said.items()
-    )
-
-
-def content_of(path: str, info: os.stat_result) -> tuple[int, bytes]:
-    """Of what we unpacked ourselves: only regular files, with the times that the archive tells."""
-    if not stat.S_ISREG(info.st_mode):
-        return 0, b""
-    try:
-        with open_regular(Path(path)) as file:
-            return info.st_mtime_ns, file_digest(file, "blake2b").digest()
-    except OSError:
-        return 0, os.fsencode(path)  # which is another one the next time
 
 
 def _files(place: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -121,18 +85,18 @@ def pages_there(out: Path, done: Done) -> bool:
     return all(os.path.exists(page) for page in pages)
 
 
-def read_state(path: Path, student: str, key: str) -> Done | None:
+def read_state(path: Path, unit: str, key: str) -> Done | None:
     try:
         done = from_line(path.read_bytes())
     except (OSError, *NO_LINE):
         return None
-    return done if (done.student, done.key) == (student, key) else None
+    return done if (done.unit, done.key) == (unit, key) else None
 
 
 def read_index(path: Path) -> dict[str, Done]:
     try:
         with path.open("rb") as file:
-            return {done.student: done for done in map(from_line, file)}
+            return {done.unit: done for done in map(from_line, file)}
     except (OSError, *NO_LINE):
         return {}  # written by another version, or cut: the records are still there
 
@@ -142,7 +106,7 @@ def write_index(path: Path, all_done: Sequence[Done]) -> None:
 
 
 def as_line(done: Done) -> str:
-    name = json.dumps(done.student)  # may hold bytes that are no text
+    name = json.dumps(done.unit)  # may hold bytes that are no text
     return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
 
 

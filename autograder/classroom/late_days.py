@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.codes import FindingCode, GradeStatus
+from autograder.codes import GradeStatus
 from autograder.safe_text import printable
-from autograder.settings.policy import Override, Policy, handed_in_at
+from autograder.settings.policy import Override, Policy
+from autograder.submissions.moments import moment_of
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
 
@@ -24,13 +25,11 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     adjusted, untimed = [], set()
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
-        if (student, grade.lesson) in policy.times:
-            grade = without(grade, FindingCode.MARKED_LATE)  # now it is said how late
         grade = replace(grade, raw_score=grade.score)
         for change in overrides:
             if change.check:
                 grade = _override_check(grade, change)
-        if is_untimed(grade, policy, student):
+        if is_untimed(grade, policy):
             untimed.add(grade.lesson)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:
@@ -65,23 +64,15 @@ def only_by_hand(student: str, submitted: Container[str], settings: ClassSetting
     return grades
 
 
-def is_untimed(grade: Grade, policy: Policy, student: str) -> bool:
+def is_untimed(grade: Grade, policy: Policy) -> bool:
     """Return whether the lesson has a due date and the submission has no time."""
-    text = policy.times.get((student, grade.lesson)) or grade.handed_in
     is_due = grade.score is not None and policy.late.due.get(grade.lesson) is not None
-    return is_due and handed_in_at(text) is None
+    return is_due and moment_of(grade.handed_in) is None
 
 
 def without_time(grade: Grade) -> Grade:
     """Mark the grade. The remark comes last, because it changed nothing and should hide nothing."""
     return replace(grade, untimed=True, adjustments=(*grade.adjustments, TIME_UNKNOWN))
-
-
-def without(grade: Grade, code: FindingCode) -> Grade:
-    """The grade without the findings of this code."""
-    findings = tuple(one for one in grade.findings if one.code != code)
-    look = tuple(reason for reason in grade.look if reason.code != code)
-    return replace(grade, findings=findings, look=look)
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
@@ -145,8 +136,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     if days:
         due += timedelta(days=days)
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
-    text = policy.times.get((student, grade.lesson)) or grade.handed_in
-    moment = handed_in_at(text)
+    moment = moment_of(grade.handed_in)
     lost = 0.0
     late = 0 if moment is None else math.ceil((moment - due) / timedelta(days=1))
     if late > 0:

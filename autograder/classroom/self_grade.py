@@ -1,4 +1,4 @@
-"""A student's own hand-in graded by what lies in it: without expected answers, calibration of the
+"""A student's own work graded by what lies in it: without expected answers, calibration of the
 site and accounting, which only the instructor has. So it says the same in every edition.
 """
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.one_student import mark_student
+from autograder.classroom.one_submission import mark_files, to_show
 from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
-from autograder.submissions.lesson_names import lesson_of
-from autograder.submissions.students import Student
+from autograder.submissions.lesson_files import LessonFiles, read_places
+from autograder.submissions.lesson_names import folder_lesson
 from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade, Part
 
 YOU = "you"
@@ -49,44 +49,46 @@ class SelfGrade:
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
 
 
-def places_of(places: Sequence[Path], lesson: str | None) -> list[Student]:
-    """One's own lesson's folder or archive, or all lessons below a folder or the course's."""
-    students = []
+def own_files(
+    places: Sequence[Path], lesson: str | None, settings: ClassSettings
+) -> list[LessonFiles]:
+    """Return the files of one's own lesson's folder, or of all lessons below a folder or the
+    course's. Archives are old packages."""
+    found = []
     for place in places:
-        name = lesson_of(place.resolve().name)
-        if (
-            name is None
-            and lesson is None
-            and (lessons := below(place) or below(place / "lessons"))
-        ):
-            students += [
-                Student(YOU, (path,), lesson_of(path.name), packages=False) for path in lessons
-            ]
-        else:
-            students.append(Student(YOU, (place,), lesson or name, packages=False))
-    return students
+        name = lesson or lesson_in(place, settings)
+        inside = [] if name else below(place, settings) or below(place / "lessons", settings)
+        for path in inside or [place]:
+            known = name or lesson_in(path, settings)
+            found.append(read_places(known, [path], settings.ids, archives=False))
+    return found
 
 
-def below(place: Path) -> list[Path]:
+def below(place: Path, settings: ClassSettings) -> list[Path]:
     inside = sorted(place.iterdir()) if place.is_dir() else []
-    return [path for path in inside if path.is_dir() and lesson_of(path.name)]
+    return [path for path in inside if path.is_dir() and lesson_in(path, settings)]
+
+
+def lesson_in(place: Path, settings: ClassSettings) -> str | None:
+    name = place.resolve().name
+    return folder_lesson(name, settings.rubrics)
 
 
 def grade_yourself(
-    student: Student, settings: ClassSettings, profile: Profile | None
-) -> list[SelfGrade]:
+    files: LessonFiles, settings: ClassSettings, profile: Profile | None
+) -> SelfGrade:
     """Without a profile, that of which the runs are."""
     settings = replace(settings, expected={}, jobs=None, reruns={})
-    grades = []
-    other = {grade.lesson: grade for grade in mark_student(student, at(settings, "smoke"))}
-    for full in mark_student(student, at(settings, "full")):
-        rubric = settings.rubrics.get(full.lesson)
-        smoke = other.get(full.lesson, full)
-        grade = full
-        if profile == "smoke" or (profile is None and rubric and is_small(full, smoke, rubric)):
-            grade = smoke
-        grades.append(sorted_out(untold(grade), rubric))
-    return grades
+    full, smoke = (graded(files, settings, each) for each in ("full", "smoke"))
+    rubric = settings.rubrics.get(full.lesson)
+    small = profile is None and rubric is not None and is_small(full, smoke, rubric)
+    grade = smoke if profile == "smoke" or small else full
+    return sorted_out(untold(grade), rubric)
+
+
+def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:
+    fresh = replace(files, findings=list(files.findings))
+    return to_show(mark_files(fresh, replace(settings, profile=profile), (YOU,)))
 
 
 def untold(grade: Grade) -> Grade:
@@ -104,10 +106,6 @@ def without_number(part: Part) -> Part:
     if part.status != FAILED or part.code != ReasonCode.OWN_RECORD:
         return part
     return replace(part, expected=f"{part.name}: what your own record says")
-
-
-def at(settings: ClassSettings, profile: Profile) -> ClassSettings:
-    return replace(settings, profile=profile)
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:

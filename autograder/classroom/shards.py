@@ -1,7 +1,7 @@
 """One part of a class, for a job of an array to grade: `autograder grade --shard 2/8`.
 
 A part writes its students' pages as a whole class does, and last one file `shard-2-of-8.jsonl`:
-what it was graded by, then a line a student. `autograder merge` makes the class of all parts.
+what it was graded by, then a line a unit. `autograder merge` makes the class of all parts.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.classroom import kept
 from autograder.classroom.kept import Done
 from autograder.classroom.pool import Work, grade_class
-from autograder.submissions.students import Student
+from autograder.submissions.class_folder import Unit
 from autograder.writing import cannot_write, write_if_new
 
 FORMAT = 1
@@ -32,14 +32,14 @@ class Shard:
     def file_name(self) -> str:
         return f"shard-{self.number}-of-{self.of}.jsonl"
 
-    def students(self, everybody: Sequence[Student]) -> Sequence[Student]:
-        """Every n-th in the order of names: parts differ by one student at most."""
+    def units(self, everybody: Sequence[Unit]) -> Sequence[Unit]:
+        """Return every n-th in the order of names: parts differ by one unit at most."""
         return everybody[self.number - 1 :: self.of]
 
 
 def grade_shard(
     shard: Shard,
-    students: Sequence[Student],
+    units: Sequence[Unit],
     work: Work,
     graded_by: dict[str, str],
     processes: int,
@@ -52,13 +52,13 @@ def grade_shard(
         path.unlink(missing_ok=True)  # until the new one is there, this part is not done
     except OSError as error:
         raise cannot_write(path, error) from None
-    mine = shard.students(students)
+    mine = shard.units(units)
     done = grade_class(mine, work, processes, tick, f".{path.stem}")
     head = {
         "format": FORMAT,
         "shard": shard.number,
         "of": shard.of,
-        "class": digest_of(student.name for student in students),
+        "class": digest_of(student for unit in units for student in unit.students),
         "options": graded_by,
     }
     lines = [json.dumps(head), *map(kept.as_line, done)]

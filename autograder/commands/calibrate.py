@@ -18,15 +18,14 @@ from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
 from autograder.reading.lesson_runs import lesson_named, read_runs
-from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.calibration import FIRST_ACCURACY, of_run, on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
-from autograder.submissions.folders import Folder, opened
-from autograder.submissions.lesson_names import lesson_of
-from autograder.submissions.students import NoSubmissionsError, Student, find_students
+from autograder.submissions.class_folder import listed
+from autograder.submissions.lesson_files import LessonFiles, read_places
+from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
 ALWAYS = (FIRST_ACCURACY,)
@@ -45,12 +44,14 @@ EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS
 def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
     data: dict[str, dict] = {}
-    for student in references(runs):
-        with opened(student) as folders:
-            for lesson, found in lessons_in(folders, rubrics):
-                if lesson in data:
-                    raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+    for files in references(runs, rubrics):
+        if lesson := files.lesson or lesson_named(read_runs(files)):
+            if lesson in data:
+                raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+            if found := values_of(files, lesson, rubrics):
                 data[lesson] = found
+        elif files.outputs:
+            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
@@ -61,37 +62,37 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     click.echo(f"Written to {out}")
 
 
-def references(runs: Path) -> list[Student]:
-    """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
-    try:
-        students = find_students([runs], name="reference")
-        names = [student.name for student in find_students([runs])]  # those of a platform, too
-    except NoSubmissionsError as error:
-        raise click.UsageError(str(error)) from None
-    named = [(student, lesson_of(student.name)) for student in students]
-    others = [name for name in names if lesson_of(name) is None]
+def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
+    """Yield the files of each lesson's folder. Several folders that are no lessons are a class,
+    whose speeds are no reference."""
+    lessons = [path.stem for path in rubric.files_in(rubrics)]
+    if lesson := folder_lesson(runs.resolve().name, lessons):
+        yield read_places(lesson, [runs])
+        return
+    entries = [Path(entry.path) for entry in listed(runs)] if runs.is_dir() else [runs]
+    named = {one: folder_lesson(one.name, lessons) for one in entries}
+    others = [one.name for one in entries if one.is_dir() and not named[one]]
     if len(others) > 1:
         some = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
         raise SettingsError(f"{runs} looks like a class, with {some}. {EXPECTED}")
-    return [replace(student, lesson=student.lesson or lesson) for student, lesson in named]
+    for place in entries:
+        if place.is_dir():
+            yield read_places(named[place], [place])
+    if loose := [one for one in entries if one.is_file()]:
+        yield read_places(None, loose)
 
 
-def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each lesson and its reference values. The folder's name gives the lesson, else the
-    outputs."""
-    for folder in one_folder_a_lesson(folders):
-        lesson = folder.lesson or lesson_of(lesson_named(read_runs(folder)) or "")
-        path = rubrics / f"{lesson}.yaml"
-        if lesson is None:
-            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
-        elif not path.exists():
-            click.echo(f"{lesson}: no rubric, left out", err=True)
-        else:
-            asked = rubric.load_rubric(path)
-            values = reference_values(asked, read_runs(folder, own_readers(asked)))
-            if not values["values"]:
-                click.echo(f"{lesson}: no finished run of this lesson", err=True)
-            yield lesson, values
+def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] | None:
+    """Return the reference values of a lesson; None, and a word on it, where it has no rubric."""
+    path = rubrics / f"{lesson}.yaml"
+    if not path.exists():
+        click.echo(f"{lesson}: no rubric, left out", err=True)
+        return None
+    asked = rubric.load_rubric(path)
+    values = reference_values(asked, read_runs(files, own_readers(asked)))
+    if not values["values"]:
+        click.echo(f"{lesson}: no finished run of this lesson", err=True)
+    return values
 
 
 def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:

@@ -11,9 +11,9 @@ import click
 from autograder.errors import SettingsError
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
+from autograder.settings.claims import plain
 from autograder.settings.known_as import NAMES, asked_for
-from autograder.submissions.claims import plain
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_among, lesson_of
 
 TABLE = "grades.json"
 
@@ -46,7 +46,8 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         raise click.ClickException(
             f"{grades} holds no record of {student!r}. {others(grades, student)}"
         )
-    number = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    number = lesson_among(lesson, {grade["lesson"] for grade in [*record, *rows]})
+    number = number or lesson_of(lesson.zfill(2)) or lesson
     empty = [grade for grade in record if grade["status"] == "missing"]
     graded = [grade for grade in record if grade["lesson"] == number and grade not in empty]
     for grade in graded:

@@ -9,7 +9,7 @@ from autograder.errors import SettingsError
 from autograder.report.back import packed
 from autograder.report.back.records import read_rows
 from autograder.settings.roster import read_roster
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new, write_if_new
 
 EXISTING = click.Path(path_type=Path, exists=True)
@@ -57,10 +57,10 @@ def feedback_command(
         write_bytes_if_new(out / name, data)
         said.append(sentence)
     for given in canvas_comments:
-        lesson = lesson_of(given.zfill(2))
-        if lesson not in {row.lesson for row in rows}:
+        lesson = lesson_among(given, {row.lesson for row in rows})
+        if lesson is None:
             raise SettingsError(f"{grades} has no grades of lesson {given!r}")
-        name, text, sentence = packed.canvas_comments(lesson or given, rows, grades, people)
+        name, text, sentence = packed.canvas_comments(lesson, rows, grades, people)
         write_if_new(out / name, text)
         said.append(sentence)
     for sentence in said:

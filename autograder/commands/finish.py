@@ -48,7 +48,8 @@ def finish_class(
 
 def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
     rows = [row for one in done for row in one.rows]
-    terminal.show_shard(rows, f"{shard}", len(done), everybody, out / shard.file_name)
+    students = len({row.student for row in rows})
+    terminal.show_shard(rows, f"{shard}", students, everybody, out / shard.file_name)
     sys.exit(exit_code(rows))
 
 

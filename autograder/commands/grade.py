@@ -1,14 +1,13 @@
-"""`autograder grade`: a folder of submissions in, grades and reports out."""
+"""`autograder grade`: a class of submissions in, grades and reports out."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
-from click.core import ParameterSource
 
 from autograder.classroom import kept
 from autograder.classroom.class_settings import ClassSettings
@@ -16,24 +15,34 @@ from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.pool import Work, grade_class
 from autograder.classroom.shards import Shard, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
-from autograder.commands.load import class_of, fingerprints, load, pseudonyms
+from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import FOLDER, ClassOptions, class_options, shard_option
-from autograder.commands.own import grade_self
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
+from autograder.safe_text import shortened
 from autograder.settings import roster
 from autograder.settings.roster import Person
-from autograder.submissions.students import NoSubmissionsError, Student, check_there
+from autograder.submissions import manifest
+from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
+from autograder.wording import enumerated
 
 OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write into --out
 
 
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Options of `grade` alone: what is written where, and by how many processes."""
+
+    out: Path | None
+    gradescope: Path | None
+    gradescope_leaderboard: bool
+    processes: int | None
+    shard: Shard | None
+
+
 @click.command()
-@click.argument("submissions", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--self", "yourself", is_flag=True, help="Your own folder, before you hand it in.")
+@click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
-@click.option("--lesson", help="The lesson of files that lie in no lesson's folder, like 02.")
-@click.option("--student", help="The student's name when files or one folder are graded.")
 @class_options
 @click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
 @click.option(
@@ -41,102 +50,92 @@ OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write int
 )
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
 @shard_option
-@click.pass_context
-def grade_command(
-    context: click.Context,
-    submissions: tuple[Path, ...],
-    yourself: bool,
-    out: Path | None,
-    lesson: str | None,
-    student: str | None,
-    options: ClassOptions,
-    gradescope: Path | None,
-    gradescope_leaderboard: bool,
-    processes: int | None,
-    shard: Shard | None,
-) -> None:
-    """Grade SUBMISSIONS: a folder <student>/<lesson>/…, archives, or bare output files.
+def grade_command(class_folder: Path, options: ClassOptions, **given: Any) -> None:
+    """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
-    With --self (default: this folder): what your outputs decide already, what is missing, and what
-    only your instructor can say. Nothing is written.
+    CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
+    `autograder collect`. For your own folder, use `autograder check-mine`.
 
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
-    if yourself and (out or gradescope or shard):
-        raise click.UsageError("--self writes nothing: leave out --out, --gradescope and --shard")
-    if yourself:
-        given = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
-        sys.exit(grade_self(submissions, lesson, options, options.profile if given else None))
-    if not submissions:
-        raise click.UsageError("name the folder of submissions, or add --self for your own folder")
-    if shard and (out is None or gradescope):
+    where = Where(**given)
+    if where.shard and (where.out is None or where.gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
-    if out is None and (options.canvas or options.moodle or options.leaderboard):
+    if where.out is None and (options.canvas or options.moodle or options.leaderboard):
         raise click.UsageError(
             "--canvas, --moodle and --leaderboard write into the folder of --out: give one"
         )
-    try:
-        check_there(submissions)
-    except NoSubmissionsError as error:
-        raise click.UsageError(str(error)) from None
-    if out is not None:
-        check_apart(submissions, out)
+    check_class(class_folder)
+    if where.out is not None:
+        check_apart(class_folder, where.out)
     settings, people = load(options)
-    with ExitStack() as unpacked:  # of what was downloaded as one zip
-        try:
-            students = class_of(submissions, student, lesson, options, people, unpacked)
-        except NoSubmissionsError as error:
-            raise click.UsageError(str(error)) from None
-        grade_all(students, settings, people, options, out, gradescope, gradescope_leaderboard,
-                  processes, shard)  # fmt: skip
+    units = units_of(read_class(class_folder, settings.rubrics))
+    if not units:
+        raise click.UsageError(
+            f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
+            "students in manifest.csv. `autograder collect` makes both from a platform's download"
+        )
+    if not (class_folder / manifest.NAME).is_file():
+        say_strays(class_folder)
+    grade_all(units, settings, people, options, where)
+
+
+def check_class(place: Path) -> None:
+    try:
+        is_folder = place.stat() and place.is_dir()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise click.UsageError(f"{shortened(place)} cannot be read: {why}") from None
+    if not is_folder:
+        raise click.UsageError(
+            f"{shortened(place)} is a file. Collect it first: "
+            f"autograder collect {shortened(place)} --from … --into CLASS"
+        )
+
+
+def say_strays(place: Path) -> None:
+    if names := strays([Path(entry.path) for entry in listed(place)]):
+        click.echo(f"Not in a student's folder, so not graded: {enumerated(names)}", err=True)
 
 
 def grade_all(
-    students: Sequence[Student],
+    units: Sequence[Unit],
     settings: ClassSettings,
     people: dict[str, Person],
     options: ClassOptions,
-    out: Path | None,
-    gradescope: Path | None,
-    gradescope_leaderboard: bool,
-    processes: int | None,
-    shard: Shard | None,
+    where: Where,
 ) -> NoReturn:
-    if not students:
-        raise click.UsageError("no submissions found: expected folders <student>/<lesson>/…")
-    if gradescope and len(students) > 1:
-        raise click.UsageError("--gradescope writes the result of one student; give one submission")
     # Of all that every shard sees: a part knows the others' students.
-    everybody = {one.name for one in students}
+    everybody = {student for unit in units for student in unit.students}
+    out, shard = where.out, where.shard
+    if where.gradescope and len(everybody) > 1:
+        raise click.UsageError("--gradescope writes the result of one student; grade one alone")
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
-        settings, out, options.junit, gradescope, gradescope_leaderboard
+        settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
     )
-    work = Work(settings, out, publish, reuse=gradescope is None)
-    processes = processes or len(usable_cpus())
+    work = Work(settings, out, publish, reuse=where.gradescope is None)
+    processes = where.processes or len(usable_cpus())
     if shard is not None and out is not None:
-        keys = fingerprints(options)
-        with one_part(out, shard, keys), progress(len(shard.students(students))) as tick:
-            done = grade_shard(shard, students, work, keys, processes, tick)
-        finish_shard(shard, done, len(students), out)
+        keys, mine = fingerprints(options), shard.units(units)
+        with one_part(out, shard, keys), progress(len(mine)) as tick:
+            done = grade_shard(shard, units, work, keys, processes, tick)
+        finish_shard(shard, done, len(everybody), out)
     with whole_class(out) if out else nullcontext():
-        with progress(len(students)) as tick:
-            done = grade_class(students, work, processes, tick)
+        with progress(len(units)) as tick:
+            done = grade_class(units, work, processes, tick)
         finish_class(done, people, settings, options, out, names)
 
 
-def check_apart(submissions: Sequence[Path], out: Path) -> None:
+def check_apart(place: Path, out: Path) -> None:
     """What we write must not be what we read the next time."""
-    home = out.resolve()
-    for given in submissions:
-        inner = given / "submitted"
-        place = (inner if os.path.isdir(inner) else given).resolve()
-        ours = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
-        if (os.path.isdir(place) and home.is_relative_to(place)) or {*ours} & OURS:
-            raise click.UsageError(
-                f"--out {out} lies among the submissions of {given}: choose a folder beside them"
-            )
+    home, read = out.resolve(), place.resolve()
+    ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
+    if home.is_relative_to(read) or {*ours} & OURS:
+        raise click.UsageError(
+            f"--out {out} is among the submissions of {place}: choose a folder outside it"
+        )
 
 
 @contextmanager
@@ -161,7 +160,7 @@ def progress(total: int) -> Iterator[Callable[[int], None]]:
         TextColumn("grading"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("students"),
+        TextColumn("units"),
         RateColumn(),
         TimeLeft(),
     )

@@ -12,7 +12,7 @@ import click
 
 from autograder.settings import rubric
 from autograder.settings.released import load_released
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new
 
 # Timestamps of zip members: fixed, so that the same course makes the same bytes.
@@ -27,11 +27,13 @@ python3 -m venv /autograder/venv
 
 RUN = """\
 #!/usr/bin/env bash
-# 0: graded, 1: graded and somebody should look; both are a result.
+# 0: done, 1: done and somebody should look; both are a result.
 cd /autograder/source
 mkdir -p /autograder/results
-/autograder/venv/bin/python -m autograder grade /autograder/submission \\
-  --lesson {lesson} --profile {profile} --rubrics rubrics \\
+/autograder/venv/bin/python -m autograder collect /autograder/submission \\
+  --from gradescope --lesson {lesson} --rubrics rubrics --into /autograder/class || [ $? -eq 1 ]
+/autograder/venv/bin/python -m autograder grade /autograder/class \\
+  --profile {profile} --rubrics rubrics \\
   --gradescope /autograder/results/results.json{leaderboard} || [ $? -eq 1 ]
 """
 
@@ -56,8 +58,8 @@ def gradescope_zip_command(
     lesson: str, out: Path, profile: str, rubrics: Path, leaderboard: bool
 ) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
-    lesson = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
     there = [path.stem for path in rubric.files_in(rubrics)]
+    lesson = lesson_among(lesson, there) or lesson
     if lesson not in there:
         known = ", ".join(there)
         raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {known}")

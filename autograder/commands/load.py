@@ -1,10 +1,7 @@
 """What the options of a class say, read and checked; and keys of it, to know it again."""
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator
 from pathlib import Path
-
-import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
@@ -13,44 +10,22 @@ from autograder.evidence.accounting_dump import read_accounting
 from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.groups import read_groups, with_partners
 from autograder.settings.known_as import who_is
 from autograder.settings.read_policy import PolicyFiles, read_policy
 from autograder.settings.released import load_released
 from autograder.settings.reruns import NAME, read_reruns
 from autograder.settings.roster import Person, read_roster
-from autograder.submissions.claims import nobody
-from autograder.submissions.students import Student, find_students
-
-
-def class_of(
-    submissions: Sequence[Path],
-    name: str | None,
-    lesson: str | None,
-    options: ClassOptions,
-    people: dict[str, Person],
-    unpacked: ExitStack,
-) -> list[Student]:
-    """The students below the named places, as the roster and the groups know them."""
-    lessons = [path.stem for path in rubric.files_in(options.rubrics)]
-    groups = read_groups(options.groups, who_is(people, {}), people, lessons)
-    who = who_is(people, groups.by_name()) if people or groups.members else nobody
-    students = find_students(
-        submissions, name, lesson, who, unpacked, lambda text: click.echo(text, err=True)
-    )
-    return with_partners(students, groups) if groups.members else students
 
 
 def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
     """All files read and checked against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
-    files = (options.policy, options.extensions, options.overrides, options.times, options.regrades)
+    files = (options.policy, options.extensions, options.overrides, options.regrades)
     rules = read_policy(loaded, PolicyFiles(*files), who_is(people, {}))
     folder = options.expected_folder
     known = read_calibration(options.calibration)
     settings = ClassSettings(
-        latest=options.latest,
         rubrics=loaded,
         expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=options.profile,
@@ -89,18 +64,15 @@ FOR_ALL = (
     "released",
     "calibration",
     "sacct",
-    "latest",
     "junit",  # whose files are written only when a student is graded
 )
 FILES = (
     "calibration",
     "sacct",
     "roster",
-    "groups",
     "policy",
     "extensions",
     "overrides",
-    "times",
     "regrades",
 )
 
@@ -113,17 +85,16 @@ def key(options: ClassOptions) -> str:
 
 def fingerprints(options: ClassOptions) -> dict[str, str]:
     """Of each option that grades depend on: equal for equal contents, wherever the file lies."""
-    rubrics = sorted(options.rubrics.glob("[0-9]*.yaml"))
+    rubrics = rubric.files_in(options.rubrics)
     answers = [path for r in rubrics if (path := options.expected_folder / r.name).exists()]
     found = {
         "grader": code_key(),
         "profile": options.profile,
         "title": options.heading,
-        "latest": "yes" if options.latest else "",
         "junit": "yes" if options.junit else "",
         "rubrics": digest(parts_of(rubrics)),
         "expected": digest(parts_of(answers)),
-        "released": digest(parts_of(sorted(options.released_folder.glob("[0-9]*.json")))),
+        "released": digest(parts_of(sorted(options.released_folder.glob("*.json")))),
     }
     for name in FILES:
         path = getattr(options, name)

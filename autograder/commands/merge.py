@@ -19,6 +19,7 @@ from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
+from autograder.wording import enumerated
 from autograder.writing import write_bytes_if_new
 
 
@@ -35,8 +36,8 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     check_complete(found)
     check_alike(found, fingerprints(options))
     settings, people = load(options)
-    done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
-    everybody = {one.student for one in done}
+    done = sorted((one for part in found for one in part.done), key=lambda one: one.unit)
+    everybody = students_of(found)
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     with whole_class(out):
@@ -78,10 +79,9 @@ def check_complete(parts: Sequence[GradedShard]) -> None:
         there[one.shard] = one
     missing = [n for n in range(1, first.shard.of + 1) if Shard(n, first.shard.of) not in there]
     if missing:
-        names = ", ".join(f"{n}/{first.shard.of}" for n in missing[:8])
-        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        names = enumerated([f"{n}/{first.shard.of}" for n in missing])
         verb = "is" if len(missing) == 1 else "are"
-        raise SettingsError(f"shard {names}{more} {verb} missing: grade it, or name its folder")
+        raise SettingsError(f"shard {names} {verb} missing: grade it, or name its folder")
 
 
 def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
@@ -98,13 +98,17 @@ def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
             f"the shards were graded with other {called(name)} than are given now: give `merge` "
             "the options of `grade`"
         )
-    everybody = digest_of(done.student for one in parts for done in one.done)
+    everybody = digest_of(students_of(parts))
     for one in parts:
         if one.everybody != everybody:
             raise SettingsError(
                 f"{one.path} is a part of another set of students: somebody came or went while "
                 "the class was graded. Grade all shards again; what did not change goes fast"
             )
+
+
+def students_of(parts: Sequence[GradedShard]) -> set[str]:
+    return {row.student for part in parts for done in part.done for row in done.rows}
 
 
 def unlike(one: dict[str, str], other: dict[str, str]) -> list[str]:

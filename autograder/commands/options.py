@@ -33,12 +33,9 @@ class ClassOptions:
     sacct: Path | None
     reruns: Path | None
     roster: Path | None
-    groups: Path | None
-    latest: bool
     policy: Path | None
     extensions: Path | None
     overrides: Path | None
-    times: Path | None
     regrades: Path | None
     leaderboard: Path | None
     canvas: Path | None
@@ -90,12 +87,9 @@ OPTIONS = (
         help="What `cluster rerun` left: the programs run again.",
     ),
     click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
-    click.option("--groups", type=FILE, help="CSV: group, student; one hand-in counts for all."),
-    click.option("--latest", is_flag=True, help="Of several hand-ins the last alone counts."),
     click.option("--policy", type=FILE, help="YAML: due times, late days, drops."),
     click.option("--extensions", type=FILE, help="CSV: student, lesson, days, reason."),
     click.option("--overrides", type=FILE, help="CSV: student, lesson, check, points, reason."),
-    click.option("--times", type=FILE, help="CSV: student, lesson, time of handing in."),
     click.option("--regrades", type=FILE, help="CSV: student, lesson, check, says: requests."),
     click.option(
         "--leaderboard", type=FILE, help="CSV: student, pseudonym: who wants to be on it."

@@ -15,7 +15,7 @@ from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions import foretold
 from autograder.submissions.answers import WrittenAnswer, as_answer, as_word, speaking_of
-from autograder.submissions.file_kinds import is_answers, is_package
+from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
 

@@ -15,7 +15,7 @@ from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.submissions.file_kinds import is_answers
+from autograder.submissions.kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name

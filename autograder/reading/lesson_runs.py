@@ -12,7 +12,8 @@ from autograder.codes import FindingCode, ProblemCode
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
 from autograder.records import Problem, Run
-from autograder.submissions.folders import MOST_FINDINGS, Folder
+from autograder.submissions.doubts import MOST
+from autograder.submissions.lesson_files import LessonFiles
 from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding, make_finding
 
@@ -20,11 +21,11 @@ LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "submit the file that the job wrote, named by `--output` in the job file"
 
 
-def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
+def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
     """Return the runs of a lesson, in the usual formats and those of its rubric."""
-    runs = read_files(folder.outputs, formats)
+    runs = read_files(files.outputs, formats)
     beside: dict[PurePath, list[str]] = {}
-    for name in folder.outputs.values():
+    for name in files.outputs.values():
         beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
     return [replace(run, files=with_error_files(run.files, beside)) for run in runs]
 
@@ -64,7 +65,7 @@ def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
 def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
     """Return the first problems of this kind, each once."""
     problems = (problem for run in runs for problem in run.problems if problem.code == code)
-    return list(dict.fromkeys(problems))[:MOST_FINDINGS]
+    return list(dict.fromkeys(problems))[:MOST]
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:

@@ -14,7 +14,7 @@ from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
 from autograder.settings.roster import Person
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_among
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MAXIMA = "Points Possible"  # the first cell of the line with the maxima
@@ -100,8 +100,8 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
     """Return, for each lesson, the column of the assignment whose title begins with it."""
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):
-        lesson = lesson_of(re.sub(r"\s*\(\d+\)\s*$", "", header[place]))
-        if lesson is None or lesson not in lessons:
+        lesson = lesson_among(re.sub(r"\s*\(\d+\)\s*$", "", header[place]), lessons)
+        if lesson is None:
             continue
         if lesson in places:
             two = f"{header[places[lesson]]!r} and {header[place]!r}"

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from autograder import strict_csv
 from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
-from autograder.settings import strict_csv
+from autograder.wording import enumerated
 
 # 1,000 is not changed: it is a thousand in some places and one in others
 NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")
@@ -72,7 +73,6 @@ def summary(
     """Return how many lines now have our points, and whose points match no line."""
     parts = [f"{name}: {len(filled)} of {lines} students filled in"]
     if lost := sorted(set(graded) - set(filled)):
-        others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
-        names = ", ".join(printable(student, 60) for student in lost[:NAMED])
-        parts.append(f"not found there: {names}{others} (--roster tells their {known_by})")
+        names = enumerated([printable(student, 60) for student in lost], NAMED)
+        parts.append(f"not found there: {names} (--roster tells their {known_by})")
     return "; ".join([*parts, *filter(None, more)])

@@ -16,11 +16,11 @@ from autograder.errors import SettingsError
 from autograder.report.html import environment
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable, shortened
+from autograder.settings.claims import Claim, WhoIs, one_spelling, plain
 from autograder.settings.known_as import owners
 from autograder.settings.roster import Person
 from autograder.settings.rubric_schema import Profile, Rubric
-from autograder.settings.strict_csv import read_csv
-from autograder.submissions.claims import Claim, WhoIs, one_spelling, plain
+from autograder.strict_csv import read_csv
 from autograder.verdict import Grade, Point, RunSummary
 from autograder.wording import counted
 

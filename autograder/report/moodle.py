@@ -13,7 +13,7 @@ from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_among, lesson_of
 
 GRADE = {
     "grade",
@@ -73,10 +73,10 @@ def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
 
     It is in the file's name, or there is only one lesson.
     """
-    lesson = lesson_of(path.stem)
-    lessons = sorted({row.lesson for row in rows if row.title})
-    if lesson is None and len(lessons) == 1:
-        lesson = lessons[0]
+    known = sorted({row.lesson for row in rows if row.title})
+    lesson = lesson_among(path.stem, known) or lesson_of(path.stem)
+    if lesson is None and len(known) == 1:
+        lesson = known[0]
     if lesson is None:
         raise SettingsError(f"{path}: begin its name with the lesson, like {example}")
     return lesson

@@ -45,7 +45,7 @@ def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[s
     if not chosen and grade.profile == "smoke":
         yield (
             "  Your runs have the size of smoke. If your course asks for full, grade them with "
-            "autograder grade --self --profile full"
+            "autograder check-mine --profile full"
         )
     reasons = reasons_in(grade)
     for check in self_grade.shown:

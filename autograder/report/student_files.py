@@ -13,7 +13,6 @@ from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.requests import requests_of_student
 from autograder.safe_text import printable, readable_name
-from autograder.submissions.students import Student
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
@@ -31,14 +30,14 @@ def publisher(
     policy = settings.policy
     speeds = speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None
 
-    def publish(student: Student, grades: Sequence[Grade], page: str) -> None:
+    def publish(student: str, grades: Sequence[Grade], page: str) -> None:
         if gradescope_results:
             write_if_new(gradescope_results, gradescope.document(grades, speeds))
         if out is None:
             return
-        name = readable_name(settings.names.get(student.name) or student.name)
-        requests = requests_of_student(student.name, grades, policy)
-        absent = not_handed_in(student.name, grades, policy)
+        name = readable_name(settings.names.get(student) or student)
+        requests = requests_of_student(student, grades, policy)
+        absent = not_handed_in(student, grades, policy)
         write_if_new(
             out / PAGES / page,
             html.student_page(
@@ -46,11 +45,11 @@ def publisher(
             ),
         )
         programs.write(out, page, name, grades, settings.heading)
-        data = {"format": 1, "student": printable(student.name), "grades": grades}
+        data = {"format": 1, "student": printable(student), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
         write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)
         if with_junit:
             path = out / "junit" / Path(page).with_suffix(".xml").name
-            write_if_new(path, junit.document(student.name, grades))
+            write_if_new(path, junit.document(student, grades))
 
     return publish

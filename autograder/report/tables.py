@@ -9,8 +9,8 @@ from pydantic_core import to_json
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.safe_text import csv_cell
-from autograder.settings.policy import handed_in_at
 from autograder.settings.roster import Person
+from autograder.submissions.moments import moment_of
 from autograder.verdict import NO_LESSON
 
 
@@ -73,7 +73,7 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
         if row.status == GradeStatus.EXCUSED or row.lesson == NO_LESSON:
             continue
         person = people.get(row.student, Person(row.student))
-        moment = handed_in_at(row.handed_in)
+        moment = moment_of(row.handed_in)
         lines.append(
             (
                 f"{row.lesson} {row.title}".strip(),

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.safe_text import shortened
-from autograder.settings.roster import Person
-from autograder.submissions.claims import (
+from autograder.settings.claims import (
     Claim,
     Known,
     WhoIs,
@@ -16,6 +15,7 @@ from autograder.submissions.claims import (
     unnumbered,
     without_accents,
 )
+from autograder.settings.roster import Person
 
 NAMES = ".names"  # below the folder of grades: all identifiers of each student
 KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
@@ -43,6 +43,9 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     def by_name(text: str) -> str:
         return only(names, plain(text)) or only(names, squeezed(text))
 
+    def sharing(text: str) -> set[str]:
+        return names.get(plain(text), set()) | names.get(squeezed(text), set()) if text else set()
+
     def of_repository(text: str) -> tuple[str, ...]:
         """Return the student or group with the longest matching end of a repository's name."""
         parts = text.casefold().split("-")
@@ -59,6 +62,9 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         if whole in people:
             return Known((whole,))
         known, named = by_id(claim), by_name(claim.name) if claim.name else ""
+        alike = sharing(claim.name or whole)
+        if not claim.lasting and len(alike) > 1 and known not in alike:
+            known = ""  # the number of somebody else, in another assignment
         if known and named and known != named:
             right = known if claim.lasting else named
             doubt = f"its number is that of {known}, its name that of {named}: taken as {right}'s"
@@ -75,7 +81,8 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         rest = plain(unnumbered(whole))
         if rest and (student := only(anything, rest) or only(first, rest)):
             return Known((student,))
-        return Known(of_repository(claim.ends_with) if claim.ends_with else ())
+        found = of_repository(claim.ends_with) if claim.ends_with else ()
+        return Known(found, may_be=() if found or len(alike) < 2 else tuple(sorted(alike)))
 
     return find
 

@@ -5,12 +5,10 @@ read_policy.py reads them from files.
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Key = tuple[str, str]  # student, lesson
-YEARS = range(2000, 2101)  # of times of handing in; 0206 is a slip for 2026
 
 
 class LatePolicy(BaseModel):
@@ -63,32 +61,11 @@ class Policy:
     late: LatePolicy = field(default_factory=LatePolicy)
     extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
-    times: dict[Key, str] = field(default_factory=dict)  # handed in
     regrades: dict[Key, tuple[Regrade, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
 
     def of_student(self, student: str) -> list:
         """Return everything that concerns one student, for the cache's key."""
-        tables = (self.extensions, self.overrides, self.times, self.regrades)
+        tables = (self.extensions, self.overrides, self.regrades)
         mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
         return [self.late.model_dump(), *mine]
-
-
-def handed_in_at(text: str | None) -> datetime | None:
-    """A time as tools note it: ISO, or nbgrader's `2015-02-02 14:58:23 America/Los_Angeles`."""
-    if not text:
-        return None
-    text = text.strip()
-    day, rest = text[:10], text[11:]
-    clock, _, zone = rest.partition(" ")
-    try:
-        moment = datetime.fromisoformat(f"{day}T{clock}")
-        if moment.tzinfo is None:
-            if not zone:
-                return None
-            from zoneinfo import ZoneInfo
-
-            moment = moment.replace(tzinfo=ZoneInfo(zone))
-    except (ValueError, LookupError, OSError):
-        return None
-    return moment if moment.year in YEARS else None

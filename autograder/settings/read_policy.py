@@ -1,4 +1,4 @@
-"""The files of an instructor's rules: due times, late days, extensions, overrides, times, requests.
+"""The files of an instructor's rules: due times, late days, extensions, overrides, requests.
 
 All are checked against the rubrics before anything is graded; docs/change-grades.md describes them.
 """
@@ -13,13 +13,14 @@ from pydantic import ValidationError
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy, Regrade
+from autograder.settings.claims import Claim, Known, WhoIs, nobody
+from autograder.settings.policy import Key, LatePolicy, Override, Policy, Regrade
 from autograder.settings.regrades import read_regrade
 from autograder.settings.rubric_schema import Rubric
-from autograder.settings.strict_csv import read_csv
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
-from autograder.submissions.claims import Claim, WhoIs, nobody
-from autograder.submissions.lesson_names import lesson_of
+from autograder.strict_csv import read_csv
+from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.moments import YEARS
 from autograder.wording import counted
 
 Located = tuple[str, Key, dict[str, str]]  # file:line; student and lesson; the row
@@ -33,7 +34,6 @@ class PolicyFiles:
     late: Path | None = None
     extensions: Path | None = None
     overrides: Path | None = None
-    times: Path | None = None
     regrades: Path | None = None
 
 
@@ -44,8 +44,7 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            students = who(Claim(row["student"])).students
-            student = students[0] if len(students) == 1 else row["student"]
+            student = student_meant(who(Claim(row["student"])), row["student"], where)
             named.setdefault(student, where)
             yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 
@@ -65,15 +64,20 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
         if change.check in [other.check for other in earlier]:
             raise _twice(key, where, change.check)
         changes[key] = (*earlier, change)
-    handed_in: dict[Key, str] = {}
-    for where, key, row in rows(files.times, "time"):
-        _once(handed_in, key, where)
-        handed_in[key] = _moment(row["time"], where).isoformat()
     asked: dict[Key, tuple[Regrade, ...]] = {}
     for where, key, row in rows(files.regrades, "says", "check"):
         request = read_regrade(row, rubrics[key[1]], where)
         asked[key] = (*asked.get(key, ()), request)
-    return Policy(rules, longer, changes, handed_in, asked, named)
+    return Policy(rules, longer, changes, asked, named)
+
+
+def student_meant(known: Known, name: str, where: str) -> str:
+    if known.may_be:
+        raise SettingsError(
+            f"{where}: {shortened(name)} may be {' or '.join(known.may_be)}; write the one that "
+            "you mean"
+        )
+    return known.students[0] if len(known.students) == 1 else name
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
@@ -92,8 +96,8 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
 
 def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
     """Return the lesson's name: 02, 2 and 02_serial are one lesson, as in `lessons check`."""
-    name = text if text in rubrics else lesson_of(text.zfill(2))
-    if name is None or name not in rubrics:
+    name = lesson_among(text, rubrics)
+    if name is None:
         there = ", ".join(rubrics)
         raise SettingsError(f"{where}: there is no rubric for lesson {text!r}; there are {there}")
     return name
@@ -131,7 +135,7 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         lesson = _lesson(name, rubrics, where)
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
-        _moment(time, where)
+        read_moment(time, where)
         due[lesson] = time
     for field in ("penalty_a_day", "free_days", "latest_days"):
         if field in late.model_fields_set and not due:
@@ -163,7 +167,7 @@ def _number(text: str, where: str, what: str, instead: str = "") -> float:
     return float(text)
 
 
-def _moment(text: str, where: str) -> datetime:
+def read_moment(text: str, where: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

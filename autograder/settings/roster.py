@@ -10,7 +10,7 @@ import click
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import Policy
-from autograder.settings.strict_csv import read_csv
+from autograder.strict_csv import read_csv
 from autograder.wording import counted
 
 # Accepted names of a roster's columns. The first one is ours; nbgrader's export is included.
@@ -67,7 +67,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
         if not values["student"]:
             values |= of_github(row)
         if not values["student"]:
-            raise SettingsError(f"{where}: no student; the column is `student` or `id`")
+            raise SettingsError(no_student(path, where, row))
         for field in OWN:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
@@ -80,6 +80,18 @@ def read_roster(path: Path | None) -> dict[str, Person]:
     if path is not None and not people:
         raise SettingsError(f"{path}: nobody stands in it; below a header each line is a student")
     return people
+
+
+def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
+    """Say what is wrong where a line names nobody: the header, or this line."""
+    names = [*COLUMNS["student"], "github_username", "github_id"]
+    if any(name in row for name in names):
+        return f"{where}: the column of the student is empty"
+    found = shortened(", ".join(row), 300)
+    return (
+        f"{path}:1: no column says who a student is; name one `student`. Found: {found}. "
+        f"Read as the student are {', '.join(COLUMNS['student'])}"
+    )
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "rubrics"
 
 
 def files_in(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("[0-9]*.yaml"))
+    files = sorted(folder.glob("*.yaml"))
     if not files:
         raise SettingsError(f"{folder} has no rubric NN.yaml")
     return files

@@ -278,7 +278,7 @@ class RunChoice(Strict):
 
 
 class Rubric(Strict):
-    lesson: str = Field(pattern=r"^[0-9]{2}$")
+    lesson: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
     title: str
     points: float = Field(gt=0)
     train_samples: Threshold | None = None  # required size of a run

@@ -33,7 +33,7 @@ KINDS = {
     "model_type": "`name: value` lines",
 }
 SHAPES = {
-    "^[0-9]{2}$": "two digits, as in 02",
+    "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$": "letters, digits, - and _, as in 02 or lab1",
     "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
 }
 

@@ -1,6 +1,7 @@
 """The lesson that a folder, an archive or a column is named after."""
 
 import re
+from collections.abc import Collection
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
 # Words for a lesson and for what is to be done in one, which may have numbers of their own.
@@ -19,6 +20,25 @@ def lesson_of(name: str) -> str | None:
     """`02`, if a name says it, as in `02_serial` or `Lesson-02`."""
     match = LESSON.match(name)
     return match[1] if match else None
+
+
+def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
+    """Return the lesson that a folder is named after: `02_serial` is lesson 02, also without a
+    rubric, and `practical1-ada` is practical1."""
+    if name in lessons:
+        return name
+    begins = [
+        lesson
+        for lesson in lessons
+        if re.match(rf"(?:lesson[-_ ]?)?{re.escape(lesson)}(?![^\W_])", name, re.IGNORECASE)
+    ]
+    return max(begins, key=len, default=None) or lesson_of(name)
+
+
+def lesson_among(name: str, lessons: Collection[str]) -> str | None:
+    """Return which of the lessons somebody means: `02`, `2` and `02_serial` are lesson 02."""
+    found = (name, name.zfill(2), folder_lesson(name, lessons))
+    return next((lesson for lesson in found if lesson in lessons), None)
 
 
 def hinted_lesson(name: str) -> str | None:

@@ -10,7 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from autograder.codes import FindingCode
-from autograder.records import Where
+from autograder.submissions.doubts import Doubt, finding_of
 from autograder.verdict import Finding
 
 
@@ -31,14 +31,6 @@ def why(error: OSError) -> str:
 
 
 def unreadable(name: str, reason: str) -> Finding:
-    """It was handed in, and the grader did not see it: neither its points nor a zero are sure."""
-    return Finding(
-        "collect",
-        "A file cannot be read, so nothing in it counts",
-        code=FindingCode.FILE_UNREADABLE,
-        expected="files that the grader may open and read to their end",
-        found=f"{name}: {reason}",
-        where=(Where(name, 0),),
-        try_="instructor: look at its permissions and its disk, then grade again",
-        look=True,
-    )
+    """Return the finding on a file that the grader did not see: neither its points nor a zero are
+    certain."""
+    return finding_of(Doubt(FindingCode.FILE_UNREADABLE, name, reason))

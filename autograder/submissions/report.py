@@ -16,7 +16,7 @@ from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.regular_files import open_regular, unreadable, why
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
 MAX_BYTES = 1_000_000
 HEADING = re.compile(r"(#{2,3})\s+(.{1,80}?)\s*#*\s*\Z")
@@ -41,16 +41,15 @@ class Report:
 
 
 def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
-    """The report of a lesson: of several files the one that lies nearest to the lesson's top."""
+    """Return the report of a lesson: of several files, the one nearest to the lesson's folder."""
     if not files:
         return None, []
     path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))
     findings = []
     if len(files) > 1:
-        title, expected = "Several reports were handed in", "one report.md"
-        found = f"{len(files)}, of which {shortened(name, 80)} counts"
-        code, where = FindingCode.SEVERAL_REPORTS, (Where(name, 0),)
-        findings = [Finding("collect", title, expected, found, where, look=True, code=code)]
+        found = f"{len(files)}; {shortened(name, 80)} counts"
+        code, where = FindingCode.SEVERAL_REPORTS, [Where(name, 0)]
+        findings = [make_finding("collect", code, "one report.md", found, where)]
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)

@@ -3,68 +3,51 @@
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from autograder.safe_text import shortened
-from autograder.settings.known_as import asked_for, names_of, who_is
+from autograder.settings import rubric
+from autograder.settings.claims import plain
+from autograder.settings.known_as import asked_for, names_of
 from autograder.settings.roster import Person
-from autograder.submissions.claims import nobody, plain
-from autograder.submissions.students import (
-    NoSubmissionsError,
-    Student,
-    check_there,
-    find_students,
-)
+from autograder.submissions.class_folder import Submission, read_class
 
 People = Mapping[str, Person]  # of the roster
 
 
-def students_of(group: Path, lesson: str, people: People) -> list[Student]:
-    """Return the students of a class as `autograder grade` finds and names them."""
-    try:
-        return find_students([group], lesson=lesson, who=who_is(people, {}) if people else nobody)
-    except NoSubmissionsError as error:
-        raise click.UsageError(str(error)) from None
+def submissions_of(group: Path, lesson: str) -> list[Submission]:
+    """Return the submissions of a lesson, as `autograder grade` finds them."""
+    lessons = [file.stem for file in rubric.files_in(rubric.FOLDER)]
+    return [one for one in read_class(group, lessons) if one.lesson == lesson]
 
 
-def student_at(path: Path, lesson: str, people: People) -> Student:
-    """Return the student with this folder in the class, or with this name in any form that the
-    roster has."""
-    try:
-        check_there([path])
-    except NoSubmissionsError as error:
-        return student_called(path, lesson, people, f"{error}")
-    inside = students_of(path, lesson, people)
-    if any(place.is_dir() and place != path for one in inside for place in one.places):
+def submission_at(path: Path, lesson: str, people: People) -> Submission:
+    """Return the submission of CLASS/STUDENT; STUDENT may be any form that the roster has."""
+    if not path.parent.is_dir():
+        raise click.UsageError(f"{shortened(path.parent)} does not exist: name CLASS/STUDENT")
+    there = {name: one for one in submissions_of(path.parent, lesson) for name in names_in(one)}
+    if path.name in there:
+        return there[path.name]
+    if len(path.name) < 256 and path.is_dir() and submissions_of(path, lesson):
         raise click.UsageError(
             "this is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
         )
-    for student in students_of(path.parent, lesson, people):
-        if path in student.places:
-            return replace(student, places=(path,))
-    if len(inside) != 1:
-        raise click.UsageError(f"{path} contains no submission")
-    return inside[0]
-
-
-def student_called(path: Path, lesson: str, people: People, why: str) -> Student:
-    """Return everything that a student without a folder of their own submitted."""
-    if not path.parent.is_dir():
-        raise click.UsageError(why)
-    there = {one.name: one for one in students_of(path.parent, lesson, people)}
     known = names_of(people)
     names = {one: [*known.get(one, ()), one.casefold(), plain(one)] for one in there}
     found = asked_for(names, path.name)
     if len(found) != 1:
         or_whom = f"; it may be {', '.join(sorted(found))}" if found else ""
         raise click.UsageError(
-            f"{shortened(path.name)} submitted nothing in {path.parent}: there is no such folder, "
-            f"and no student there has that name{or_whom}"
+            f"{shortened(path.name)} submitted nothing for lesson {lesson} in {path.parent}: there "
+            f"is no such folder, and no student there has that name{or_whom}"
         )
     return there[found[0]]
+
+
+def names_in(submission: Submission) -> tuple[str, ...]:
+    return (submission.owner, *submission.students)
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:
@@ -86,8 +69,8 @@ def flagged(grades: Path, lesson: str) -> set[str]:
     return found
 
 
-def drawn(students: list[Student], number: int, seed: int) -> list[Student]:
-    """Return a random draw of students; the same class and seed give the same students."""
-    in_order = sorted(students, key=lambda student: student.name)
+def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
+    """Return a random draw; the same class and seed give the same submissions."""
+    in_order = sorted(submissions, key=lambda one: one.owner)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
-    return sorted(chosen, key=lambda student: student.name)
+    return sorted(chosen, key=lambda one: one.owner)

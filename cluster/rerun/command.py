@@ -13,7 +13,7 @@ from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
 from autograder.settings.roster import read_roster
 from autograder.settings.rubric_schema import Profile, Rubric
-from autograder.submissions.students import Student
+from autograder.submissions.class_folder import Submission
 from cluster.rerun import choose
 from cluster.rerun.account import account_named, check_closed, check_course
 from cluster.rerun.hand_in import NotRepeatableError, take
@@ -95,33 +95,32 @@ def rerun_command(**given: Any) -> None:
     """
     options = RerunOptions(**given)
     rules = rubric.load_rubric(rubric_file(options.lesson))
-    students = students_of(options, rules.lesson)
+    submissions = submissions_of(options, rules.lesson)
     terms = terms_of(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as after Ctrl-C: the job is cancelled
     failed = 0
-    for number, student in enumerate(students, 1):
+    for number, submission in enumerate(submissions, 1):
         click.echo(
-            f"{number} of {len(students)}: {printable(student.name)}, lesson {rules.lesson}",
+            f"{number} of {len(submissions)}: {printable(submission.owner)}, lesson {rules.lesson}",
             err=True,
         )
         try:
-            rerun_student(student, rules, options, terms)
+            rerun_submission(submission, rules, options, terms)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
-    if failed < len(students):
-        known = f" --roster {options.roster}" if options.roster else ""
-        again = f"autograder grade {options.group}{known} --reruns {options.out} …"
+    if failed < len(submissions):
+        again = f"autograder grade {options.group} --reruns {options.out} …"
         click.echo(f"Compare: {again}", err=True)
     if failed:
         raise SystemExit(1)
 
 
-def students_of(options: RerunOptions, lesson: str) -> list[Student]:
-    people = read_roster(options.roster)
+def submissions_of(options: RerunOptions, lesson: str) -> list[Submission]:
+    path = options.path.resolve()
     if not options.several:
-        return [choose.student_at(options.path.resolve(), lesson, people)]
-    return chosen(choose.students_of(options.path.resolve(), lesson, people), options, lesson)
+        return [choose.submission_at(path, lesson, read_roster(options.roster))]
+    return chosen(choose.submissions_of(path, lesson), options, lesson)
 
 
 def terms_of(options: RerunOptions) -> Terms:
@@ -144,12 +143,12 @@ def terms_of(options: RerunOptions) -> Terms:
     return Terms(account, site, scratch, private, options.network, seconds)
 
 
-def rerun_student(student: Student, rules: Rubric, options: RerunOptions, terms: Terms) -> None:
-    if Path(student.name).name != student.name:  # as some systems' own files name them
-        raise NotRepeatableError("its name cannot be the name of a folder")
-    taken = take(student, rules, options.profile)
+def rerun_submission(
+    submission: Submission, rules: Rubric, options: RerunOptions, terms: Terms
+) -> None:
+    taken = take(submission, rules, options.profile)
     ended = [run_job(terms, taken, job) for job in taken.jobs]
-    folder = options.out / student.name / rules.lesson
+    folder = options.out / submission.owner / rules.lesson
     keep(folder, taken, terms, ended)
     states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
     click.echo(f"{printable(folder)}: {states}")
@@ -164,19 +163,19 @@ def rubric_file(lesson: str) -> Path:
     return known[number]
 
 
-def chosen(students: list[Student], options: RerunOptions, lesson: str) -> list[Student]:
-    """Return the flagged students or a random draw; with both options, a draw of flagged ones."""
+def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
+    """Return the flagged submissions or a random draw; with both, a draw of flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
-        students = [student for student in students if student.name in names]
+        submissions = [one for one in submissions if not names.isdisjoint(one.students)]
     if options.draw is not None:
         seed = secrets.randbelow(10**6) if options.seed is None else options.seed
-        students = choose.drawn(students, options.draw, seed)
-        names_drawn = ", ".join(printable(student.name) for student in students)
+        submissions = choose.drawn(submissions, options.draw, seed)
+        names_drawn = ", ".join(printable(one.owner) for one in submissions)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
-    if not students:
+    if not submissions:
         raise click.ClickException("no student's work is to be run again")
-    return students
+    return submissions
 
 
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:

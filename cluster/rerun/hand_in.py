@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -11,16 +10,14 @@ from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring import measure
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import read_runs
-from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers
-from autograder.submissions.file_kinds import is_package
-from autograder.submissions.folders import Folder, opened
+from autograder.submissions.class_folder import Submission
+from autograder.submissions.kinds import is_package
+from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import lesson_of
-from autograder.submissions.one_lesson import join_places
 from autograder.submissions.regular_files import open_regular
-from autograder.submissions.students import Student
 
 MOST_PROGRAMS, LARGEST = 100, 1_000_000  # files, bytes of one
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
@@ -61,32 +58,30 @@ class Taken:
         return {name: hashlib.sha256(text).hexdigest() for name, text in self.programs.items()}
 
 
-def take(student: Student, rubric: Rubric, profile: Profile) -> Taken:
+def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
     """Return everything that a rerun needs from the submission, or raise NotRepeatableError."""
-    with ExitStack() as stack:
-        folders = one_folder_a_lesson(stack.enter_context(opened(student)))
-        folder = next((one for one in folders if one.lesson == rubric.lesson), None)
-        if folder is None or not folder.outputs:
-            raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
-        join_places(folder)
-        runs = read_runs(folder, own_readers(rubric))
-        programs = programs_in(folder)
+    files = read_places(rubric.lesson, submission.places)
+    if not files.outputs:
+        raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
+    runs = read_runs(files, own_readers(rubric))
+    programs = programs_in(files)
     hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
     recorded = {run.launch: run for run in counted if run.launch}
     if not recorded:
         raise NotRepeatableError("no run that counts finished with a run record")
-    return Taken(student.name, rubric.lesson, programs, jobs_of(list(recorded.values()), programs))
+    jobs = jobs_of(list(recorded.values()), programs)
+    return Taken(submission.owner, rubric.lesson, programs, jobs)
 
 
-def programs_in(folder: Folder) -> dict[str, bytes]:
+def programs_in(files: LessonFiles) -> dict[str, bytes]:
     """Return the programs by their path below the lesson's folder."""
-    if not folder.programs:
+    if not files.programs:
         raise NotRepeatableError("no program was submitted")
-    if len(folder.programs) > MOST_PROGRAMS:
+    if len(files.programs) > MOST_PROGRAMS:
         raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were submitted")
     found: dict[str, bytes] = {}
-    for path, shown in folder.programs.items():
+    for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
         text = read_program(path, name)
         if found.setdefault(name, text) != text:

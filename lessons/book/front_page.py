@@ -14,7 +14,7 @@ GROUPS = {
     "How-to guides": (
         *("student-tasks", "install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
-        *("grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
+        *("collect", "grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
         *("writing-a-lesson", "fuzzing", "book"),
         *("sites", "containers", "horovod", "box", "foretell"),
     ),

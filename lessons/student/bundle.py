@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from autograder.submissions.file_kinds import REPORT, is_answers, is_wanted
+from autograder.submissions import kinds
+from autograder.submissions.kinds import REPORT, Kind
 from lessons.folders import LESSON_NAME
 
 # Bytes of all files; outputs are text, and those of a lesson are far below 1 MB.
@@ -64,9 +65,10 @@ def kind_of(path: Path) -> str | None:
         return "report"
     if path.suffix in KINDS:
         return KINDS[path.suffix]
-    if is_answers(path.name):
-        return "answers"
-    return "outputs" if is_wanted(path.name) else None
+    kind = kinds.kind_of(path.name)
+    if kind in (Kind.OUTPUT, Kind.TIMESTAMP):
+        return "outputs"
+    return "answers" if kind == Kind.ANSWERS else None
 
 
 def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:

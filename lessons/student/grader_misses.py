@@ -12,9 +12,8 @@ from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
-from autograder.submissions.file_kinds import is_unread_answers
-from autograder.submissions.folders import Folder
-from autograder.submissions.one_lesson import answers_of, the_answers_file
+from autograder.submissions.kinds import Kind, kind_of
+from autograder.submissions.lesson_files import LessonFiles, answers_of, the_answers_file
 from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
 from lessons.questions.form import of_another_kind
@@ -156,17 +155,17 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
     if not wanted:
         return
     if "answers" not in bundle.files:
-        unread = next((name for name in bundle.left_out if is_unread_answers(Path(name).name)), "")
+        kinds = {name: kind_of(Path(name).name) for name in bundle.left_out}
+        unread = next((name for name in kinds if kinds[name] == Kind.UNREAD_ANSWERS), "")
         also = f"; {unread} is not a text file, so the grader ignores it" if unread else ""
         yield f"no answers.txt: the notebook's cells with `answers.note(…)` write it{also}"
         return
-    folder = Folder(
-        None, answers={bundle.folder / one: str(one) for one in bundle.files["answers"]}
-    )
-    the_answers_file(folder)  # if there are several, as the grader chooses
-    given, findings = answers_of(folder.answers, wanted)
-    file = ", ".join(folder.answers.values())
-    for finding in [*folder.findings, *findings]:
+    answers = {bundle.folder / one: str(one) for one in bundle.files["answers"]}
+    files = LessonFiles(None, answers=answers)
+    the_answers_file(files)  # if there are several, as the grader chooses
+    given, findings = answers_of(files.answers, wanted)
+    file = ", ".join(files.answers.values())
+    for finding in [*files.findings, *findings]:
         yield f"{file}: {finding.title}: {finding.found}"
     for name, question in wanted.items():
         if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):

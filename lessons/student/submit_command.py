@@ -5,10 +5,14 @@ from pathlib import Path
 
 import click
 
-from autograder.classroom.self_grade import grade_yourself, places_of
-from autograder.commands.own import own_settings
+from autograder.classroom.self_grade import grade_yourself
+from autograder.codes import GradeStatus
+from autograder.commands.check_mine import own_settings
 from autograder.reading.files import read_files
 from autograder.report import self_report
+from autograder.submissions.kinds import kind_of
+from autograder.submissions.lesson_files import LessonFiles, join
+from autograder.submissions.walk import Found
 from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
@@ -39,7 +43,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     size = target.stat().st_size / 1000
     click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
-    tell_grade(target, number)
+    tell_grade(bundle, number)
 
 
 def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
@@ -63,13 +67,18 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
         click.echo(f"The grader will find {all_}.")
 
 
-def tell_grade(target: Path, lesson: str) -> None:
+def tell_grade(bundle: Bundle, lesson: str) -> None:
     """Print the result that the packed outputs already give without the instructor's files."""
     settings = own_settings()
     if lesson not in settings.rubrics:
         return
-    [student] = places_of([target], lesson)
-    grades = grade_yourself(student, settings, None)
-    if any(one.grade.status == "graded" for one in grades):
-        click.echo(f"\n{self_report.text(grades, chosen=False, brief=True)}", nl=False)
-        click.echo(f"For the reasons: autograder grade --self {shlex.quote(str(target))}")
+    files = LessonFiles(lesson)
+    for path in bundle.everything():
+        files.add(Found(bundle.folder / path, path, kind_of(path.name)))
+    join(files, [], settings.ids)
+    grade = grade_yourself(files, settings, None)
+    if grade.grade.status == GradeStatus.GRADED:
+        click.echo(f"\n{self_report.text([grade], chosen=False, brief=True)}", nl=False)
+        click.echo(
+            f"For the reasons: autograder check-mine {shlex.quote(str(shown(bundle.folder)))}"
+        )

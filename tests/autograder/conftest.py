@@ -1,9 +1,11 @@
 import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.submissions import manifest
 
 COLUMNS = ["student", "lesson", "points", "state", "evidence", "what to look at"]
 
@@ -18,7 +20,7 @@ def table(printed: str) -> list[list[str]]:
 
 
 @pytest.fixture
-def grade(tmp_path):
+def grade_class(tmp_path):
     """Grade as the command does; gives the exit code, what was printed and the reports' folder."""
 
     def command(*arguments, out=None):
@@ -29,6 +31,59 @@ def grade(tmp_path):
             raise result.exception
         result.folder = where
         result.table = table(result.stdout)
+        return result
+
+    return command
+
+
+@pytest.fixture
+def grade(grade_class):
+    return grade_class
+
+
+FLAGS = ("--latest", "--junit")
+COLLECTING = ("--lesson", "--latest", "--times", "--groups", "--worksheet", "--timezone")
+BOTH = ("--roster", "--rubrics")
+
+
+@pytest.fixture
+def collect(tmp_path):
+    """Collect as the command does; gives the exit code, what was printed, and the class."""
+
+    def command(*arguments, platform="folders", into=None):
+        where = into or tmp_path / "collected"
+        words = ["collect", *map(str, arguments), "--from", platform, "--into", str(where)]
+        result = CliRunner().invoke(main, words)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        result.folder = where
+        result.rows = manifest.read(where / manifest.NAME) or {}
+        return result
+
+    return command
+
+
+@pytest.fixture
+def collect_and_grade(tmp_path, collect, grade_class):
+    """Collect places, then grade them; each option goes to the command that knows it."""
+
+    def command(*arguments, platform="folders", again=False, out=None):
+        words = [str(word) for word in arguments]
+        to_collect, to_grade = [], []
+        while words:
+            word = words.pop(0)
+            option = word.startswith("--")
+            with_value = [word, words.pop(0)] if option and word not in FLAGS else [word]
+            to_collect += with_value if not option or word in (*COLLECTING, *BOTH) else []
+            to_grade += with_value if option and word not in COLLECTING else []
+        if not again:
+            shutil.rmtree(tmp_path / "collected", ignore_errors=True)
+        collected = collect(*to_collect, platform=platform)
+        if collected.exit_code == 2:
+            collected.table = []
+            return collected
+        result = grade_class(collected.folder, *to_grade, out=out)
+        result.collected = collected
         return result
 
     return command

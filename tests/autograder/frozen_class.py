@@ -97,20 +97,24 @@ def grade(folder: Path, out: Path) -> None:
 
     call("calibrate", "calibrate", folder / "class/complete", "--out", calibrated)
     tables = {path.stem: path for path in sorted(folder.glob("*.*"))}
+    home = out / "class"
+    call("collect", "collect", folder / "class", "--from", "folders", "--into", home,
+         "--roster", tables["roster"], "--times", tables["times"])  # fmt: skip
     for profile in ("smoke", "full"):
         words = ["--profile", profile, "--junit", "--canvas", folder / "canvas.csv"]
         words += ["--moodle", folder / "02-moodle.csv", "--calibration", calibrated]
-        for name in ("roster", "policy", "extensions", "overrides", "times", "sacct"):
+        for name in ("roster", "policy", "extensions", "overrides", "sacct"):
             words += [f"--{name}", tables[name]]
-        call(f"grade-{profile}", "grade", folder / "class", "--out", out / profile, *words)
+        call(f"grade-{profile}", "grade", home, "--out", out / profile, *words)
         for part in ("1/2", "2/2"):
             shard = out / f"{profile}-{part[0]}"
-            call(f"shard-{profile}-{part[0]}", "grade", folder / "class", "--out", shard,
+            call(f"shard-{profile}-{part[0]}", "grade", home, "--out", shard,
                  "--shard", part, *words)  # fmt: skip
         parts = [out / f"{profile}-1", out / f"{profile}-2"]
         call(f"merge-{profile}", "merge", *parts, "--out", out / f"{profile}-merged", *words)
         call(f"explain-{profile}", "explain", "complete", "07", "--grades", out / profile)
-    call("gradescope", "grade", folder / "class/complete", "--gradescope", out / "results.json")
+    shutil.copytree(home / "complete", out / "one" / "complete")
+    call("gradescope", "grade", out / "one", "--gradescope", out / "results.json")
     for log in sorted((folder / "class").glob("log-*/02/*.out")):
         call(f"read-{log.stem}", "read", "--json", log)
         call(f"show-{log.stem}", "read", log)

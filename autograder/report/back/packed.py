@@ -25,7 +25,7 @@ from autograder.report.student.next_steps import summary
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
-from autograder.wording import counted
+from autograder.wording import counted, enumerated
 
 # in a folder's name; `_` separates the parts of Moodle's names
 UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")
@@ -83,15 +83,10 @@ def sentence(name: str, given: Sequence[str], back: Back, known_by: str) -> str:
     """Return a sentence that names who gets feedback, and who has a grade but gets none."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
-        text += f"; not found there: {some(lost)} ({known_by})"
+        text += f"; not found there: {enumerated(lost, NAMED)} ({known_by})"
     if back.nothing:
-        text += f"; nothing was submitted by {some(back.nothing)}"
+        text += f"; nothing was submitted by {enumerated(back.nothing, NAMED)}"
     return text
-
-
-def some(names: Sequence[str]) -> str:
-    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + others
 
 
 # --- Moodle -----------------------------------------------------------------------------------

@@ -15,6 +15,11 @@ EXPORT = "submission_9001:\n  :submitters:\n" + "".join(
 )
 
 
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
 @pytest.fixture(params=["a folder called after the group", "Gradescope"])
 def together(request, tmp_path, grade):
     """Grade what ada and ben handed in as one; gives the tier and the look of each."""
@@ -29,11 +34,12 @@ def together(request, tmp_path, grade):
 
     def command(*more, roster=ROSTER):
         (tmp_path / "roster.csv").write_text(roster)
-        result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv", *groups, *more)
+        words = ("--roster", tmp_path / "roster.csv", *groups, *more)
+        result = grade(tmp_path / "class", *words, platform="gradescope" if export else "folders")
         rows = {line[0]: line[4:] for line in result.table}
         return {name: rows[name] for name in ("ada", "ben")}
 
-    command.folder = name
+    command.folder = "ada+ben" if export else name
     return command
 
 

@@ -101,8 +101,6 @@ def test_one_lesson_by_any_of_its_names(graded, lesson):
     late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
     longer = f"student,lesson,days\nada,{lesson},3\n"
     assert graded(late, policy=rules, extensions=longer)[0] == "9.6"
-    times = f"student,lesson,time\nada,{lesson},2026-03-01T20:00Z\n"
-    assert graded(late, policy=rules, times=times)[0] == "9.6"
     changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
     assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
     rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"
@@ -167,7 +165,6 @@ def test_the_lowest_result_is_dropped(tmp_path, grade):
 FILES = {
     "overrides": "student,lesson,points,reason\n{},02,7,talked\n",
     "extensions": "student,lesson,days\n{},02,3\n",
-    "times": "student,lesson,time\n{},02,2026-03-01T20:00Z\n",
 }
 STRANGER = "there is no student davd in this class (did you mean david?)"
 
@@ -183,7 +180,7 @@ def one_row(tmp_path, grade):
         path.write_text(FILES[file].format(student))
         (tmp_path / "policy.yaml").write_text(DUE)
         files = (f"--{file}", path, "--policy", tmp_path / "policy.yaml")
-        return grade(tmp_path / "class" / of, *files, *words)
+        return grade(tmp_path / (of or "class"), *files, *words)
 
     return run
 
@@ -226,7 +223,8 @@ def test_one_student_alone_is_graded_whoever_the_rows_are_on(
 ):
     (tmp_path / "roster.csv").write_text(f"student\n{roster}\n")
     words = ("--roster", tmp_path / "roster.csv") if roster else ()
-    result = one_row(student, *words, of="david")
+    hand_in(tmp_path / "one" / "david" / "02", answers={})
+    result = one_row(student, *words, of="one")
     assert result.exit_code < 2
     assert ("Warning: " in result.stderr) == warned
     assert (STRANGER in result.stderr) == (student == "davd")
@@ -309,9 +307,9 @@ def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tm
     for student in ("finn", "gina"):
         hand_in(tmp_path / "class" / student / "02", answers={})
     (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
-    (tmp_path / "times.csv").write_text("student,lesson,time\nfinn,2,2026-03-25T20:00Z\n")
+    (tmp_path / "class/finn/02/timestamp.txt").write_text("2026-03-25T20:00Z")
     (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
-    files = {"policy": "policy.yaml", "times": "times.csv", "overrides": "changes.csv"}
+    files = {"policy": "policy.yaml", "overrides": "changes.csv"}
     words = [word for name, file in files.items() for word in (f"--{name}", tmp_path / file)]
     result = grade(tmp_path / "class", *words)
     finn, gina = (line[-1] for line in result.table)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import kept, one_student, pool
-from autograder.submissions import archives
+from autograder.classroom import kept, one_submission, pool
+from autograder.reading import files
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 
@@ -24,13 +24,10 @@ def make_class(folder: Path, count: int) -> Path:
     return folder
 
 
-def as_one_zip(students: Path, archive: Path, *others: str) -> Path:
-    """Files of the students, and empty ones besides, with the times that they have."""
+def as_one_zip(students: Path, archive: Path) -> Path:
     with zipfile.ZipFile(archive, "w") as packed:
         for path in sorted(students.rglob("*")):
             packed.write(path, path.relative_to(students.parent))
-        for name in others:
-            packed.writestr(zipfile.ZipInfo(name), b"")
     return archive
 
 
@@ -66,9 +63,9 @@ def marked(monkeypatch):
     """Names of the students that are really graded."""
     monkeypatch.setattr(kept, "RACY_SECONDS", -1)
     names = []
-    really = one_student.mark_student
+    really = one_submission.mark
     monkeypatch.setattr(
-        one_student, "mark_student", lambda s, settings: names.append(s.name) or really(s, settings)
+        one_submission, "mark", lambda s, settings: names.append(s.owner) or really(s, settings)
     )
     return names
 
@@ -86,22 +83,20 @@ def test_only_what_changed_is_graded_again(tmp_path, grade, marked):
     assert marked == ["s01"]
 
 
-def test_of_a_class_in_one_zip_too_only_what_changed_is_graded_again(tmp_path, grade, marked):
-    """Which lies in another folder of ours at each call."""
-    students = make_class(tmp_path / "class", 3)
+def test_of_a_class_that_is_collected_again_only_what_changed_is_graded_again(
+    tmp_path, collect, grade, marked
+):
+    students = make_class(tmp_path / "made", 3)
     archive = as_one_zip(students, tmp_path / "class.zip")
-    result = grade(archive)
+    result = grade(collect(archive).folder)
     assert marked == ["s00", "s01", "s02"]
     marked.clear()
-    assert grade(archive).stdout == result.stdout
+    assert grade(collect(archive).folder).stdout == result.stdout
     assert marked == []
     answers = students / "s01/02_serial/answers.txt"
-    times, text = answers.stat(), answers.read_text()
-    answers.write_text(text.replace("0.901", "0.109"))  # as long as before, and of the same second
-    os.utime(answers, ns=(times.st_atime_ns, times.st_mtime_ns))
-    again = grade(as_one_zip(students, archive, "class/s03/02_serial/answers.txt"))
-    assert marked == ["s01", "s03"]
-    assert [line[0] for line in again.table] == ["s00", "s01", "s02", "s03"]
+    answers.write_text(answers.read_text().replace("0.901", "0.109"))  # as long as before
+    grade(collect(as_one_zip(students, archive)).folder)
+    assert marked == ["s01"]
 
 
 @pytest.mark.parametrize("lost", [".index", ".tables", "checks.csv", "students/s01.html"])
@@ -151,14 +146,14 @@ def test_another_profile_or_policy_grades_again(tmp_path, grade, marked):
 
 def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 3)
-    really = one_student.mark_folder
+    really = one_submission.mark_files
 
-    def fails(student, folder, settings):
-        if student == "s01":
+    def fails(files, settings, students, owner):
+        if owner == "s01":
             raise ZeroDivisionError("a fault of ours")
-        return really(student, folder, settings)
+        return really(files, settings, students, owner)
 
-    monkeypatch.setattr(one_student, "mark_folder", fails)
+    monkeypatch.setattr(one_submission, "mark_files", fails)
     result = grade(handed_in)
     assert result.exit_code == 3
     lines = {line[0]: line for line in result.table}
@@ -171,14 +166,14 @@ def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatc
 
 def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 12)
-    really = one_student.mark_folder
+    really = one_submission.mark_files
 
-    def dies(student, folder, settings):
-        if student == "s05":
+    def dies(files, settings, students, owner):
+        if owner == "s05":
             os.kill(os.getpid(), signal.SIGKILL)
-        return really(student, folder, settings)
+        return really(files, settings, students, owner)
 
-    monkeypatch.setattr(one_student, "mark_folder", dies)
+    monkeypatch.setattr(one_submission, "mark_files", dies)
     result = grade(handed_in, "--processes", 2)
     assert result.exit_code == 3
     states = [line[3] for line in result.table]
@@ -247,11 +242,8 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
 
 def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
     """Also while its files are read, whose errors are told and passed over."""
-    monkeypatch.setattr(pool, "SECONDS_A_STUDENT", 1)
-    monkeypatch.setattr(archives, "_copy", lambda *of: time.sleep(60))
-    students = make_class(tmp_path / "made", 1)
-    (tmp_path / "class").mkdir()
-    as_one_zip(students / "s00", tmp_path / "class/eve.zip")
-    result = grade(tmp_path / "class", "--processes", 1)
+    monkeypatch.setattr(pool, "SECONDS_A_UNIT", 1)
+    monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
+    result = grade(make_class(tmp_path / "class", 1), "--processes", 1)
     assert [line[3] for line in result.table] == ["grader error"]
-    assert "took more than 1 s" in (result.folder / "students" / "eve.html").read_text()
+    assert "took more than 1 s" in (result.folder / "students" / "s00.html").read_text()

@@ -174,10 +174,29 @@ def test_nothing_there_is_a_usage_error(tmp_path, grade):
     assert grade(tmp_path / "nowhere").exit_code == 2
 
 
-def test_one_file_on_the_command_line(tmp_path, grade):
-    path = write_lines(tmp_path / "job.out", make_record())
-    result = grade(path, "--student", "ada")
-    assert rows(result)["ada", "02"][1] == "graded"
+@pytest.mark.parametrize("name", ["job.out", "submissions.zip"])
+def test_a_file_has_to_be_collected_first(tmp_path, grade, name):
+    result = grade(write_lines(tmp_path / name, make_record()))
+    assert result.exit_code == 2
+    assert "autograder collect" in result.stderr
+
+
+def test_one_students_own_folder_is_no_class(tmp_path, grade):
+    hand_in(tmp_path / "ada" / "02_serial")
+    result = grade(tmp_path / "ada")
+    assert result.exit_code == 2
+    assert "looks like one student's folder" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["02_serial/work.zip", "work.zip", "02_serial.7z"])
+def test_archives_in_a_class_are_named_and_not_opened(tmp_path, grade, name):
+    folder = hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (folder.parent / name).write_bytes(b"PK")
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert result.exit_code == 1
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert name.rpartition("/")[2] in page
 
 
 def test_a_page_needs_nothing_from_elsewhere(tmp_path, grade):
@@ -207,23 +226,13 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
     assert "test accuracy of keras: 0.5" in (result.folder / "students" / "ada.html").read_text()
 
 
-@pytest.mark.parametrize("beside", ["", "__pycache__", "checkpoints"])
-def test_a_students_own_folders(tmp_path, grade, beside):
-    """As a student grades at home: one lesson's folder, or the folder of all lessons."""
-    folder = hand_in(tmp_path / "ada" / "02_serial")
-    (folder / beside).mkdir(exist_ok=True)
+@pytest.mark.parametrize("beside", ["ada/02_serial/__pycache__", "ada/checkpoints", "__pycache__"])
+def test_what_programs_leave_behind_is_no_submission(tmp_path, grade, beside):
+    folder = hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (tmp_path / "class" / beside).mkdir()
     (folder / "train.py").write_text("print('never run')\n")
-    assert rows(grade(folder, "--student", "me"))["me", "02"][0] == "10/10"
-    assert rows(grade(tmp_path / "ada"))["ada", "02"][0] == "10/10"
-
-
-@pytest.mark.parametrize("handed_in", ["ada", "ada/02_serial"])
-def test_what_python_leaves_behind_is_no_student(tmp_path, grade, handed_in):
-    lesson = tmp_path / "ada" / "02_serial"
-    hand_in(lesson if handed_in == "ada" else lesson / "02_serial")
-    (tmp_path / handed_in / "__pycache__").mkdir()
-    result = grade(tmp_path / handed_in)
-    assert [row[1:3] for row in result.table] == [["02", "10/10"]]
+    result = grade(tmp_path / "class")
+    assert [row[:3] for row in result.table] == [["ada", "02", "10/10"]]
 
 
 LESSON_00 = {
@@ -270,7 +279,6 @@ def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
 LONG = "x" * 300
 TOO_LONG = [
     (["grade", LONG], "File name too long"),
-    (["grade", "class", LONG], "File name too long"),
     (["grade", "class", "--out", LONG], "File name too long"),
     (["grade", "class", "--rubrics", LONG], "does not exist"),
     (["grade", "class", "--expected", LONG], "does not exist"),

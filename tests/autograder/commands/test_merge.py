@@ -37,13 +37,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A class in which ada and joe handed in the same runs, kim nothing, and one is not there."""
+    """A class in which ada and joe submitted the same runs, kim nothing, and lea a lesson without a
+    rubric; one student is not there."""
     home = tmp_path_factory.mktemp("class")
     for number, student in enumerate(STUDENTS):
         keras = make_record(job_id="1" if student in ("ada", "joe") else str(10 + number))
         torch = make_record(source="torch", run="b" * 8, job_id=f"2{number}", test_accuracy=0.96)
         hand_in(home / "all" / student / "02_serial", keras=keras, torch=torch)
     shutil.rmtree(home / "all" / "kim" / "02_serial")
+    (home / "all" / "lea" / "02_serial").rename(home / "all" / "lea" / "77_unknown")
     (home / "roster.csv").write_text("student,name\nada,Ada L.\nkim,Kim K.\nzoe,Zoe Z.\n")
     (home / "overrides.csv").write_text(
         "student,lesson,check,points,reason\nzoe,02,,8,oral exam\nben,02,,excused,ill\n"

@@ -86,20 +86,11 @@ def test_who_hands_in_what_ran_hears_nothing(tmp_path, graded):
     assert not (out / "programs").exists()
 
 
-def packed(folder: Path) -> None:
-    with zipfile.ZipFile(folder / "02.zip", "w") as archive:
-        for path in sorted((folder / "02").iterdir()):
-            archive.write(path, f"02_serial/{path.name}")
-            path.unlink()
-    (folder / "02").rmdir()
-
-
 SAME = {
     "as it is": lambda folder: None,
     "line ends of another system": lambda folder: (folder / "02/train.py").write_bytes(
         TRAIN.replace("\n", "\r\n").encode()
     ),
-    "in a package": packed,
     "under another name": lambda folder: (folder / "02/train.py").rename(folder / "02/mine.py"),
     "an old copy beside it": lambda folder: (folder / "02/train_old.py").write_text(TRAIN + "x\n"),
     "an older one deeper": lambda folder: [
@@ -233,7 +224,7 @@ def program_lines(found):
 
 def page_of_gradescope(tmp_path):
     results = tmp_path / "results.json"
-    words = ["grade", str(tmp_path / "class/ada"), "--lesson", "02", "--gradescope", str(results)]
+    words = ["grade", str(tmp_path / "class"), "--gradescope", str(results)]
     CliRunner().invoke(main, words)
     return [results.read_text()]
 

@@ -16,18 +16,20 @@ from typing import Any
 
 from click import ClickException
 
-from autograder.classroom import kept, late_days, one_student
+from autograder.classroom import kept, late_days, one_unit
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import row_of
+from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
 from autograder.measuring.interval import exact
 from autograder.report import gradescope, html, junit, tables
 from autograder.report.class_page.page import About, class_page
 from autograder.settings import rubric
+from autograder.settings.claims import nobody
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
-from autograder.submissions.students import NoSubmissionsError, Student, find_students
+from autograder.submissions.class_folder import Unit, read_class, units_of
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
 from tests.autograder.make_record import make_record, sealed_again
 
@@ -285,12 +287,12 @@ def grade_and_check(data: bytes) -> list[Grade]:
         )
         outside = sorted(p.name for p in place.iterdir())
         everything = []
-        for student in students_of(place / "class"):
-            grades = one_student.mark_student(student, settings)
-            grades = late_days.apply(grades, settings.policy, student.name)
-            check(grades, profile)
-            everything += grades
-        assert sorted(p.name for p in place.iterdir()) == outside, "something got out"
+        for unit in units_in(place):
+            for student, grades in one_unit.mark_unit(unit, settings).items():
+                grades = late_days.apply(grades, settings.policy, student)
+                check(grades, profile)
+                everything += grades
+        assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
         rows = [row_of(grade, "page.html") for grade in everything]
         done = kept.Done("x", "k", tuple(rows))
         assert kept.from_line(kept.as_line(done).encode()) == done
@@ -306,11 +308,12 @@ def grade_and_check(data: bytes) -> list[Grade]:
 SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-def students_of(place: Path) -> list[Student]:
-    try:
-        return find_students([place])
-    except NoSubmissionsError:
-        return []  # a lone number: the instructor is asked what it is
+def units_in(place: Path) -> list[Unit]:
+    """Collect the class, then read what was collected."""
+    known, _ = loaded()
+    ids = {lesson: one.answers.keys() for lesson, one in known.items()}
+    collect([place / "class"], place / "collected", Wanted("folders", ids, nobody))
+    return units_of(read_class(place / "collected", known))
 
 
 def check(grades: list[Grade], profile: str) -> None:

@@ -130,7 +130,9 @@ UNGRADABLE = {
 
 
 @pytest.mark.parametrize(("name", "packed"), UNGRADABLE.values(), ids=list(UNGRADABLE))
-def test_who_handed_in_nothing_gradable_is_told_what_to_hand_in(graded, grade, name, packed):
+def test_who_handed_in_nothing_gradable_is_told_what_to_hand_in(
+    graded, collect_and_grade, name, packed
+):
     path = graded.parent / "class" / "dan" / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"x")
@@ -138,13 +140,14 @@ def test_who_handed_in_nothing_gradable_is_told_what_to_hand_in(graded, grade, n
         with zipfile.ZipFile(path, "w") as archive:
             for inner, data in packed.items():
                 archive.writestr(inner, data)
-    grade(graded.parent / "class", "--roster", graded.parent / "roster.csv")
+    words = (graded.parent / "class", "--roster", graded.parent / "roster.csv")
+    collect_and_grade(*words, out=graded)
     result = feedback(graded, "--canvas-comments", "2")
     assert "for 3 of 3 students\n" in result.output
     data = json.loads((graded / "feedback" / "canvas-02-comments.json").read_text())["grade_data"]
     assert ": missing\n" in data["104"]["text_comment"]
-    assert "1. Hand in the lesson's folder with its outputs" in data["104"]["text_comment"]
-    alone = grade(graded.parent / "class", out=graded.parent / "without a roster").table
+    assert "1. Submit the lesson's folder with its outputs" in data["104"]["text_comment"]
+    alone = collect_and_grade(words[0], out=graded.parent / "without a roster").table
     lesson = "02" if "02" in name else "–"
     assert next(line for line in alone if line[0] == "dan")[1::2] == [
         lesson,

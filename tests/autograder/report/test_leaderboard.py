@@ -157,9 +157,9 @@ def test_slips_are_found_before_anything_is_graded(board, names, said):
 
 
 def test_gradescope_has_its_own(tmp_path):
-    speed_job(tmp_path / "submission", 0.42)
-    hand_in(tmp_path / "submission" / "08")  # without a speed, so without its evidence
-    words = ["grade", tmp_path / "submission", "--student", "ada", "--profile", "smoke"]
+    speed_job(tmp_path / "class" / "ada" / "07", 0.42)
+    hand_in(tmp_path / "class" / "ada" / "08")  # without a speed, so without its evidence
+    words = ["grade", tmp_path / "class", "--profile", "smoke"]
     results = tmp_path / "results.json"
     for more, expected in (
         ([], None),

@@ -140,7 +140,7 @@ def test_moodle_worksheet_is_filled_in(handed_in, grade):
     [
         ("--canvas", "a,b\n1,2\n", "Canvas gradebook export"),
         ("--moodle", "a,b\n1,2\n", "which column is the grade"),
-        ("--roster", "name\nada\n", "no student"),
+        ("--roster", "name\nada\n", "no column says who a student is"),
     ],
 )
 def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words):
@@ -160,12 +160,13 @@ def test_junit(handed_in, grade):
     assert [case.attrib["name"] for case in failed] == ["answers"]
 
 
-def test_gradescope_results(handed_in, grade, tmp_path):
+def test_gradescope_results(handed_in, collect_and_grade, tmp_path):
     folder = handed_in / "autograder" / "submission"
     hand_in(folder)
     (folder.parent / "submission_metadata.json").write_text('{"users": [{"email": "a@b.c"}]}')
     results = tmp_path / "results.json"
-    result = grade(folder, "--gradescope", results, "--lesson", "02")
+    words = (folder, "--gradescope", results, "--lesson", "02")
+    result = collect_and_grade(*words, platform="gradescope")
     data = json.loads(results.read_text())
     assert result.table[0][:3] == ["a@b.c", "02", "10/10"]
     assert data["score"] == 10
@@ -309,11 +310,15 @@ def test_the_zips_own_grader_runs(tmp_path):
     source = tmp_path / "source"
     zipfile.ZipFile(target).extractall(source)
     hand_in(tmp_path / "submission")
-    words = [sys.executable, "-m", "autograder", "grade", str(tmp_path / "submission")]
-    words += ["--lesson", "02", "--rubrics", "rubrics", "--gradescope", str(tmp_path / "r.json")]
-    done = subprocess.run(words, cwd=source, capture_output=True, text=True, check=False)
+    (tmp_path / "submission_metadata.json").write_text('{"users": [{"email": "a@b.c"}]}')
+    script = (source / "run_autograder").read_text()
+    script = script.replace("/autograder/venv/bin/python", sys.executable)
+    script = script.replace("/autograder/source", str(source))
+    script = script.replace("/autograder/results", str(tmp_path / "results"))
+    script = script.replace("/autograder/", f"{tmp_path}/")
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["score"] == 10
+    assert json.loads((tmp_path / "results/results.json").read_text())["score"] == 10
 
 
 def test_only_more_workers_have_a_speedup(tmp_path):

@@ -144,33 +144,34 @@ def in_list() -> Files:
     }
 
 
-# What is given to `autograder grade`: a folder or a zip of this name with these files.
-FORMS: dict[str, tuple[str, Callable[[], Files]]] = {
-    "Moodle's folders": ("HPC-Lab 1-88", moodle),
-    "Moodle's folders of later versions": ("HPC-Lab 1-88", lambda: moodle("")),
-    "Moodle's zip of the class": ("HPC-Lab 1-88.zip", moodle),
-    "Moodle without folders": ("HPC-Lab 1-88", moodle_flat),
-    "Moodle's groups": ("HPC-Lab 1-88", moodle_groups),
-    "Canvas's files": ("submissions", canvas),
-    "Canvas's zip of the class": ("submissions.zip", canvas),
-    "Gradescope's export": ("assignment_77_export", gradescope),
+# What `autograder collect` is given: the platform, and a folder or a zip with these files.
+FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
+    "Moodle's folders": ("moodle", "HPC-Lab 1-88", moodle),
+    "Moodle's folders of later versions": ("moodle", "HPC-Lab 1-88", lambda: moodle("")),
+    "Moodle's zip of the class": ("moodle", "HPC-Lab 1-88.zip", moodle),
+    "Moodle without folders": ("moodle", "HPC-Lab 1-88", moodle_flat),
+    "Moodle's groups": ("moodle", "HPC-Lab 1-88", moodle_groups),
+    "Canvas's files": ("canvas", "submissions", canvas),
+    "Canvas's zip of the class": ("canvas", "submissions.zip", canvas),
+    "Gradescope's export": ("gradescope", "assignment_77_export", gradescope),
     "Gradescope's export as a zip": (
+        "gradescope",
         "assignment_77_export.zip", lambda: below("assignment_77_export", gradescope())),
-    "GitHub Classroom": ("01-learning-submissions", lambda: repositories("01-learning")),
-    "GitHub Classroom, folder renamed": ("clones", lambda: repositories("01-learning")),
-    "Classroom 50": ("hpc-learning_submissions_2026_03_01_T_20_00_00", lambda: {
+    "GitHub Classroom": ("github", "01-learning-submissions", lambda: repositories("01-learning")),
+    "GitHub Classroom, folder renamed": ("github", "clones", lambda: repositories("01-learning")),
+    "Classroom 50": ("github", "hpc-learning_submissions_2026_03_01_T_20_00_00", lambda: {
         **repositories("hpc-learning"), "scores.csv": b"username\n"}),
-    "JupyterHub's exchange": ("inbound", exchange),
-    "JupyterHub's exchange, its course": ("hpc", lambda: below("inbound", exchange())),
-    "a list of students": ("class", in_list),
-    "a zip of students' folders": ("class.zip", lambda: below("class", {
+    "JupyterHub's exchange": ("jupyterhub", "inbound", exchange),
+    "JupyterHub's exchange, its course": (
+        "jupyterhub", "hpc", lambda: below("inbound", exchange())),
+    "a list of students": ("folders", "class", in_list),
+    "a zip of students' folders": ("folders", "class.zip", lambda: below("class", {
         name: data for student in NAMES
         for name, data in below(f"{student}/01_learning", work(student)).items()})),
-    "a folder a lesson, of Moodle": ("term", lambda: below("01", moodle())),
-    "names for folders": ("class", lambda: {
+    "names for folders": ("folders", "class", lambda: {
         name: data for student, whole in NAMES.items()
         for name, data in below(whole.replace(" ", "_"), work(student)).items()}),
-    "addresses for folders": ("class", lambda: {
+    "addresses for folders": ("folders", "class", lambda: {
         name: data for student in NAMES
         for name, data in below(
             f"{'ben.meyer' if student == 'ben' else student}@example.org", work(student)).items()}),
@@ -195,5 +196,5 @@ if __name__ == "__main__":
     home = Path(sys.argv[1])
     home.mkdir(parents=True, exist_ok=True)
     (home / "roster.csv").write_text(ROSTER)
-    for title, (name, make) in FORMS.items():
+    for title, (_, name, make) in FORMS.items():
         print(write(home / title, name, make()))

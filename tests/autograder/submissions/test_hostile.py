@@ -1,5 +1,6 @@
 """Submissions made to break the grader: each is a finding of that student, the rest is graded."""
 
+import csv
 import os
 import re
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.finding_codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
 from autograder.submissions.answers import as_number, parse_answers
 from tests.autograder.make_record import hand_in, make_record, write_lines
@@ -27,7 +29,7 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
     assert "more than 10,000 files" in (result.folder / "students" / "eve.html").read_text()
 
 
-def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
+def test_one_row_for_each_lesson_of_a_student(tmp_path, collect_and_grade):
     """Loose files and an archive that does not open have no lesson of their own in their names."""
     eve, joe = tmp_path / "class" / "eve", tmp_path / "class" / "joe"
     for place, content in files_of_a_lesson().items():
@@ -37,9 +39,10 @@ def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
     joe.mkdir()
     (joe / "work.zip").write_bytes(b"no archive at all")
     (tmp_path / "roster.csv").write_text("student\neve\njoe\n")
-    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    result = collect_and_grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
     assert [row[:2] for row in result.table] == [["eve", "02"], ["joe", "02"]]
-    assert all("The archive cannot be opened" in row[5] for row in result.table)
+    looks = list(csv.DictReader((result.folder / "grades.csv").open()))
+    assert all(FindingCode.ARCHIVE_UNOPENED.heading in row["look"] for row in looks)
     assert "again_9.out" in (tmp_path / "grades" / "students" / "eve.html").read_text()
     assert result.table[1][3] == "missing"
 

@@ -5,32 +5,28 @@ import zipfile
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.submissions.folders import opened
-from autograder.submissions.one_lesson import join_places
+from autograder.submissions.lesson_files import read_places
 from autograder.submissions.report import parse_report, report_of
-from autograder.submissions.students import Student
 from tests.autograder.make_study import lines_of
 
 TEXT = "# R\n## Question\n\nWhy is that so?\n"
 
 
 def found(*places):
-    with opened(Student("ada", tuple(places))) as folders:
-        [folder] = folders
-        join_places(folder)
-        return report_of(folder.reports)
+    return report_of(read_places("12", places).reports)
 
 
-def test_it_is_taken_from_a_folder_and_from_a_package(tmp_path):
+def test_it_is_taken_from_a_folder_and_from_a_package(tmp_path, collect):
     folder = tmp_path / "12_scaling"
     folder.mkdir()
     (folder / "report.md").write_text(TEXT)
     (folder / "a.out").write_text("Epoch 1/3\n")
-    packed = tmp_path / "ada.zip"
+    packed = tmp_path / "down" / "ada.zip"
+    packed.parent.mkdir()
     with zipfile.ZipFile(packed, "w") as zipped:
         for file in folder.iterdir():
             zipped.write(file, f"12_scaling/{file.name}")
-    for place in (tmp_path / "12_scaling", packed):
+    for place in (tmp_path / "12_scaling", collect(tmp_path / "down").folder / "ada/12"):
         report, findings = found(place)
         assert (report.name, report.parts["question"][0]) == ("report.md", "Why is that so?")
         assert findings == []
@@ -43,7 +39,7 @@ def test_of_two_the_one_at_the_top_counts_and_it_is_said(tmp_path):
     (folder / "old" / "report.md").write_text(TEXT.replace("Why", "How"))
     report, [finding] = found(folder)
     assert report.parts["question"][0].startswith("Why")
-    assert "2, of which report.md counts" in finding.found
+    assert "2; report.md counts" in finding.found
 
 
 def test_it_is_no_output_of_a_job(tmp_path):

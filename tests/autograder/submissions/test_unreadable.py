@@ -83,11 +83,11 @@ def test_a_closed_folder_stops_nobody_elses_grade(tmp_path, grade, monkeypatch):
     assert "cannot be opened: Permission denied" in page
 
 
-def test_a_whole_package_that_cannot_be_read_is_said(tmp_path, grade, refused):
+def test_a_whole_package_that_cannot_be_read_is_said(tmp_path, collect_and_grade, refused):
     zip_of(tmp_path / "class" / "ada.zip", files_of_a_lesson())
     hand_in(tmp_path / "class" / "ben" / "02_serial")
     refused.add("ada.zip")
-    result = grade(tmp_path / "class")
+    result = collect_and_grade(tmp_path / "class")
     assert "The archive cannot be opened" in " ".join(line_of(result, "ada"))
     assert line_of(result, "ben")[2] == "10/10"
 
@@ -107,13 +107,13 @@ def test_a_disk_that_fails_while_reading_is_said(tmp_path, grade, monkeypatch):
 @pytest.mark.parametrize(
     "place", ["eve.zip", "eve.tar.gz", "eve/02/x_1.out", "eve/02/answers.txt", "eve/work.tgz"]
 )
-def test_a_pipe_is_never_waited_for(tmp_path, grade, monkeypatch, place):
-    monkeypatch.setattr(pool, "SECONDS_A_STUDENT", 10)
+def test_a_pipe_is_never_waited_for(tmp_path, collect_and_grade, monkeypatch, place):
+    monkeypatch.setattr(pool, "SECONDS_A_UNIT", 10)
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     pipe = tmp_path / "class" / place
     pipe.parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(pipe)
-    result = grade(tmp_path / "class")
+    result = collect_and_grade(tmp_path / "class")
     assert line_of(result, "ada")[2] == "10/10"
     line = line_of(result, "eve")
     assert line[3] != "grader error"
@@ -149,21 +149,23 @@ TIMES = [
 
 
 @pytest.mark.parametrize(("files", "counts", "differ"), TIMES)
-def test_the_time_nearest_the_lessons_top_counts(tmp_path, grade, files, counts, differ):
+def test_the_time_nearest_the_lessons_top_counts(
+    tmp_path, collect_and_grade, files, counts, differ
+):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     for name, text in files.items():
         path = tmp_path / "class" / "ada" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n")
-    result = grade(tmp_path / "class")
+    result = collect_and_grade(tmp_path / "class")
     page = (result.folder / "students" / "ada.html").read_text()
-    assert ("say when this was handed in" in page) == differ
-    assert (f"{counts} in " in page) == differ
+    assert ("give a time of submission, and they differ" in page) == differ
+    assert (f"{counts} counts" in page) == differ
     record = (result.folder / "records" / "ada.json").read_text()
     assert f'"handed_in": "{counts}"' in record
 
 
-def test_a_time_in_a_package_does_not_beat_the_one_beside_it(tmp_path, grade):
+def test_a_time_in_a_package_does_not_beat_the_one_beside_it(tmp_path, collect_and_grade):
     zip_of(
         tmp_path / "class" / "ada" / "02_serial.zip",
         files_of_a_lesson() | {"02_serial/timestamp.txt": EARLY.encode()},
@@ -171,6 +173,7 @@ def test_a_time_in_a_package_does_not_beat_the_one_beside_it(tmp_path, grade):
     folder = tmp_path / "class" / "ada" / "02_serial"
     folder.mkdir()
     (folder / "timestamp.txt").write_text(LATE)
-    result = grade(tmp_path / "class")
+    result = collect_and_grade(tmp_path / "class")
     assert f'"handed_in": "{LATE}"' in (result.folder / "records" / "ada.json").read_text()
-    assert "say when this was handed in" in (result.folder / "students" / "ada.html").read_text()
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "give a time of submission, and they differ" in page

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.finding_codes import FindingCode
 from autograder.submissions.answers import as_answer, parse_answers, read_answers
 from autograder.submissions.loose_answers import call_in, from_page
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
@@ -129,14 +130,14 @@ def test_answers_in_other_words_count_as_those_of_the_notebook(ada):
 def test_an_exact_name_counts_before_a_draft(ada):
     points, page, _ = ada("answers.txt", LINES, **{"answers_old.txt": b"keras_epoch_s = 7\n"})
     assert points == "10/10"
-    assert "Only answers.txt counts, and not what lies beside it" in page
+    assert FindingCode.ANSWERS_BESIDE.heading in page
     assert "answers_old.txt" in page
 
 
 @pytest.mark.parametrize("name", ["answers.docx", "Answers Ada.pdf", "answers.rtf"])
 def test_a_file_that_cannot_be_read_is_named(ada, name):
     _, page, look = ada(name, b"PK")
-    assert look.startswith("Answers lie in a file that is not read")
+    assert look.startswith(FindingCode.ANSWERS_NOT_TEXT.heading)
     assert name in page
 
 

@@ -112,18 +112,18 @@ def moodle_again() -> Files:
     return below(f"{name}_{int(moodle) + 100}_assignsubmission_file_", files)
 
 
-DOWNLOADS = {  # as they are called when they come down
-    "01": ("HPC-Lab 1-88", moodle_of_01),
-    "02": ("submissions.zip", canvas_of_02),
-    "07": ("07-horovod-submissions", clones_of_07),
-    "07 on Gradescope": ("assignment_77_export", gradescope_of_07),
-    "01 again": ("HPC-Lab 1 (second try)-93", moodle_again),
+DOWNLOADS = {  # the platform, the name that the download has, and what is in it
+    "01": ("moodle", "HPC-Lab 1-88", moodle_of_01),
+    "02": ("canvas", "submissions.zip", canvas_of_02),
+    "07": ("github", "07-horovod-submissions", clones_of_07),
+    "07 on Gradescope": ("gradescope", "assignment_77_export", gradescope_of_07),
+    "01 again": ("moodle", "HPC-Lab 1 (second try)-93", moodle_again),
 }
 
 
 def download(home: Path, which: str) -> Path:
     """Each minutes after the one before, as handed in, however fast all this is played."""
-    name, files = DOWNLOADS[which]
+    _, name, files = DOWNLOADS[which]
     place = write(home / "downloads", name, files())
     handed_in = time.time() - 600 * (len(DOWNLOADS) - list(DOWNLOADS).index(which))
     for path in (place, *place.rglob("*")):

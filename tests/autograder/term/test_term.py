@@ -34,7 +34,7 @@ NEW: dict[str, Points] = {
     "again": {("ivo", "01"): 10.0},
 }
 TERMINAL = FindingCode.TERMINAL_COPY.heading
-LATE = "The platform marked this as late, and does not say how late"
+LATE = FindingCode.MARKED_LATE.heading
 # What is found besides lost points, in the third week: all of it, and of nobody else.
 NOTICED = {
     ("kim", "01"): [TERMINAL],

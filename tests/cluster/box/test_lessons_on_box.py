@@ -46,11 +46,13 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
 
 def hand_in(student, box, folders, tmp_path):
     """The student packs the folders of these lessons; beside them what the scheduler knows."""
-    (tmp_path / "class" / "student1").mkdir(parents=True)
+    (tmp_path / "down" / "student1").mkdir(parents=True)
     for lesson, folder in folders.items():
         submit = f"lessons submit {lesson} --in {folder}/ --out {lesson}.zip"
         student.do(f"module load dl-course && {submit}")
-        shutil.copy(f"{student.folder}/{lesson}.zip", tmp_path / "class" / "student1")
+        shutil.copy(f"{student.folder}/{lesson}.zip", tmp_path / "down" / "student1")
+    collect = ["collect", "down", "--from", "folders", "--into", "class"]
+    subprocess.run([f"{sys.prefix}/bin/autograder", *collect], cwd=tmp_path, check=True)
     outputs = student.do("ls " + " ".join(f"{folder}/*.out" for folder in folders.values()))
     save_accounting(re.findall(r"_(\d+)\.out", outputs), box, tmp_path / "accounting")
 

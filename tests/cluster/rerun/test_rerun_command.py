@@ -15,9 +15,9 @@ from autograder.cli import main as autograder
 from autograder.settings.roster import read_roster
 from cluster.cli import main
 from cluster.rerun.account import account_named, check_closed
-from cluster.rerun.choose import student_at
+from cluster.rerun.choose import submission_at
 from tests.autograder.make_record import hand_in
-from tests.autograder.submissions.downloads import ROSTER, canvas, moodle, write
+from tests.autograder.submissions.downloads import ROSTER, moodle, write
 
 
 @pytest.fixture
@@ -59,22 +59,20 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
     assert "no student's work" in nobody.stderr
 
 
-def test_students_are_those_whom_grading_with_the_roster_finds(tmp_path):
-    """Downloads of two platforms, a name in any form, and the name that `--reruns` looks for."""
+def test_students_are_those_of_the_collected_class(tmp_path):
+    """By any name that the roster knows, and by the name that `--reruns` looks for."""
     down = write(tmp_path, "HPC-Lab 1-88", moodle())
-    write(tmp_path, "submissions", canvas())
     (tmp_path / "roster.csv").write_text(ROSTER)
+    roster = ["--roster", str(tmp_path / "roster.csv")]
+    home = tmp_path / "class"
+    words = ["collect", str(down), "--from", "moodle", "--into", str(home), *roster]
+    assert CliRunner().invoke(autograder, words).exit_code == 0
     people = read_roster(tmp_path / "roster.csv")
-    for asked in ("Ada Lovelace_4701_assignsubmission_file_", "ada", "Lovelace, Ada", "al1"):
-        found = student_at(down / asked, "01", people)
-        assert (found.name, len(found.places)) == ("ada", 1)
-    ben = student_at(tmp_path / "submissions" / "Ben Meyer", "01", people)
-    assert (ben.name, len(ben.places)) == ("ben", 3)
+    for asked in ("ada", "Lovelace, Ada", "al1"):
+        assert submission_at(home / asked, "01", people).owner == "ada"
     with pytest.raises(click.UsageError, match="ada2 submitted nothing"):
-        student_at(down / "ada2", "01", people)
-    assert student_at(down / "Ada Lovelace", "01", {}).name == "Ada Lovelace"
-    words = (down, "01", "--site", "laptop", "--as", "nobody-here", "--draw", 9)
-    told = rerun(*words, "--roster", tmp_path / "roster.csv")
+        submission_at(home / "ada2", "01", people)
+    told = rerun(home, "01", "--site", "laptop", "--as", "nobody-here", "--draw", 9, *roster)
     assert drawn(told.stderr)[1] == "ada, ben, zoe"
 
 

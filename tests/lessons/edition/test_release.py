@@ -212,7 +212,7 @@ def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
     assert run("autograder", "read", output).returncode in (0, 1)
     packed = run("lessons", "submit", "02", "--out", tmp_path / "you.zip")
     assert packed.returncode == 0
-    graded = run("autograder", "grade", tmp_path / "you.zip", "--profile", "smoke")
+    graded = run("autograder", "check-mine", "--profile", "smoke", where=lesson)
     assert graded.returncode in (0, 1), graded.stderr
     assert "Traceback" not in graded.stderr
 

@@ -58,12 +58,12 @@ def unexpected(number: str, mistake: str) -> dict[str, str]:
 def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
     """Return the grade of a student who submits these files, in the smoke profile."""
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place, "class", "you")
+        folder = Path(place, "class", "you", number)
         folder.mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        words = ["grade", folder, "--out", f"{place}/grades", "--lesson", number]
-        words += ["--student", "you", "--profile", "smoke", "--processes", "1"]
+        words = ["grade", f"{place}/class", "--out", f"{place}/grades"]
+        words += ["--profile", "smoke", "--processes", "1"]
         done = CliRunner().invoke(main, [str(word) for word in words])
         assert done.exit_code in (0, 1), done.output  # 1: something for a person to look at
         [record] = Path(place, "grades", "records").glob("*.json")

@@ -19,9 +19,11 @@ def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
     """Check the points. tmp_path: a folder for the packed lesson and the grades."""
-    packed = f"lessons submit {lesson} --in {folder} --out {tmp_path}/class/ada.zip"
-    done = course(packed, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    packed = f"lessons submit {lesson} --in {folder} --out {tmp_path}/down/ada.zip"
+    collected = f"autograder collect {tmp_path}/down --from folders --into {tmp_path}/class"
+    for command in (packed, collected):
+        done = course(command, tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
     grade = f"autograder grade {tmp_path}/class --profile smoke --out {tmp_path}/grades"
     done = course(grade, tmp_path)
     [found] = json.loads((tmp_path / "grades" / "grades.json").read_text())["grades"]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.finding_codes import FindingCode
 from autograder.reading.files import read_files
-from autograder.submissions.folders import opened
-from autograder.submissions.students import find_students
+from autograder.submissions.class_folder import read_class
+from autograder.submissions.lesson_files import read_places
 from lessons.toolkit import answers
 
 
@@ -95,16 +96,17 @@ def test_answers_under_a_name_that_the_grader_reads_are_answers(folder, lessons_
     assert "no answers.txt" not in done.output
     assert f"{name}: cpu_gpu_is_speedup = maybe has the wrong form" in done.output
     assert f"02_serial/{name}" in packed()
-    [student] = find_students([Path("02_serial.zip")])
-    with opened(student) as [lesson]:
-        assert [Path(file).name for file in lesson.answers.values()] == [name]
+    with zipfile.ZipFile("02_serial.zip") as archive:
+        archive.extractall("class/ada")
+    files = read_places("02", [Path("class/ada/02_serial")])
+    assert [Path(file).name for file in files.answers.values()] == [name]
 
 
 def test_beside_an_answers_file_nothing_else_counts(folder, lessons_command):
     (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     (folder / "answers.txt.txt").write_text("keras_epoch_s = 2\n")
     done = lessons_command("submit", "02", "--in", folder)
-    assert "Only answers.txt counts, and not what lies beside it: answers.txt.txt" in done.output
+    assert f"{FindingCode.ANSWERS_BESIDE.heading}: answers.txt.txt" in done.output
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
 
@@ -165,13 +167,14 @@ def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, t
     (folder / "02_keras_7.out").write_text(run_output)
     (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
-    [student] = find_students([tmp_path / "handed"])
-    assert student.name == "you"
-    with opened(student) as [found]:
-        assert found.lesson == "02"
-        assert found.answers
-        [run] = read_files(found.outputs)
-        assert run.outcome == "completed"
+    with zipfile.ZipFile(tmp_path / "handed" / "you.zip") as archive:
+        archive.extractall(tmp_path / "class" / "you")
+    [found] = read_class(tmp_path / "class", ["02", "07"])
+    assert (found.students, found.lesson) == (("you",), "02")
+    files = read_places(found.lesson, found.places)
+    assert files.answers
+    [run] = read_files(files.outputs)
+    assert run.outcome == "completed"
 
 
 def test_a_folder_with_another_name_still_says_its_lesson(folder, lessons_command):
@@ -229,7 +232,7 @@ def test_it_ends_with_what_the_outputs_decide(folder, lessons_command, run_outpu
     end = done.output.partition("\n02 A serial program")[2]
     assert "points earned" in end
     assert "Only your instructor can say:" in end
-    assert end.rstrip().endswith("For the reasons: autograder grade --self 02_serial.zip")
+    assert end.rstrip().endswith("For the reasons: autograder check-mine 02_serial")
     (folder / "02_keras_7.out").unlink()
     done = lessons_command("submit", "02", "--in", folder)
     assert "points earned" not in done.output

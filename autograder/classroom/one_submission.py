@@ -1,0 +1,257 @@
+"""Grade one submission: read the files, judge, and say it as a Grade."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.run_summary import summaries
+from autograder.classroom.runs_again import runs_again
+from autograder.codes import FindingCode, GradeStatus
+from autograder.evidence import examine, programs
+from autograder.evidence.examine import Examined
+from autograder.judging import judge
+from autograder.judging.hand_in import HandIn, Unseen
+from autograder.judging.runs_that_count import names_of, run_that_counts
+from autograder.measuring.interval import measured_or_none
+from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
+from autograder.records import Run, Where
+from autograder.safe_text import printable, printable_record, shortened
+from autograder.settings.rubric_schema import Rubric, own_readers
+from autograder.submissions.answers import WrittenAnswer
+from autograder.submissions.class_folder import Submission
+from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
+from autograder.submissions.programs import read_programs
+from autograder.submissions.report import report_of
+from autograder.verdict import (
+    BORDERLINE,
+    GRADER_ERROR,
+    NO_LESSON,
+    NOT_MEASURED,
+    PACKED,
+    Finding,
+    Grade,
+    LookReason,
+    ProgramText,
+    make_finding,
+)
+
+# Their titles do not say what was left out.
+SAYS_LITTLE = (
+    FindingCode.ARCHIVE_LEFT_OUT,
+    FindingCode.ARCHIVE_WITHIN,
+    FindingCode.FILE_DAMAGED,
+    FindingCode.LEFT_OUT,
+)
+UNSURE = {
+    BORDERLINE: FindingCode.CHECK_BORDERLINE,
+    NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
+}
+SHORT = 100  # characters of what stands in the class's table in place of a title
+
+
+def mark(submission: Submission, settings: ClassSettings) -> Grade:
+    """Return the grade of a submission, in the name of its first student."""
+    students = submission.students
+    try:
+        files = read_places(submission.lesson, submission.places, settings.ids)
+        for doubt in doubts_about(submission):
+            files.doubt(doubt)
+        grade = mark_files(files, settings, students, submission.owner)
+        return to_show(replace(grade, handed_in=submission.submitted))
+    except Exception as error:  # ours, not the student's: say so and grade the rest
+        return grader_error(students[0], submission.lesson or "?", settings, error)
+
+
+def doubts_about(submission: Submission) -> list[Doubt]:
+    late = submission.late and not submission.submitted
+    return [*submission.doubts, *([Doubt(FindingCode.MARKED_LATE, "", "late")] if late else [])]
+
+
+def to_show(grade: Grade) -> Grade:
+    """The grade as every report shows it: what students wrote in it can do no harm."""
+    return replace(printable_record(grade), student=printable(grade.student))
+
+
+def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
+    rubric = settings.rubrics.get(lesson)
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    finding = make_finding(
+        "grader",
+        FindingCode.GRADER_FAILED,
+        "a grade",
+        f"{type(error).__name__} in {place}: {shortened(error, 160)}",
+        (),
+        "instructor: report it with the submission; grade by hand with an override",
+    )
+    grade = Grade(
+        student=student,
+        lesson=lesson,
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status=GRADER_ERROR,
+        score=None,
+        max_score=rubric.points if rubric else 0.0,
+        findings=(finding,),
+        look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
+    )
+    return to_show(grade)
+
+
+def mark_files(
+    files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
+) -> Grade:
+    """`owner`: the group or student that the submission is named after."""
+    if not files.has_work:
+        return nothing_found(students[0], files, settings)
+    runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
+    files.findings += [*not_read(runs), *badly_submitted(runs)]
+    lesson = files.lesson or lesson_named(runs)
+    rubric = settings.rubrics.get(lesson or "")
+    if lesson is None or rubric is None:
+        return no_rubric(students[0], lesson, files, settings)
+    hand_in, findings = hand_in_of(files, runs, rubric, settings)
+    judged = judge.judge(hand_in)
+    named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
+    seen, texts = evidence_on(hand_in, named, [*students, owner], files, settings)
+    grade = Grade(
+        student=students[0],
+        lesson=lesson,
+        title=rubric.title,
+        profile=settings.profile,
+        status=GradeStatus.GRADED,
+        score=judged.score,
+        max_score=judged.max_score,
+        tier=seen.tier,
+        tier_reason=seen.reason,
+        checks=judged.checks,
+        findings=(*findings, *judged.findings, *seen.findings),
+        runs=summaries(hand_in, runs, list(named.values())),
+        programs=texts,
+    )
+    return replace(grade, look=reasons_to_look(grade))
+
+
+def hand_in_of(
+    files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
+) -> tuple[HandIn, list[Finding]]:
+    """Return what is judged, and the findings on its files and answers."""
+    unread: list[WrittenAnswer] = []
+    answers, about_answers = answers_of(files.answers, settings.ids, unread)
+    report, about_report = report_of(files.reports)
+    findings = [*files.findings, *about_answers, *about_report]
+    packed = [one for one in findings if one.kind == PACKED]
+    hand_in = HandIn(
+        rubric=rubric,
+        runs=runs,
+        answers=answers,
+        answers_file=next(iter(files.answers.values()), None),
+        report=report,
+        profile=settings.profile,
+        expected=settings.expected.get(rubric.lesson, {}),
+        references=settings.references.get(rubric.lesson, {}),
+        unread=unread,
+        unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
+        other_ids=settings.ids,
+    )
+    return hand_in, findings
+
+
+def evidence_on(
+    hand_in: HandIn,
+    named: Mapping[str, Run],
+    owners: Sequence[str],
+    files: LessonFiles,
+    settings: ClassSettings,
+) -> tuple[Examined, tuple[ProgramText, ...]]:
+    """Examine the runs and programs. `named` are the runs that count, by their rubric's names;
+    `owners` the students, and last what the submission is named after, which may be a group."""
+    lesson, counted = hand_in.rubric.lesson, list(named.values())
+    by = dict.fromkeys(owners)
+    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
+    sources = examine.Sources(
+        settings.jobs,
+        [settings.logins.get(owner) for owner in owners[:-1]],
+        hand_in.references,
+        runs_again(hand_in, named, reruns),
+    )
+    seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
+    released = settings.released.get(lesson, {})
+    return programs.with_programs(seen, counted, read_programs(files.programs), released)
+
+
+def no_rubric(
+    student: str, lesson: str | None, files: LessonFiles, settings: ClassSettings
+) -> Grade:
+    there = ", ".join(sorted(settings.rubrics))
+    finding = make_finding(
+        "collect",
+        FindingCode.LESSON_UNKNOWN,
+        f"a folder named after one of the lessons {there}",
+        shortened(lesson) if lesson else f"{len(files.outputs)} outputs without a lesson",
+        [Where(name, 0) for name in list(files.outputs.values())[:3]],
+        "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
+    )
+    return Grade(
+        student=student,
+        lesson=shortened(lesson) if lesson else "?",
+        title="",
+        profile=settings.profile,
+        status=GradeStatus.NO_RUBRIC,
+        score=None,
+        max_score=0.0,
+        findings=(*files.findings, finding),
+        look=to_look_at([*files.findings, finding]),
+    )
+
+
+def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
+    """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
+    something could not be opened, that is all that there is to say."""
+    lesson = files.lesson or NO_LESSON
+    rubric = settings.rubrics.get(lesson)
+    only = f", only {', '.join(files.others)}" if files.others else ""
+    doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
+    findings = tuple(files.findings) or (
+        replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others)),
+    )
+    return Grade(
+        student=student,
+        lesson=shortened(lesson),
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status=GradeStatus.MISSING,
+        score=None,
+        max_score=rubric.points if rubric else 0.0,
+        findings=findings,
+        look=to_look_at(findings),
+    )
+
+
+def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
+    unsure = [
+        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
+        for check in grade.checks
+        if check.status in UNSURE
+    ]
+    return tuple(dict.fromkeys([*to_look_at(grade.findings), *unsure]))
+
+
+def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
+    """Return the findings' titles. What was left out is named, the first file for all."""
+    to_look = [one for one in findings if one.look]
+    left_out = [one for one in to_look if one.code in SAYS_LITTLE]
+    together = None
+    if left_out and len(left_out[0].found) <= SHORT:
+        more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+        together = LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
+    reasons = (
+        together if together and one.code in SAYS_LITTLE else LookReason(one.code, one.title)
+        for one in to_look
+    )
+    return tuple(dict.fromkeys(reasons))

@@ -1,0 +1,225 @@
+"""Open a zip or tar that somebody submitted. Nothing in it can write outside its own new folder.
+
+Only regular files are taken, under their own checked relative path; sizes are counted as they
+come out, because what an archive says about itself may be a lie.
+"""
+
+import io
+import lzma
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from autograder.codes import FindingCode
+from autograder.safe_text import shortened
+from autograder.submissions.doubts import MOST, Doubt
+from autograder.submissions.regular_files import open_regular
+
+MAX_MEMBERS = 10_000
+MAX_BYTES = 4 << 30  # of all files together
+RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
+MAX_RATIO = 300
+BLOCK = 1 << 20
+# What Python's library raises on a member that it cannot unpack; the others are read all the same.
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
+
+Member = tuple[str, int, float, BinaryIO]  # path, compressed size or 0, time or 0, content
+Wanted = Callable[[PurePosixPath], bool]
+Odd = Callable[..., None]  # what was found, left out and why, as unpack() has it
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of what is taken out of one archive."""
+
+    members: int
+    size: int  # bytes of all files together
+
+
+def usual() -> Limits:
+    return Limits(MAX_MEMBERS, MAX_BYTES)
+
+
+class Flaw(StrEnum):
+    """Why a file was not unpacked."""
+
+    DAMAGED = "is damaged in the archive"
+    TOO_LARGE = "unpacks to far more than it is worth"
+
+
+def unpack(
+    archive: Path,
+    shown_as: str,
+    target: Path,
+    wanted: Wanted,
+    limits: Limits | None = None,
+    named_alone: Wanted = lambda path: False,
+) -> list[Doubt]:
+    """Write the wanted regular files of an archive below target, those of which the name is all
+    that anybody looks at without what is in them; return what was odd."""
+    doubts: list[Doubt] = []
+    most = limits or usual()
+
+    def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
+        if len(doubts) < MOST:
+            inner = f"{shown_as}/{shortened(file, 80)}" if file else shown_as
+            doubts.append(Doubt(code, inner, detail))
+
+    total = 0
+    try:
+        for member in _members(archive, odd, most):
+            if (path := safe_path(member[0])) and named_alone(path):
+                member = (*member[:3], io.BytesIO())
+            total += _write(member, target, wanted, most.size - total, odd)
+            if total > most.size:
+                break
+    except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
+        found = getattr(error, "strerror", "")
+        if not found:  # else it is the file system's, and no fault of the archive
+            kind = "zip" if archive.name.lower().endswith(".zip") else "tar"
+            found = "cut off, or damaged" if total else f"cut off, or no {kind} at all"
+        code = FindingCode.ARCHIVE_DAMAGED if total else FindingCode.ARCHIVE_UNOPENED
+        odd(shortened(found, 120), code)
+    return doubts
+
+
+def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int:
+    """Write one file below target, if it is wanted; how many bytes came out, also of what is left
+    out then: the others' work behind it is still taken, and the time that this takes is bounded."""
+    name, packed, changed, content = member
+    relative = safe_path(name)
+    if relative is None:
+        odd(f"a name that leaves the folder: {shortened(name, 80)}")
+        return 0
+    if not wanted(relative):
+        return 0
+    path = target / relative
+    if path.exists():
+        odd(f"the same name twice: {shortened(name, 80)}")
+        return 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written, flaw = _copy(content, path, packed, room)
+    except OSError as error:
+        odd(f"{shortened(name, 80)}: {error.strerror or shortened(error, 80)}")
+        return 0
+    if flaw:
+        path.unlink()
+        if flaw == Flaw.DAMAGED:
+            odd(flaw, FindingCode.FILE_DAMAGED, name)
+        else:
+            odd(f"{shortened(name, 80)} {flaw}")
+    else:  # of several submissions the last may count, and that is not the one unpacked last
+        os.utime(path, (max(changed, 0), max(changed, 0)))
+    return written
+
+
+def safe_path(name: str) -> PurePosixPath | None:
+    """A relative path without `..`, drive letters or absurd length, or None."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        return None
+    if ":" in path.parts[0] or len(path.parts) > 20:
+        return None
+    if any(len(part.encode("utf-8", "surrogateescape")) > 200 for part in path.parts):
+        return None
+    return path
+
+
+def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
+    """How many bytes came out, and why these are not all, if so."""
+    written = 0
+    with path.open("wb") as file:
+        try:
+            while block := content.read(BLOCK):
+                written += len(block)
+                ratio = written / packed if packed and written > RATIO_FROM else 0
+                if written > room or ratio > MAX_RATIO:
+                    return written, Flaw.TOO_LARGE
+                file.write(block)
+        except DAMAGED:
+            return written, Flaw.DAMAGED
+    return written, None
+
+
+def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
+    if archive.name.lower().endswith(".zip"):
+        yield from _zip_members(archive, odd, most)
+    else:
+        yield from _tar_members(archive, odd, most)
+
+
+def _zip_time(info: zipfile.ZipInfo) -> float:
+    """When a file was last changed, by the clock of whoever packed it; 0 if it does not say."""
+    try:
+        return datetime(*info.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def name_in(info: zipfile.ZipInfo) -> str:
+    """macOS packs names as UTF-8 and does not say so; they are then taken for those of MS-DOS."""
+    if info.flag_bits & 0x800:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
+def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
+    with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
+        # A whole data set, a file a sample, may lie in a folder beside the outputs.
+        in_order = sorted(opened.infolist(), key=lambda info: info.filename.rstrip("/").count("/"))
+        for count, info in enumerate(in_order):
+            if count >= most.members:
+                odd(f"more than {most.members} files; the rest was left out")
+                return
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            name = name_in(info)
+            if info.is_dir():
+                continue
+            if kind not in (0, stat.S_IFREG):
+                odd(f"a link or device: {shortened(name, 80)}")
+            elif info.flag_bits & 1:
+                odd(f"an encrypted file: {shortened(name, 80)}")
+            else:
+                try:
+                    content = opened.open(info)
+                except DAMAGED:
+                    odd(Flaw.DAMAGED, FindingCode.FILE_DAMAGED, name)
+                    continue
+                with content:
+                    yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
+
+
+def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
+    with open_regular(archive) as file, tarfile.open(fileobj=file, mode="r|*") as opened:
+        size = os.fstat(file.fileno()).st_size
+        seen = 0
+        for count, info in enumerate(opened):
+            opened.members = []  # type: ignore[attr-defined]  # a stream of a million headers is not kept
+            seen += info.size
+            if count >= most.members:
+                odd(f"more than {most.members} files; the rest was left out")
+                return
+            if seen > most.size or (seen > RATIO_FROM and seen > size * MAX_RATIO):
+                odd("it unpacks to far more than it is worth; the rest was left out")
+                return
+            if info.isdir():
+                continue
+            if not info.isreg():
+                odd(f"a link or device: {shortened(info.name, 80)}")
+                continue
+            content = opened.extractfile(info)
+            if content is not None:
+                changed = float(info.mtime) if 0 < info.mtime < 1e11 else 0.0
+                yield info.name, 0, changed, content  # type: ignore[misc]

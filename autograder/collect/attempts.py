@@ -1,0 +1,132 @@
+"""Several attempts of one student at a lesson: when each was submitted, and which is the last.
+
+An attempt is a download or, in JupyterHub's exchange, a folder; within it, a package or a folder
+named after the lesson. The platform's time decides, then the time at which the files were last
+changed. If these are equal, the name decides, and the attempts are a doubt unless they are copies.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from autograder.codes import FindingCode
+from autograder.collect.pieces import Piece
+from autograder.safe_text import shortened
+from autograder.submissions.class_folder import noted_time
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import WORK, Kind, is_package, stem
+from autograder.submissions.lesson_files import contents_of
+from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from autograder.submissions.moments import seconds_of
+
+FILES_S = 2.0  # a zip's clock counts every other second
+
+
+class Attempt(NamedTuple):
+    download: str
+    label: str
+    top: str = ""  # a package or the lesson's folder in it; empty: beside these
+
+    @property
+    def shown(self) -> str:
+        return shortened(self.top or self.label or self.download, 80)
+
+
+AttemptOf = Callable[[Piece], Attempt | None]
+
+
+def whole(piece: Piece) -> Attempt:
+    return Attempt(piece.item.download, piece.item.label)
+
+
+def with_top(piece: Piece) -> Attempt | None:
+    """Return the attempt within a student's own folder; None for what is beside packages."""
+    folders = piece.name.parts[:-1] if not piece.item.called else ()
+    for depth, part in enumerate(folders, start=1):
+        if is_package(part) or lesson_of(part) or hinted_lesson(stem(part)):
+            return Attempt(*whole(piece)[:2], "/".join(folders[:depth]))
+    return None
+
+
+# --- the time -----------------------------------------------------------------------------------
+
+
+def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
+    """Return when the last of these was submitted: before that, not all of it was there."""
+    working = {whole(piece) for piece in pieces if piece.kind in WORK}
+    times = {piece.item.submitted for piece in pieces if piece.item.submitted}
+    stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
+    stamps.sort(key=below_lesson)
+    notes = {piece: noted_time(piece.path, place_of(piece)) for piece in stamps}
+    nearest = {whole(piece): notes[piece][0] for piece in reversed(stamps)}
+    times |= {time for attempt, time in nearest.items() if attempt in working}
+    last = max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")
+    doubts = [doubt for _, unread in notes.values() for doubt in unread]
+    said = [(place_of(piece), time) for piece, (time, _) in notes.items()]
+    differ = [f"{time or 'nothing'} in {place}" for place, time in said if time != last]
+    if differ:
+        detail = shortened("; ".join([f"{last or 'nothing'} counts", *differ[:4]]), 300)
+        doubts.append(Doubt(FindingCode.TIMES_DIFFER, "", detail))
+    return last, doubts
+
+
+def place_of(piece: Piece) -> str:
+    return shortened(PurePath(piece.item.download, piece.name), 80)
+
+
+def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
+    """Return how far below its lesson's folder a file is, and in how many packages. The tool that
+    took the submission wrote the file nearest to the top."""
+    folders = piece.name.parts[:-1]
+    top = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
+    return len(folders) - top, sum(map(is_package, folders)), piece.name
+
+
+# --- the last of several ------------------------------------------------------------------------
+
+
+def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
+    """Keep the last of several downloads, and of the packages and folders in what is left."""
+    left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
+    for attempt_of in (whole, with_top):
+        attempts: dict[Attempt, list[Piece]] = {}
+        for piece in left:
+            if (attempt := attempt_of(piece)) and piece.kind in WORK:
+                attempts.setdefault(attempt, []).append(piece)
+        if len(attempts) > 1:
+            last, odd = the_last(attempts, {a: time_of(left, attempt_of, a) for a in attempts})
+            dropped = attempts.keys() - {last}
+            left = [piece for piece in left if attempt_of(piece) not in dropped]
+            left_out += sorted(attempt.shown for attempt in dropped)
+            doubts += odd
+    if left_out:
+        detail = shortened("left out: " + ", ".join(left_out), 300)
+        doubts.append(Doubt(FindingCode.LATEST_COUNTS, left_out[0], detail))
+    return left, doubts
+
+
+def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) -> float | None:
+    return seconds_of(submitted([one for one in pieces if attempt_of(one) == attempt])[0])
+
+
+def the_last(
+    attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
+) -> tuple[Attempt, list[Doubt]]:
+    """Return the last of several, by the times that the platform noted, then by their files."""
+    left = list(attempts)
+    if all(time is not None for time in noted.values()):
+        left = newest(left, lambda one: noted[one] or 0.0, 0.0)
+    left = newest(left, lambda one: max(piece.time for piece in attempts[one]), FILES_S)
+    last = max(left, key=lambda one: (one.shown, one))
+    contents = [contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left]
+    if all(one == contents[0] for one in contents):
+        return last, []
+    names = " and ".join(sorted(one.shown for one in left))
+    detail = shortened(f"of {names}, {last.shown} was taken", 300)
+    return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
+
+
+def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) -> list[Attempt]:
+    """Return all that are about as new as the newest."""
+    newest_of_all = max(map(time, some))
+    return [one for one in some if newest_of_all - time(one) <= apart]

@@ -1,0 +1,35 @@
+"""Canvas's *Download Submissions*: all files of all students in one folder.
+
+lovelaceada_101_2002_train.zip
+lovelaceada_LATE_101_2002_train.zip
+leeweizo_103_text.html
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.collect.download import Entry, Item, numbers_of
+from autograder.settings.claims import Claim, WhoIs
+from autograder.submissions.kinds import TYPED
+
+NAME = re.compile(
+    r"(?P<name>[^\W\d_][^_]*?)(?P<late>_LATE)?_(?P<id>\d{1,18})_"
+    r"(?:\d{1,18}_(?P<called>.+)|(?P<typed>text|link)\.html)\Z",
+    re.DOTALL,
+)
+
+
+def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
+    return sum(bool(NAME.match(entry.name)) for entry in entries) > len(entries) / 2
+
+
+def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
+    found = [(entry, match) for entry in entries if (match := NAME.match(entry.name))]
+    numbers = numbers_of((m["name"], m["id"]) for _, m in found)
+    for entry, match in found:
+        name = match["name"]
+        spelt = name if len(numbers[name]) == 1 else f"{name}_{match['id']}"
+        claim = Claim(spelt, name, (("canvas_id", match["id"]),))
+        called = match["called"] or (TYPED if match["typed"] == "text" else entry.name)
+        yield Item(Path(entry.path), (claim,), called, late=bool(match["late"]))

@@ -1,0 +1,308 @@
+"""From a platform's download to CLASS/<student>/<lesson>/ and manifest.csv."""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+from autograder.codes import FindingCode
+from autograder.collect import archives, attempts, folders, gradescope, merge, moodle
+from autograder.collect.download import Item, listed
+from autograder.collect.groups import Groups, with_groups
+from autograder.collect.lessons import Ids, named_lesson, sort_out
+from autograder.collect.owners import Owned, owned
+from autograder.collect.pieces import UNPACKED, Opened, Piece
+from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
+from autograder.collect.times import Times, with_times
+from autograder.collect.write_class import remove_scratch, write_folder
+from autograder.errors import SettingsError
+from autograder.safe_text import printable, shortened
+from autograder.settings.claims import Claim, WhoIs
+from autograder.submissions import doubts
+from autograder.submissions.class_folder import strays
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import COPIED, WORK, Kind, is_clutter, kind_of, stem
+from autograder.submissions.lesson_files import LessonFiles, count_copies_once, shorten_names
+from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.manifest import AND, Row, doubts_in
+from autograder.submissions.moments import moment_of, seconds_of
+from autograder.submissions.walk import Found
+
+REPOSITORY = ".git"
+UNKNOWN = "unknown"  # the folder of what no lesson is found for
+MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class in one archive
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options of collecting a download."""
+
+    platform: str
+    ids: Ids  # lesson -> the names of its questions
+    who: WhoIs
+    lesson: str = ""  # of everything; else each file says it
+    latest: bool = False
+    participants: Mapping[str, moodle.Participant] = field(default_factory=dict)
+    zone: tzinfo | None = None
+    groups: Groups = field(default_factory=dict)
+    times: Times = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Collected:
+    """The result: new rows, all rows, and files that belong to nobody."""
+
+    new: list[Row] = field(default_factory=list)
+    rows: dict[str, Row] = field(default_factory=dict)
+    nobodys: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)  # folders that hold a later attempt already
+
+
+def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
+    done = Collected()
+    with ExitStack() as stack:
+        names = told_apart(downloads)
+        items = [
+            replace(item, download=names[place])
+            for place in downloads
+            for item in items_in(place, wanted, stack, done)
+        ]
+        home.mkdir(parents=True, exist_ok=True)
+        remove_scratch(home)
+        before = merge.collected_before(home)
+        opened = Opened(stack)
+        for owner in owned(items, wanted.who):
+            for row in rows_of(owner, home, wanted, opened, before, done):
+                done.new.append(row)
+    rows = list((before | {row.folder: row for row in done.new}).values())
+    rows = with_times(rows, wanted.times)
+    if wanted.groups:
+        empty = {row.folder for row in rows if not has_work(home / row.folder)}
+        rows = with_groups(rows, wanted.groups, empty)
+    done.rows = merge.write(home, {row.folder: row for row in rows})
+    return done
+
+
+def told_apart(places: Iterable[Path]) -> dict[Path, str]:
+    """Return the shortest ends of the downloads' paths that distinguish them."""
+    whole = {place: Path(os.path.abspath(place)).parts for place in places}
+    for count in range(1, max(map(len, whole.values()), default=0) + 1):
+        names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}
+        if len(set(names.values())) == len(set(whole.values())):
+            return names
+    return {}
+
+
+def has_work(place: Path) -> bool:
+    return any(kind_of(name) in WORK for _, _, names in os.walk(place) for name in names)
+
+
+# --- a download -----------------------------------------------------------------------------------
+
+
+def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) -> Iterator[Item]:
+    platform = PLATFORMS[wanted.platform]
+    place = download if download.is_dir() else unpacked(download, stack, done)
+    if place != download or platform is not folders:
+        place = below_wrapper(place, platform)
+    if platform is folders and folders.are_of_one_student(listed(place)):
+        if download.is_dir():
+            raise SettingsError(
+                f"{shortened(download)} looks like one student's folder: name the folder above it"
+            )
+        yield Item(download, (Claim(stem(download.name)),))
+        return
+    found = list(platform.items(place, listed(place), wanted.who))
+    if not found:
+        raise SettingsError(nothing_in(download, place, wanted.platform))
+    if platform is moodle and wanted.participants:
+        found = list(moodle.with_participants(found, dict(wanted.participants), wanted.zone))
+    done.nobodys += nobodys(place, {item.path for item in found}, platform)
+    yield from found
+
+
+def nothing_in(download: Path, place: Path, platform: str) -> str:
+    name, other = shortened(download), looks_like(place)
+    if other and other != platform:
+        return resemblance(name, other)
+    return f"{name} has no submissions with the names that {platform} uses"
+
+
+def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[str]:
+    """Return the names of files and folders of no student that may be somebody's work."""
+    if platform is gradescope and taken == {place}:
+        return []
+    known = {*taken, *(path.parent for path in taken)}
+    left = [Path(entry.path) for entry in listed(place) if Path(entry.path) not in known]
+    folders = [path for path in left if path.is_dir() and not path.is_symlink()]
+    return [*strays(left), *(printable(path.name, 80) for path in folders)]
+
+
+def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool = False) -> Path:
+    """Unpack a class that came as one zip. The folder keeps its name, which may name the lesson."""
+    if kind_of(archive.name) != Kind.ARCHIVE:
+        raise SettingsError(
+            f"{archive} is neither a folder nor an archive: name the platform's download"
+        )
+    new = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    home = new / stem(archive.name)
+    home.mkdir()
+    odd = archives.unpack(
+        archive,
+        archive.name,
+        home,
+        lambda path: not any(is_clutter(part) for part in path.parts if part != REPOSITORY),
+        archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
+        named_alone=lambda path: names_only or is_in_repository(path) or not is_read(path.name),
+    )
+    done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
+    return home
+
+
+def is_in_repository(path: PurePath) -> bool:
+    return REPOSITORY in path.parts
+
+
+def seems_from(download: Path) -> str | None:
+    """Return the platform whose naming a folder or a zip has."""
+    if download.is_dir():
+        return looks_like(download)
+    if kind_of(download.name) != Kind.ARCHIVE:
+        return None
+    with ExitStack() as stack:
+        return looks_like(unpacked(download, stack, Collected(), names_only=True))
+
+
+def is_read(name: str) -> bool:
+    """Return whether a file is unpacked. The checkpoints of a class would fill a disk."""
+    return kind_of(name) in UNPACKED or name in (gradescope.EXPORT, gradescope.ALONE)
+
+
+# --- one owner ------------------------------------------------------------------------------------
+
+
+def rows_of(
+    owner: Owned, home: Path, wanted: Wanted, opened: Opened, before: merge.Rows, done: Collected
+) -> Iterator[Row]:
+    """Write the folders of all lessons of an owner, and yield their rows."""
+    pieces, by_lesson = list[Piece](), dict[str, list[Doubt]]()
+    found: list[Doubt] = []
+    for item in owner.items:
+        mine, odd = opened.pieces_of(item)
+        stamped = wanted.platform == "folders"  # else the platform knows the time, or nobody
+        pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
+        found += odd
+    if wanted.lesson:
+        lessons = {wanted.lesson: pieces}
+    else:
+        lessons, contradictions = sort_out(pieces, wanted.ids)
+        for lesson, doubt in contradictions:
+            by_lesson.setdefault(lesson, []).append(doubt)
+    worked_on = {lesson for lesson, mine in lessons.items() if any(map(counts, mine))}
+    first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
+    for doubt in found:
+        lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
+        by_lesson.setdefault(lesson or first, []).append(doubt)
+    # A lesson that was never worked on counts only where there is nothing else to look at.
+    chosen = worked_on | by_lesson.keys() or lessons.keys()
+    for lesson in sorted(chosen) or [lesson_meant(owner, wanted)]:
+        files, about = lessons.get(lesson, []), by_lesson.get(lesson, [])
+        row, named_files = row_of(owner, lesson, files, about, wanted)
+        earlier = before.get(row.folder)
+        if wanted.latest and earlier and is_later(earlier, row):
+            done.kept.append(row.folder)
+            continue
+        unread = write_folder(home / row.folder, named_files)
+        yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
+
+
+def counts(piece: Piece) -> bool:
+    return piece.kind in WORK or piece.kind == Kind.REPORT
+
+
+def is_later(one: Row, other: Row) -> bool:
+    times = seconds_of(one.submitted), seconds_of(other.submitted)
+    return None not in times and (times[0] or 0) > (times[1] or 0)
+
+
+def lesson_meant(owner: Owned, wanted: Wanted) -> str:
+    """Return the lesson of a submission with nothing in it, as the platform says it."""
+    return named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
+
+
+def row_of(
+    owner: Owned, lesson: str, pieces: Sequence[Piece], about: Iterable[Doubt], wanted: Wanted
+) -> tuple[Row, dict[str, Path]]:
+    """Return the row of one lesson, and its files by their names in the lesson's folder."""
+    found = [*owner.doubts, *about]
+    if wanted.latest:
+        pieces, odd = attempts.keep_latest(pieces)
+        found += odd
+    time, odd = attempts.submitted(pieces)
+    found += odd
+    if time and moment_of(time) is None:
+        found.append(Doubt(FindingCode.TIME_UNREAD, "", time))
+        time = ""
+    files, odd = named(pieces)
+    found += odd
+    if not any(kind_of(PurePath(name).name) in WORK for name in files) and not found:
+        others = [str(piece.name) for piece in pieces[:3]]
+        what = f"only {', '.join(others)}" if others else "no file"
+        found.append(Doubt(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
+
+    items = [piece.item for piece in pieces] or owner.items
+    row = Row(
+        f"{owner.folder}/{lesson or UNKNOWN}",
+        AND.join(owner.students),
+        owner.group,
+        lesson,
+        time,
+        "yes" if any(item.late for item in items) else "",
+        wanted.platform,
+        doubts.written(list(dict.fromkeys(found))),
+    )
+    return row, files
+
+
+def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
+    """Return the files by their names in the lesson's folder. A copy counts once."""
+    mine = [piece for piece in pieces if piece.kind in COPIED]
+    several = len({piece.item.download for piece in mine}) > 1
+    files = LessonFiles(None)
+    for piece in mine:
+        whole = PurePath(piece.item.download, piece.name) if several else piece.name
+        files.add(Found(piece.path, whole, piece.kind))
+    kinds = (files.outputs, files.answers, files.reports, files.programs)
+    for kind in kinds[:3]:
+        count_copies_once(kind)
+    places = lesson_folders([*files.outputs.values(), *files.answers.values()])
+    shorten_names(files)
+    result: dict[str, Path] = {}
+    for path, name in (both for kind in kinds for both in kind.items()):
+        result[unused(name, result)] = path
+    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(places)))
+    return result, [doubt] if len(places) > 1 else []
+
+
+def lesson_folders(names: Iterable[str]) -> list[str]:
+    """Return the folders and packages named after the lesson that files are in."""
+    places = set()
+    for name in names:
+        folders = PurePath(name).parts[:-1]
+        depth = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
+        if depth:
+            places.add("/".join(folders[:depth]))
+    return sorted(places)
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    path = PurePath(name)
+    number = 1
+    while name in taken:
+        number += 1
+        name = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
+    return name

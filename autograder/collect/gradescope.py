@@ -1,0 +1,104 @@
+"""Gradescope's *Export Submissions*, or the one folder that its autograder is given.
+
+assignment_77_export/submission_9001/… beside submission_metadata.yml
+/autograder/submission/… beside submission_metadata.json
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import yaml
+
+from autograder.collect.download import Entry, Item
+from autograder.settings.claims import Claim, WhoIs
+from autograder.submissions.regular_files import open_regular
+
+EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
+NAME = re.compile(r"submission_\d{1,18}\Z")
+# Lines as Ruby writes them. Read line by line, nothing in the file can ask for more than its size.
+FOLDER = re.compile(r"(submission_\d{1,18}):\s*\Z")
+FIELD = re.compile(r"  :(\w+):(?: &\d+)?(?: (.{1,300}))?\Z")
+PERSON = re.compile(r"  (- |  ):(name|sid|email):(?: &\d+)? (.{1,300})\Z")
+LARGEST = 32 << 20  # bytes
+
+
+@dataclass(slots=True)
+class Metadata:
+    people: list[dict[str, str]] = field(default_factory=list)
+    created: str = ""
+
+
+def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
+    return any(entry.name == EXPORT for entry in entries) or (place.parent / ALONE).is_file()
+
+
+def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
+    if (place.parent / ALONE).is_file():
+        yield Item(place, (Claim(student_alone(place.parent / ALONE)),))
+        return
+    told = read_export(place / EXPORT)
+    for entry in entries:
+        if NAME.match(entry.name):
+            about = told.get(entry.name, Metadata())
+            claims = tuple(map(submitter, about.people)) or (Claim(entry.name),)
+            yield Item(Path(entry.path), claims, submitted=about.created)
+
+
+def student_alone(metadata: Path) -> str:
+    try:
+        with open_regular(metadata) as file:
+            users = json.load(file)["users"]
+        return str(users[0].get("email") or users[0].get("name") or users[0]["id"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return "submission"
+
+
+def read_export(path: Path) -> dict[str, Metadata]:
+    """Return submitters and times by folder. What cannot be read says nothing."""
+    try:
+        with open_regular(path) as file:
+            lines = file.read(LARGEST).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    found: dict[str, Metadata] = {}
+    about, inside = Metadata(), ""
+    for line in lines:
+        if folder := FOLDER.match(line):
+            about, inside = found.setdefault(folder[1], Metadata()), ""
+        elif match := FIELD.match(line):
+            inside = match[1]
+            if inside == "created_at":
+                about.created = plain_time(match[2] or "")
+        elif inside == "submitters" and (match := PERSON.match(line)):
+            if match[1] == "- ":
+                about.people.append({})
+            if about.people:
+                about.people[-1][match[2]] = plain_text(match[3])
+    return found
+
+
+def submitter(about: dict[str, str]) -> Claim:
+    name, sid, email = (about.get(key, "") for key in ("name", "sid", "email"))
+    ids = (("email", email), ("sis_id", sid), ("login", sid), ("sis_login", sid))
+    return Claim(email or name or sid or "submission", name, tuple(one for one in ids if one[1]))
+
+
+def plain_text(text: str) -> str:
+    """Return a name or number as it is written; nothing, if it is a list, an alias or empty."""
+    try:
+        value = yaml.load(text, yaml.BaseLoader)
+    except yaml.YAMLError:
+        return ""
+    return value.strip() if isinstance(value, str) and value not in ("~", "null") else ""
+
+
+def plain_time(text: str) -> str:
+    try:
+        time = yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):  # a 31st of February
+        return ""
+    return time.isoformat(" ") if isinstance(time, datetime) else ""

@@ -1,0 +1,96 @@
+"""Who works together: one submission counts for all members of a group."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.collect.owners import folder_name
+from autograder.errors import SettingsError
+from autograder.safe_text import shortened
+from autograder.settings.claims import Claim, WhoIs
+from autograder.settings.read_policy import student_meant
+from autograder.strict_csv import read_csv
+from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.manifest import AND, Row
+from autograder.submissions.moments import seconds_of
+
+EVERY = ""  # of a group that works together in all lessons
+Groups = Mapping[tuple[str, str], tuple[str, ...]]  # group and lesson -> students
+
+
+def read_groups(
+    path: Path | None, who: WhoIs, roster: Collection[str], lessons: Collection[str]
+) -> Groups:
+    """Read group,student and, for groups that change, lesson."""
+    found: dict[tuple[str, str], list[str]] = {}
+    taken: dict[tuple[str, str], str] = {}
+    for where, row in read_csv(path, ["group", "student"], ["lesson"]):
+        known = who(Claim(row["student"]))
+        student = student_meant(known, row["student"], where)
+        if roster and not known.students:
+            raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
+        lesson = lesson_named(row.get("lesson", ""), lessons, where)
+        for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
+            if (student, other) in taken and (lesson is EVERY or other in (lesson, EVERY)):
+                raise SettingsError(
+                    f"{where}: {shortened(student)} is in two groups, first in "
+                    f"{taken[student, other]}: remove one of the rows"
+                )
+        taken[student, lesson] = where
+        found.setdefault((row["group"], lesson), []).append(student)
+    return {key: tuple(sorted(students)) for key, students in found.items()}
+
+
+def lesson_named(text: str, lessons: Collection[str], where: str) -> str:
+    if not text:
+        return EVERY
+    name = lesson_among(text, lessons)
+    if name is None:
+        there = ", ".join(sorted(lessons))
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {there}")
+    return name
+
+
+def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
+    """Return the members of each group, over all lessons."""
+    found: dict[str, set[str]] = {}
+    for (name, _), students in groups.items():
+        found.setdefault(name, set()).update(students)
+    return {name: tuple(sorted(students)) for name, students in found.items()}
+
+
+def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> list[Row]:
+    """Add the members who submitted nothing to the last submission of their group. `empty` are the
+    folders in which nothing can be graded."""
+    left = {row.folder: row for row in map(alone, rows)}
+    for lesson in sorted({row.lesson for row in left.values() if row.lesson}):
+        for (group, only), members in sorted(groups.items()):
+            if only in (EVERY, lesson):
+                share(left, group, lesson, members, empty)
+    return list(left.values())
+
+
+def alone(row: Row) -> Row:
+    """Return the row as it was before a group was added."""
+    home = row.folder.partition("/")[0]
+    own = [student for student in row.owners if folder_name(student) == home]
+
+    return replace(row, students=AND.join(own), group="") if row.group and own else row
+
+
+def share(
+    rows: dict[str, Row], group: str, lesson: str, members: Collection[str], empty: Collection[str]
+) -> None:
+    mine = [
+        row
+        for row in rows.values()
+        if row.lesson == lesson and not {*members}.isdisjoint(row.owners)
+    ]
+    full = [row for row in mine if row.folder not in empty]
+    if not full:
+        return
+    having = {student for row in full for student in row.owners}
+    last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder))
+    for row in mine:
+        students = row.owners if row is not last else (*row.owners, *sorted({*members} - having))
+        rows[row.folder] = replace(row, students=AND.join(students), group=group)

@@ -1,0 +1,196 @@
+"""Which lesson each file is of.
+
+A folder named as the course names it is taken at its word. Else the run record says it; files
+without a record go with the outputs beside them, answers with the questions that they answer; last,
+a number in a folder's name may say it (`hw07`).
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from autograder.codes import FindingCode
+from autograder.collect.pieces import Piece
+from autograder.reading import lines
+from autograder.safe_text import shortened
+from autograder.submissions import output_names
+from autograder.submissions.answers import read_answers
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import Kind, stem
+from autograder.submissions.lesson_names import (
+    claims_lesson,
+    folder_lesson,
+    hinted_lesson,
+    lesson_of,
+)
+from autograder.submissions.regular_files import open_regular
+
+HEADER, NEAR = b'"header"', 300  # and how many bytes behind it the lesson stands at most
+LESSON = re.compile(rb'"lesson": ?"([\w-]{1,40})"')
+
+# A download, and a folder in it: what is in another download is beside nothing in this one.
+Spot = tuple[str, PurePath]
+Ids = Mapping[str, Collection[str]]  # lesson -> the names of its questions
+Lessons = dict[str, list[Piece]]  # "": not known
+
+
+def named_lesson(name: PurePath, ids: Ids) -> str:
+    """Return the lesson that a folder or an archive around a file is named after."""
+    parts = [*name.parts[:-1], name.name if stem(name.name) != name.name else ""]
+    found = (folder_lesson(stem(part), ids) for part in parts)
+    return next(filter(None, found), "")
+
+
+def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str, Doubt]]]:
+    """Return the files by their lessons, and doubts with their lesson. One file may be of several
+    lessons."""
+    work = Sorted(ids)
+    loose = []
+    for piece in pieces:
+        if lesson := named_lesson(piece.name, ids):
+            work.give(piece, [lesson])
+        else:
+            loose.append(piece)
+    of_outputs = recorded_lessons([one for one in loose if one.kind == Kind.OUTPUT], ids)
+    for piece, recorded in of_outputs.items():
+        for spot in spots_of(piece):
+            work.by_spot.setdefault(spot, set()).update(recorded)
+    order = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)
+    for piece in sorted(loose, key=lambda piece: order.index(piece.kind)):
+        lessons = lessons_for(piece, work, of_outputs)
+        if lessons or piece.kind != Kind.TIMESTAMP:
+            work.give(piece, sorted(lessons) or work.home(piece))
+    return work.lessons, list(contradictions(of_outputs, ids))
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The files that have a lesson already."""
+
+    ids: Ids
+    lessons: Lessons = field(default_factory=dict)
+    by_spot: dict[Spot, set[str]] = field(default_factory=dict)  # of recorded outputs in it
+
+    def give(self, piece: Piece, lessons: Iterable[str]) -> None:
+        for lesson in lessons:
+            self.lessons.setdefault(lesson, []).append(piece)
+
+    def home(self, piece: Piece) -> list[str]:
+        """What no lesson is found for goes with the first one, unless it is an output."""
+        known = sorted(filter(None, self.lessons))
+        if len(self.ids) == 1:
+            return [*self.ids]
+        return known[:1] if known and piece.kind != Kind.OUTPUT else [""]
+
+    def without_time(self) -> set[str]:
+        """Return the lessons in whose folders no file gives a time."""
+        return {
+            lesson
+            for lesson, pieces in self.lessons.items()
+            if lesson and all(piece.kind != Kind.TIMESTAMP for piece in pieces)
+        }
+
+    def near(self, piece: Piece, most: int = 100) -> set[str]:
+        """Return the lessons of the outputs nearest to a file, beside it or else further up; none,
+        if these are too many."""
+        spots = spots_of(piece)
+        found = next((self.by_spot[spot] for spot in spots if spot in self.by_spot), set())
+        return found if len(found) <= most else set()
+
+
+def spots_of(piece: Piece) -> list[Spot]:
+    """Return the folders that a file is in, from the inside outwards."""
+    return [(piece.item.download, place) for place in piece.name.parents]
+
+
+def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]) -> set[str]:
+    match piece.kind:
+        case Kind.OUTPUT:
+            hinted = {one for one in hints(piece) if one in work.ids}
+            return of_outputs.get(piece) or work.near(piece, 1) or hinted
+        case Kind.ANSWERS:
+            return of_answers(piece, work)
+        case Kind.REPORT:
+            return work.near(piece) or hints(piece)
+        case Kind.PROGRAM:
+            return work.near(piece) or set(filter(None, work.lessons))
+        case Kind.TIMESTAMP:
+            return work.near(piece) or work.without_time()
+    return set()
+
+
+# --- each kind ----------------------------------------------------------------------------------
+
+
+def recorded_lessons(outputs: Sequence[Piece], ids: Ids) -> dict[Piece, set[str]]:
+    """Return the lessons that records name; a job's error output goes with its output."""
+    jobs: dict[tuple[str, PurePath, str], list[Piece]] = {}
+    for piece in outputs:
+        shared = output_names.read(piece.name.name).shared
+        jobs.setdefault((piece.item.download, piece.name.parent, shared), []).append(piece)
+    found: dict[Piece, set[str]] = {}
+    for pieces in jobs.values():
+        named = {lesson for piece in pieces for lesson in lessons_recorded(piece.path)}
+        if named and named <= ids.keys():
+            found |= dict.fromkeys(pieces, named)
+    return found
+
+
+def lessons_recorded(path: Path) -> set[str]:
+    found: set[str] = set()
+    try:
+        with open_regular(path) as file:
+            for block in lines.blocks(file):
+                at = block.data.find(HEADER)
+                while at >= 0:
+                    end = block.data.find(b"\n", at)
+                    end = len(block.data) if end < 0 else end
+                    # A terminal may have broken the line.
+                    header = block.data[at : max(end, at + NEAR)].replace(b"\n", b"")
+                    if match := LESSON.search(header):
+                        found.add(match[1].decode("utf-8", "replace"))
+                    at = block.data.find(HEADER, end)
+    except OSError:
+        pass  # whoever reads it will say so
+    return found
+
+
+def hints(piece: Piece) -> set[str]:
+    """Return the number in the nearest folder's name that has one; else the platform's lesson."""
+    for part in reversed(piece.name.parts[:-1]):
+        if hint := hinted_lesson(stem(part)):
+            return {hint}
+    lesson = piece.item.lesson
+    hint = lesson_of(lesson) or hinted_lesson(lesson) or lesson
+    return {hint} if hint else set()
+
+
+def of_answers(piece: Piece, work: Sorted) -> set[str]:
+    """Return the lessons whose questions are answered; of several, those whose outputs are near."""
+    ids, near = work.ids, work.near(piece)
+    if len(near) == 1:
+        return near
+    every_id = {id_ for one in ids.values() for id_ in one}
+    written, _ = read_answers(piece.path, str(piece.name), every_id)
+    mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
+    # An id may be asked in several lessons: one of whose questions another has all is not meant.
+    asked = {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
+    if near:
+        return asked & near or asked or near
+    if len(asked) > 1:
+        asked = asked & work.lessons.keys() or asked
+    hinted = {one for one in hints(piece) if one in ids}
+    return hinted & asked or asked or hinted
+
+
+def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:
+    """A folder's name says one lesson and the record another, which counts. Numbers of homework may
+    be the course's own, so they are no contradiction."""
+    for piece, lessons in of_outputs.items():
+        for part in piece.name.parts[:-1]:
+            hint = hinted_lesson(stem(part))
+            if hint in ids and hint not in lessons and claims_lesson(part):
+                detail = f"outputs of lesson {', '.join(sorted(lessons))}, and as that they count"
+                doubt = Doubt(FindingCode.FOLDER_OF_OTHER_LESSON, shortened(piece.name), detail)
+                yield min(lessons), doubt

@@ -1,0 +1,53 @@
+"""manifest.csv after collecting again: the instructor's edits stay, everything else is new.
+
+A hidden copy holds what was collected last. A cell that differs from it was edited.
+"""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from autograder.submissions import doubts, manifest
+from autograder.submissions.manifest import Row, doubts_in
+from autograder.writing import write_if_new
+
+COPY = ".collected.csv"
+Rows = dict[str, Row]
+
+
+def collected_before(home: Path) -> Rows:
+    return manifest.read(home / COPY) or {}
+
+
+def write(home: Path, collected: Rows) -> Rows:
+    """Write the manifest and the hidden copy; return the manifest's rows."""
+    before = collected_before(home)
+    edited = manifest.read(home / manifest.NAME)
+    rows = merged(before, before if edited is None else edited, collected)
+    write_if_new(home / manifest.NAME, manifest.written(rows.values()))
+    write_if_new(home / COPY, manifest.written(collected.values()))
+    return rows
+
+
+def merged(before: Rows, edited: Rows, collected: Rows) -> Rows:
+    rows = dict(edited)
+    for folder, new in collected.items():
+        old, mine = before.get(folder), edited.get(folder)
+        if old and mine:
+            rows[folder] = with_edits(old, mine, new)
+        elif mine:  # written by hand
+            by_hand = {name: cell for name, cell in asdict(mine).items() if cell}
+            rows[folder] = replace(new, **by_hand)
+        else:
+            rows[folder] = new
+    return rows
+
+
+def with_edits(old: Row, mine: Row, new: Row) -> Row:
+    cells = asdict(mine)
+    edited = {name: cells[name] for name, cell in asdict(old).items() if cell != cells[name]}
+    if "doubts" in edited:  # what was settled stays settled, and what is new is new
+        settled = {*doubts_in(old)} - {*doubts_in(mine)}
+        added = [one for one in doubts_in(mine) if one not in doubts_in(old)]
+        left = [one for one in doubts_in(new) if one not in settled]
+        edited["doubts"] = doubts.written([*left, *added])
+    return replace(new, **edited)

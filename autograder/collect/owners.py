@@ -1,0 +1,88 @@
+"""Whose each item of a download is: students of the roster, or whom the platform names."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from autograder.codes import FindingCode
+from autograder.collect.download import Item
+from autograder.safe_text import printable
+from autograder.settings.claims import Known, WhoIs, one_spelling
+from autograder.submissions.doubts import Doubt
+
+LONGEST_FOLDER = 100
+
+
+@dataclass(slots=True)
+class Owned:
+    """All that was submitted in one name."""
+
+    folder: str  # below the class
+    students: tuple[str, ...]  # none where it is not clear who is meant
+    group: str = ""
+    items: list[Item] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+
+
+def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
+    """Return the items by their owners, sorted by folder."""
+    found: dict[str, Owned] = {}
+    for item in items:
+        students, group, doubts = whose(item, who)
+        name = group or (students[0] if len(students) == 1 else "+".join(students))
+        name = folder_name(name or item.claims[0].spelt)
+        if name in found and found[name].students != students:
+            name = folder_name(f"{name} {'+'.join(students)}")
+        one = found.setdefault(name, Owned(name, students, group))
+        one.items.append(item)
+        one.doubts += [doubt for doubt in doubts if doubt not in one.doubts]
+    for one in found.values():
+        one.doubts += two_folders(one)
+    return sorted(found.values(), key=lambda one: one.folder)
+
+
+def whose(item: Item, who: WhoIs) -> tuple[tuple[str, ...], str, list[Doubt]]:
+    """Return the students, their group, and what is not certain about them."""
+    known = [who(claim) for claim in item.claims]
+    students: set[str] = set()
+    for claim, found in zip(item.claims, known, strict=True):
+        if not found.may_be:
+            students |= {printable(one_spelling(n)) for n in found.students or (claim.spelt,)}
+    together = len(item.claims) == 1 and len(known[0].students) > 1
+    group = printable(one_spelling(item.claims[0].spelt)) if together else ""
+    return tuple(sorted(students)), group, list(doubts_of(item, known))
+
+
+def doubts_of(item: Item, known: Iterable[Known]) -> Iterable[Doubt]:
+    for found in known:
+        if found.doubt:
+            yield Doubt(FindingCode.OWNER_UNCERTAIN, item.path.name, found.doubt)
+        if found.may_be:
+            names = " or ".join(found.may_be)
+            advice = "; --worksheet tells them apart" if is_of_moodle(item) else ""
+            yield Doubt(
+                FindingCode.OWNER_UNCERTAIN, item.path.name, f"it may be from {names}{advice}"
+            )
+
+
+def is_of_moodle(item: Item) -> bool:
+    return any(not claim.lasting for claim in item.claims)
+
+
+def two_folders(one: Owned) -> list[Doubt]:
+    """Folders and archives by hand, differently named and taken as one student's."""
+    plain: Mapping[str, Item] = {
+        one_spelling(item.claims[0].spelt): item
+        for item in one.items
+        if not item.called and not item.label and not item.claims[0].ids
+    }
+    if len(plain) < 2:
+        return []
+    detail = f"{' and '.join(sorted(plain))} were both matched with {one.folder}"
+    return [Doubt(FindingCode.OWNER_UNCERTAIN, "", detail)]
+
+
+def folder_name(name: str) -> str:
+    """Return a name near to the student's that a folder of any system can have."""
+    safe = printable(name, LONGEST_FOLDER)
+    safe = "".join("_" if character in '/\\:*?"<>|' else character for character in safe)
+    return safe.strip(" .") or "student"

@@ -1,0 +1,78 @@
+"""The files of what somebody submitted, with archives opened."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+
+from autograder.codes import FindingCode
+from autograder.collect import archives
+from autograder.collect.download import Item
+from autograder.safe_text import shortened
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import COPIED, Kind, kind_of
+from autograder.submissions.walk import Found, Walk
+
+UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
+UNREAD = {
+    Kind.UNREAD_ANSWERS: FindingCode.ANSWERS_NOT_TEXT,
+    Kind.UNOPENED_ARCHIVE: FindingCode.ARCHIVE_KIND,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One file."""
+
+    path: Path
+    name: PurePath  # as the student knows it, below the archive that it was in
+    kind: Kind
+    item: Item
+
+    @property
+    def time(self) -> float:
+        return self.path.lstat().st_mtime
+
+
+class Opened:
+    """Opens archives into temporary folders, which `stack` removes."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+
+    def pieces_of(self, item: Item) -> tuple[list[Piece], list[Doubt]]:
+        walk = Walk()
+        name = PurePath(item.label)
+        if not item.path.is_dir():
+            name /= item.called or item.path.name
+        pieces = list(self.opened(item, walk, walk.files(item.path, name)))
+        for piece in pieces:
+            if code := UNREAD.get(piece.kind):
+                walk.doubts.append(Doubt(code, shortened(piece.name)))
+        return [piece for piece in pieces if piece.kind not in UNREAD], walk.doubts
+
+    def opened(self, item: Item, walk: Walk, found: Iterator[Found]) -> Iterator[Piece]:
+        for path, name, kind in found:
+            if kind != Kind.ARCHIVE:
+                yield Piece(path, name, kind, item)
+                continue
+            target = self.unpacked(path, name, walk)
+            for inner in walk.files(target, name):
+                if inner.kind == Kind.ARCHIVE:
+                    doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
+                    walk.doubts.append(doubt)
+                else:
+                    yield Piece(*inner, item)
+
+    def unpacked(self, archive: Path, name: PurePath, walk: Walk) -> Path:
+        """Return the folder with the files that are read, or whose names say something."""
+        target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
+        walk.doubts += archives.unpack(
+            archive,
+            shortened(name),
+            target,
+            lambda path: kind_of(path.name) != Kind.CLUTTER,
+            named_alone=lambda path: kind_of(path.name) not in UNPACKED,
+        )
+        return target

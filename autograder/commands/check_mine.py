@@ -1,0 +1,76 @@
+"""`autograder check-mine`: a student's own folder, before it is submitted."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.self_grade import grade_yourself, own_files
+from autograder.commands.options import FILE, THERE
+from autograder.report import self_report
+from autograder.safe_text import shortened
+from autograder.settings import rubric
+from autograder.settings.calibration import read_calibration
+from autograder.settings.released import load_released
+from autograder.settings.rubric_schema import Profile
+from autograder.submissions.kinds import is_package
+from autograder.submissions.regular_files import why as reason_of
+
+
+@click.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--lesson", help="The lesson, if the folder is not named after it.")
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "full"]),
+    help="Which thresholds. Default: those for the size of your runs.",
+)
+@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
+@click.option("--released", type=THERE, help="The released programs, NN.json.")
+@click.option("--calibration", type=FILE, help="What `autograder calibrate` wrote for the site.")
+def check_mine_command(
+    folders: tuple[Path, ...],
+    lesson: str | None,
+    profile: Profile | None,
+    rubrics: Path,
+    released: Path | None,
+    calibration: Path | None,
+) -> None:
+    """Grade your own FOLDERS (default: this one) before you submit them.
+
+    Shows the points that your outputs already earn, what is missing, and what only your instructor
+    can decide. Writes nothing and opens no archive.
+
+    Exit code 0: your outputs earn every point that they can; 1: some are missing; 2: usage.
+    """
+    for place in folders:
+        if is_package(place.name) and place.is_file():
+            raise click.UsageError(f"{place} is an archive. Name the folder that it was made from.")
+    settings = own_settings(rubrics, released, calibration)
+    try:
+        for place in folders:
+            if not place.exists():
+                raise click.UsageError(f"{place} does not exist. Name the folder of your lesson.")
+        files = own_files(folders or [Path()], lesson, settings)
+    except OSError as error:
+        name = shortened(str(error.filename))
+        raise click.UsageError(f"{name} cannot be read: {reason_of(error)}") from None
+    grades = [grade_yourself(one, settings, profile) for one in files]
+    click.echo(self_report.text(grades, profile is not None), nl=False)
+    sys.exit(0 if all(one.complete for one in grades) else 1)
+
+
+def own_settings(
+    rubrics: Path = rubric.FOLDER, released: Path | None = None, calibration: Path | None = None
+) -> ClassSettings:
+    """Return what the students' edition has too: rubrics, and the programs as released."""
+    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
+    known = read_calibration(calibration)
+    programs = released or rubrics / "released"
+    return ClassSettings(
+        rubrics=loaded,
+        expected={},
+        released={n: load_released(programs / f"{n}.json") for n in loaded},
+        references=known.references,
+    )

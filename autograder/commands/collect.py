@@ -1,0 +1,156 @@
+"""`autograder collect`: a platform's download becomes a class that can be graded."""
+
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from autograder.collect import groups, moodle, times
+from autograder.collect.collect import Collected, Wanted, collect, seems_from
+from autograder.collect.platforms import PLATFORMS, resemblance
+from autograder.commands.options import FILE, FOLDER, THERE
+from autograder.safe_text import printable, shortened
+from autograder.settings import rubric
+from autograder.settings.claims import nobody
+from autograder.settings.known_as import who_is
+from autograder.settings.roster import Person, read_roster
+from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.manifest import NAME
+from autograder.wording import counted, enumerated
+
+
+@dataclass(frozen=True, slots=True)
+class CollectOptions:
+    """The options of the command, under the names that click gives them."""
+
+    downloads: tuple[Path, ...]
+    platform: str | None
+    into: Path
+    lesson: str | None
+    latest: bool
+    roster: Path | None
+    groups: Path | None
+    times: Path | None
+    worksheet: tuple[Path, ...]
+    timezone: str | None
+    rubrics: Path
+
+
+@click.command()
+@click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
+@click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
+@click.option("--lesson", help="The lesson of all files. Default: found for each file.")
+@click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
+@click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
+@click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
+@click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
+@click.option(
+    "--worksheet",
+    type=FILE,
+    multiple=True,
+    help="Moodle's grading worksheet, with addresses and times of submission.",
+)
+@click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
+@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
+def collect_command(**given: Any) -> None:
+    """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
+
+    CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
+    when you collect again, and `autograder grade CLASS` follows them.
+
+    Exit code 0: collected; 1: collected, but some rows have doubts; 2: usage, nothing collected.
+    """
+    options = CollectOptions(**given)
+    if options.platform is None:
+        raise click.UsageError(without_platform(options.downloads[0]))
+    check_apart(options.downloads, options.into)
+    people = read_roster(options.roster)
+    done = collect(options.downloads, options.into, wanted_by(options, options.platform, people))
+    for line in report(done, options.into, people):
+        click.echo(line)
+    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
+
+
+def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
+    """Read all files before anything is collected."""
+    asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
+    alone = who_is(people, {})
+    together = groups.read_groups(options.groups, alone, people, asked)
+    known = who_is(people, groups.by_name(together)) if people or together else nobody
+    return Wanted(
+        platform,
+        {name: one.answers.keys() for name, one in asked.items()},
+        known,
+        lesson_named(options.lesson, asked),
+        options.latest,
+        moodle.read_worksheets(options.worksheet),
+        zone_named(options.timezone),
+        together,
+        times.read_times(options.times, alone, asked),
+    )
+
+
+def without_platform(download: Path) -> str:
+    name = shortened(download)
+    if found := seems_from(download):
+        return resemblance(name, found)
+    return f"{name} does not look like a platform's download. Give --from {'|'.join(PLATFORMS)}"
+
+
+def check_apart(downloads: Sequence[Path], into: Path) -> None:
+    home = into.resolve()
+    for download in downloads:
+        place = download.resolve()
+        if home.is_relative_to(place) or place.is_relative_to(home):
+            raise click.UsageError(
+                f"--into {into} is inside {download} or contains it: choose another folder"
+            )
+
+
+def lesson_named(text: str | None, lessons: Collection[str]) -> str:
+    if text is None:
+        return ""
+    if found := lesson_among(text, lessons):
+        return found
+    raise click.UsageError(
+        f"there is no rubric for lesson {text!r}. Lessons: {', '.join(sorted(lessons))}"
+    )
+
+
+def zone_named(name: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.UsageError(
+            f"unknown timezone {name!r}: use a name like Europe/Berlin"
+        ) from None
+
+
+def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
+    students = {student for row in done.new for student in row.owners}
+    submissions = counted(len(done.new), "submission")
+    lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
+    doubtful = [row.folder for row in done.rows.values() if row.doubts]
+    if doubtful:
+        lines.append(f"To check in {into / NAME}: {some(doubtful)}")
+    if done.kept:
+        lines.append(f"Kept, because the attempt in the class is later: {some(done.kept)}")
+    if nobody_of := [row.folder for row in done.rows.values() if not row.owners]:
+        lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")
+    if done.nobodys:
+        lines.append(f"Files that belong to nobody: {some(done.nobodys)}")
+    everybody = {student for row in done.rows.values() for student in row.owners}
+    if people and (absent := sorted(people.keys() - everybody)):
+        lines.append(f"Nothing submitted by: {some(absent)}")
+    if people and (strange := sorted(everybody - people.keys())):
+        lines.append(f"Not on the roster: {some(strange)}")
+    return lines
+
+
+def some(names: Sequence[str]) -> str:
+    return enumerated([printable(name, 80) for name in names])

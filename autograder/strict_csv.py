@@ -1,0 +1,111 @@
+"""Read CSV for the roster and the instructor's other tables: rows with their place in the file.
+
+A typo must not change a grade silently. A misspelt column, a comma without quotes or an unclosed
+quotation mark is an error with its line.
+"""
+
+import csv
+import difflib
+import io
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from autograder.errors import SettingsError
+from autograder.safe_text import shortened
+from autograder.wording import counted
+
+Row = tuple[str, dict[str, str]]  # file:line, and the cells by column name
+
+
+def read_csv(
+    path: Path | None,
+    needed: Sequence[str],
+    optional: Collection[str] | None = None,
+    empty: Collection[str] = (),
+) -> Iterator[Row]:
+    """Yield the rows. Columns may have any order and case; others only without `optional`.
+
+    Columns of `empty` are needed, but their cells may be empty.
+    """
+    if path is None:
+        return
+    lines = _lines(path)
+    where, cells = next(lines, (f"{path}:1", []))
+    header = [name.casefold() for name in cells]
+    _check_header(where, header, needed, optional)
+    for where, cells in lines:
+        if len(cells) > len(header):
+            raise SettingsError(
+                f"{where}: {counted(len(cells), 'cell')} where the header has {len(header)}; "
+                "a cell with a comma needs quotes"
+            )
+        row = dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=True))
+        for name in needed:
+            if not row.get(name) and name not in empty:
+                raise SettingsError(f"{where}: `{name}` is empty")
+        yield where, row
+
+
+def _check_header(
+    where: str, header: list[str], needed: Sequence[str], optional: Collection[str] | None
+) -> None:
+    known = [*needed, *(optional or ())]
+    for number, name in enumerate(header if optional is not None else (), start=1):
+        if not name:
+            raise SettingsError(f"{where}: column {number} has no name; remove it")
+        if name not in known:
+            near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
+            what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
+            raise SettingsError(f"{where}: there is no column `{shortened(name)}` here; {what}")
+    for name in needed:
+        if name not in header:
+            found = shortened(", ".join(header)) or "nothing"
+            raise SettingsError(f"{where}: there is no column `{name}`; found: {found}")
+    for name in known:
+        if header.count(name) > 1:
+            raise SettingsError(f"{where}: the column `{name}` appears twice")
+
+
+def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the cells of each line that has any, without empty ones at its end."""
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
+    while True:
+        # where it begins; a quoted cell may continue on the next line
+        where = f"{path}:{reader.line_num + 1}"
+        try:
+            cells = [_cell(text) for text in next(reader)]
+        except StopIteration:
+            return
+        except csv.Error:
+            raise SettingsError(
+                f'{where}: a quotation mark is open or has text after it; write "" for " in a cell'
+            ) from None
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield where, cells
+
+
+def _cell(text: str) -> str:
+    """Return the text in one line, with é as one character, however it was typed."""
+    return unicodedata.normalize("NFC", " ".join(text.split("\n")).replace("\r", "").strip())
+
+
+def separator(text: str) -> str:
+    """Return the separator of cells. Spreadsheets write `;` if `2,5` is a number."""
+    header = text.split("\n", 1)[0]
+    return max(",;\t", key=header.count)
+
+
+def read_text(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:  # UTF-16 is full of these
+        raise SettingsError(f"{path}: is not UTF-8: save it as CSV UTF-8")
+    return text

@@ -1,0 +1,269 @@
+"""The submissions of a class: CLASS/<student>/<lesson>/…, and manifest.csv if there is one.
+
+Folders without a row in the manifest are their students' by name. Several folders of one student
+for one lesson are one submission, with a word on it.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from unicodedata import normalize
+
+from autograder.codes import FindingCode
+from autograder.errors import SettingsError
+from autograder.safe_text import printable, shortened
+from autograder.submissions import manifest
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import (
+    TIMESTAMP,
+    WORK,
+    Kind,
+    is_clutter,
+    is_package,
+    kind_of,
+    stem,
+)
+from autograder.submissions.lesson_names import folder_lesson, lesson_among
+from autograder.submissions.regular_files import open_regular, why
+
+SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
+COURSES = re.compile(r"\d\d_[a-z]\w*\Z")
+Entry = os.DirEntry[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one or several students submitted for one lesson."""
+
+    folder: str  # as the manifest names it: ada/02
+    places: tuple[Path, ...]
+    students: tuple[str, ...]
+    lesson: str | None  # None: the outputs have to say which
+    partners: frozenset[str] = frozenset()  # of the same group, who may have submitted the same
+    submitted: str | None = None
+    late: bool = False  # the platform says so
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """The student or the group that the folder is named after."""
+        return self.folder.partition("/")[0]
+
+    def facts(self) -> list:
+        """Return all that its grade depends on, besides the files."""
+        places, *others = self.places, self.students, self.lesson, sorted(self.partners)
+        return [*map(str, places), *others, self.submitted, self.late, list(map(str, self.doubts))]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Students who are joined by common submissions, and all that they submitted."""
+
+    students: tuple[str, ...]
+    submissions: tuple[Submission, ...]
+
+    @property
+    def name(self) -> str:
+        return self.students[0]
+
+    def partners_of(self, student: str, lesson: str) -> tuple[str, ...]:
+        """Return who may have submitted the same as this student."""
+        found = {
+            partner
+            for one in self.submissions
+            if student in one.students and one.lesson in (None, lesson)
+            for partner in (*one.students, *one.partners)
+        }
+        return tuple(sorted(found - {student}))
+
+
+def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
+    """Return the submissions below a class's folder. Raises SettingsError."""
+    entries = listed(place)
+    rows = manifest.read(place / manifest.NAME)
+    if rows is None and are_lessons(entries, lessons):
+        raise SettingsError(
+            f"{shortened(place)} looks like one student's folder: name the folder of the class, "
+            "which is above it"
+        )
+    found = [from_row(place, row, lessons) for row in (rows or {}).values()]
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            found += without_row(entry, set(rows or ()), lessons)
+    return with_partners([one for one in joined(found) if one.students], rows or {})
+
+
+def listed(place: Path) -> list[Entry]:
+    try:
+        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+    except (OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else str(error)
+        raise SettingsError(
+            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: "
+            "CLASS/<student>/<lesson>/…"
+        ) from None
+    return [entry for entry in entries if not is_clutter(entry.name)]
+
+
+def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
+    """Return whether these are one student's: folders named as lessons, with outputs in them. In a
+    download `02` may be a student's number, and `02 Ben` one in a list."""
+    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    inside = (one for entry in folders for one in os.scandir(entry.path))
+    return (
+        bool(folders)
+        and all(one.name in lessons or COURSES.match(one.name) for one in folders)
+        and any(one.is_file() and kind_of(one.name) == Kind.OUTPUT for one in inside)
+    )
+
+
+def name_of(folder: str) -> str:
+    """Return a student's name: one line, é in one spelling on all systems."""
+    return printable(normalize("NFC", folder))
+
+
+# --- with a row in the manifest -----------------------------------------------------------------
+
+
+def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submission:
+    place = home / row.folder
+    if row.students and not place.is_dir():
+        raise SettingsError(
+            f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
+            "again, or remove the row"
+        )
+    lesson = (lesson_among(row.lesson, lessons) or row.lesson) if row.lesson else only(lessons)
+    return Submission(
+        row.folder,
+        (place,),
+        tuple(map(name_of, row.owners)),
+        lesson,
+        submitted=row.submitted or None,
+        late=bool(row.late),
+        doubts=tuple(manifest.doubts_in(row)),
+    )
+
+
+def only(lessons: Collection[str]) -> str | None:
+    """With one rubric, everything is of its lesson."""
+    return next(iter(lessons)) if len(lessons) == 1 else None
+
+
+def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) -> list[Submission]:
+    """Students of one group, who submitted apart, may have submitted the same."""
+    groups: dict[tuple[str, str | None], set[str]] = {}
+    for one in found:
+        if one.folder in rows and rows[one.folder].group:
+            key = rows[one.folder].group, one.lesson
+            groups.setdefault(key, set()).update(one.students)
+    return [
+        replace(one, partners=frozenset(groups[rows[one.folder].group, one.lesson]))
+        if one.folder in rows and rows[one.folder].group
+        else one
+        for one in found
+    ]
+
+
+# --- without a row ------------------------------------------------------------------------------
+
+
+def without_row(
+    student: Entry, rows: Collection[str], lessons: Collection[str]
+) -> Iterator[Submission]:
+    """Yield a submission for each lesson's folder, and one of all files in no lesson's folder."""
+    name = (name_of(student.name),)
+    try:
+        everything = listed(Path(student.path))
+    except SettingsError:  # whoever reads it says so
+        yield Submission(student.name, (Path(student.path),), name, only(lessons))
+        return
+    inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
+    named: list[Submission] = []
+    loose: list[Path] = []
+    for entry in inside:
+        path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
+        lesson = folder_lesson(stem(entry.name), lessons)
+        if lesson and (is_folder or is_package(entry.name)):
+            time, doubts = noted_time(path / TIMESTAMP) if is_folder else ("", ())
+            folder = f"{student.name}/{entry.name}"
+            named.append(
+                Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
+            )
+        elif holds_work(path):
+            loose.append(path)
+    worked_on = {one.lesson for one in named if holds_work(one.places[0])}
+    full = [one for one in named if one.lesson in worked_on]
+    # A lesson that was never worked on counts only where there is nothing else to look at.
+    yield from full or (() if loose else named)
+    if loose or not (named or len(inside) < len(everything)):
+        places = tuple(loose) or (Path(student.path),)
+        yield Submission(student.name, places, name, only(lessons))
+
+
+def holds_work(place: Path) -> bool:
+    if not place.is_dir():
+        return kind_of(place.name) in SHOWN
+    return any(kind_of(name) in SHOWN for _, _, names in os.walk(place) for name in names)
+
+
+def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...]]:
+    """Return the first line of nbgrader's file, which notes the time of submission."""
+    try:
+        with open_regular(path) as file:
+            return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]), ()
+    except FileNotFoundError:
+        return "", ()
+    except OSError as error:
+        return "", (Doubt(FindingCode.FILE_UNREADABLE, name, why(error)),)
+
+
+def joined(found: Iterable[Submission]) -> Iterator[Submission]:
+    """Several folders of the same students for one lesson are one submission."""
+    by_lesson: dict[tuple, list[Submission]] = {}
+    for one in found:
+        by_lesson.setdefault((one.students, one.lesson), []).append(one)
+    for same in by_lesson.values():
+        times = sorted((one.submitted for one in same if one.submitted), key=str)
+        yield replace(
+            same[0],
+            places=tuple(place for one in same for place in one.places),
+            submitted=times[-1] if times else None,
+            late=any(one.late for one in same),
+            doubts=tuple(doubt for one in same for doubt in one.doubts),
+        )
+
+
+def strays(paths: Iterable[Path]) -> list[str]:
+    """Name those that may be somebody's work, of paths that are in no student's folder."""
+    links = {path for path in paths if path.is_symlink()}
+    return [
+        f"{printable(path.name, 80)}{' (a link, which is not followed)' if path in links else ''}"
+        for path in paths
+        if path in links or (kind_of(path.name) in SHOWN and not path.is_dir())
+    ]
+
+
+# --- units --------------------------------------------------------------------------------------
+
+
+def units_of(submissions: Iterable[Submission]) -> list[Unit]:
+    """Return the units of grading, sorted by their first student."""
+    of_student: dict[str, list[Submission]] = {}
+    for one in submissions:
+        for student in one.students:
+            of_student.setdefault(student, []).append(one)
+    units, seen = [], set[str]()
+    for student in sorted(of_student):
+        if student in seen:
+            continue
+        members, waiting = set[str](), {student}
+        while waiting:
+            members.add(name := waiting.pop())
+            waiting |= {other for each in of_student[name] for other in each.students} - members
+        seen |= members
+        mine = dict.fromkeys(each for member in sorted(members) for each in of_student[member])
+        in_order = sorted(mine, key=lambda each: (each.lesson or "", each.folder))
+        units.append(Unit(tuple(sorted(members)), tuple(in_order)))
+    return units

@@ -1,0 +1,125 @@
+"""Doubts about a submission: what collecting or reading its files left open.
+
+A doubt is a code, a file and a detail. In manifest.csv it is `code: file: detail`; on a page it is
+the finding that TABLE describes.
+"""
+
+from pathlib import PurePath
+from typing import NamedTuple
+
+from autograder.codes import FindingCode
+from autograder.records import Where
+from autograder.safe_text import printable, shortened
+from autograder.submissions.kinds import is_package
+from autograder.verdict import PACKED, Finding, make_finding
+
+MOST = 20  # doubts of one submission
+SEPARATOR = " | "  # between the doubts in a cell
+
+
+class Doubt(NamedTuple):
+    code: FindingCode
+    file: str = ""  # as the student knows it
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(printable(one).replace("|", "/") for one in self).rstrip(": ")
+
+
+class Entry(NamedTuple):
+    """What a doubt's finding says besides its heading. `{name}` is the file's name, `{parent}` the
+    archive that it is in."""
+
+    expected: str
+    advice: str = ""
+    kind: str = "collect"
+
+
+OPENS = "a zip or tar that can be read to its end"
+UPLOAD = "`{name}`: upload it again"
+C = FindingCode
+# fmt: off
+TABLE: dict[FindingCode, Entry] = {
+    # Whose it is, and when it was submitted.
+    C.OWNER_UNCERTAIN: Entry(
+        "one student's number and name",
+        "instructor: find out who submitted it, and write the student into manifest.csv"),
+    C.MARKED_LATE: Entry(
+        "a time of submission",
+        "instructor: if late days cost points, write the time into manifest.csv"),
+    C.TIMES_DIFFER: Entry(
+        "one timestamp.txt", "instructor: if another time is right, write it into manifest.csv"),
+    C.TIME_UNREAD: Entry(
+        "a time like 2026-03-01T23:59+01:00", "instructor: write the time into manifest.csv"),
+    C.LATEST_COUNTS: Entry("one submission per lesson"),
+    C.SAME_TIME: Entry(
+        "submissions with different times",
+        "tell your instructor which one counts, or submit only that one"),
+    # Which lesson it is.
+    C.SEVERAL_FOLDERS: Entry(
+        "one folder per lesson",
+        "keep only what should count; instructor: `collect --latest` takes the last submission"),
+    C.FOLDER_OF_OTHER_LESSON: Entry(
+        "outputs of the lesson in the folder's name",
+        "rename the folder, or submit the outputs of that lesson"),
+    # Files that were not read.
+    C.LEFT_OUT: Entry(
+        "outputs and answers.txt", "submit regular files, in the lesson's folder"),
+    C.FILE_UNREADABLE: Entry(
+        "files that the grader can open and read to their end",
+        "instructor: check the file's permissions and the disk, then grade again"),
+    C.NOTHING_FOUND: Entry(
+        "outputs of jobs and answers.txt", "submit the lesson's folder with its outputs"),
+    C.ANSWERS_NOT_TEXT: Entry(
+        "answers.txt, plain text",
+        "save it as plain text under the name answers.txt, and submit that", "answers"),
+    C.ANSWERS_MISNAMED: Entry("answers.txt", "rename it to answers.txt", "answers"),
+    C.ANSWERS_BESIDE: Entry(
+        "one answers.txt per lesson", "put all answers into answers.txt", "answers"),
+    # Archives.
+    C.ARCHIVE_KIND: Entry(
+        "outputs of jobs and answers.txt", "pack the lesson's folder again, as .zip or .tar.gz"),
+    C.ARCHIVE_CLOSED: Entry(
+        "the files themselves",
+        "instructor: `autograder collect --from folders` opens archives"),
+    C.ARCHIVE_WITHIN: Entry(
+        "files packed once",
+        "`{name}` is packed in {parent}: unpack it, and pack only once", PACKED),
+    C.ARCHIVE_LEFT_OUT: Entry(
+        "regular files with relative names",
+        "pack the lesson's folder again with its outputs and answers.txt only"),
+    C.FILE_DAMAGED: Entry(
+        "files that can be unpacked",
+        "`{name}` is damaged in {parent}: pack again, and submit that", PACKED),
+    C.ARCHIVE_UNOPENED: Entry(OPENS, UPLOAD, PACKED),
+    C.ARCHIVE_DAMAGED: Entry(OPENS, UPLOAD, PACKED),
+}
+# fmt: on
+
+
+def finding_of(doubt: Doubt) -> Finding:
+    entry = TABLE[doubt.code]
+    path = PurePath(doubt.file)
+    parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
+    names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)}
+    named = not doubt.file or doubt.file in doubt.detail
+    found = doubt.detail if named else f"{doubt.file}: {doubt.detail}".rstrip(": ")
+    where = [Where(doubt.file, 0)] if doubt.file else []
+    advice = entry.advice.format(**names)
+    return make_finding(entry.kind, doubt.code, entry.expected, found, where, advice, **names)
+
+
+def parse(text: str) -> list[Doubt]:
+    """Return the doubts in a cell of manifest.csv. Raises ValueError with the unknown code."""
+    found = []
+    for part in filter(None, (one.strip() for one in text.split("|"))):
+        code, _, rest = part.partition(": ")
+        file, _, detail = rest.partition(": ")
+        if code not in TABLE:
+            raise ValueError(code)
+        found.append(Doubt(FindingCode(code), file, detail))
+    return found
+
+
+def written(doubts: list[Doubt]) -> str:
+    return SEPARATOR.join(dict.fromkeys(str(one) for one in doubts[:MOST]))

@@ -1,0 +1,204 @@
+"""A student's files of one lesson, by what they are.
+
+A copy counts once, names are as short as can be told apart, and of answers that differ from place
+to place none counts: which of them is meant is not the grader's to guess.
+"""
+
+import hashlib
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from autograder.codes import FindingCode
+from autograder.records import Where
+from autograder.safe_text import shortened
+from autograder.submissions import output_names
+from autograder.submissions.answers import WrittenAnswer, holds_answers, read_answers
+from autograder.submissions.doubts import MOST, Doubt, finding_of
+from autograder.submissions.kinds import ANSWERS, TYPED, Kind
+from autograder.submissions.regular_files import open_regular
+from autograder.submissions.walk import Found, Walk
+from autograder.verdict import Finding
+
+MOST_OTHERS = 3
+DICTIONARIES = {
+    Kind.OUTPUT: "outputs",
+    Kind.ANSWERS: "answers",
+    Kind.REPORT: "reports",
+    Kind.PROGRAM: "programs",
+}
+UNREAD = {
+    Kind.UNREAD_ANSWERS: FindingCode.ANSWERS_NOT_TEXT,
+    Kind.UNOPENED_ARCHIVE: FindingCode.ARCHIVE_KIND,
+    Kind.ARCHIVE: FindingCode.ARCHIVE_CLOSED,
+}
+
+
+@dataclass(slots=True)
+class LessonFiles:
+    """What a student submitted for one lesson (None: the outputs have to say which)."""
+
+    lesson: str | None
+    outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
+    answers: dict[Path, str] = field(default_factory=dict)
+    reports: dict[Path, str] = field(default_factory=dict)
+    programs: dict[Path, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.outputs or self.answers)
+
+    def add(self, file: Found) -> None:
+        if name := DICTIONARIES.get(file.kind):
+            getattr(self, name)[file.path] = shortened(file.name)
+        elif code := UNREAD.get(file.kind):
+            self.doubt(Doubt(code, shortened(file.name)))
+        elif file.kind == Kind.OTHER and len(self.others) < MOST_OTHERS:
+            self.others.append(shortened(file.name, 80))
+
+    def doubt(self, doubt: Doubt) -> None:
+        if len(self.findings) < MOST:
+            self.findings.append(finding_of(doubt))
+
+
+def read_places(
+    lesson: str | None, places: Sequence[Path], ids: Collection[str] = (), archives: bool = True
+) -> LessonFiles:
+    """Return the files in the folders of one lesson. `ids` are those of all lessons' questions.
+    Without `archives` nothing is said of them: in one's own folder they are old packages."""
+    files, walk = LessonFiles(lesson), Walk()
+    for place in places:
+        apart = place.is_file() or len(places) > 1
+        for found in walk.files(place, PurePath(place.name) if apart else PurePath()):
+            if archives or found.kind not in (Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE):
+                files.add(found)
+    for doubt in walk.doubts:
+        files.doubt(doubt)
+    join(files, [place.name for place in places if not place.is_file()], ids)
+    return files
+
+
+def join(files: LessonFiles, places: Sequence[str], ids: Collection[str]) -> None:
+    """Make one of all the places where a lesson's files are: copies out, short names."""
+    answers_by_content(files, ids)
+    the_answers_file(files)
+    for kind in (files.outputs, files.answers, files.reports):
+        count_copies_once(kind)
+    shown = [PurePath(name) for name in (*files.outputs.values(), *files.answers.values())]
+    used = sorted({name.parts[0] for name in shown} & set(places)) if len(places) > 1 else []
+    if len(used) > 1:
+        files.doubt(Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(used))))
+    shorten_names(files)
+
+
+def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
+    """`respuestas.txt` and `lab2.txt` are no outputs if they answer questions."""
+    for path, name in list(files.outputs.items()):
+        if PurePath(name).suffix.lower() in ("", ".txt") and holds_answers(path, ids):
+            files.answers[path] = files.outputs.pop(path)
+            files.doubt(Doubt(FindingCode.ANSWERS_MISNAMED, shortened(name, 80)))
+
+
+def the_answers_file(files: LessonFiles) -> None:
+    """Where there is an answers.txt, files with nearly its name are older copies or drafts."""
+    exact = {p for p, name in files.answers.items() if PurePath(name).name.lower() == ANSWERS}
+    others = {path: name for path, name in files.answers.items() if path not in exact}
+    if not exact or not others:
+        return
+    for path, name in list(others.items()):
+        del files.answers[path]
+        if PurePath(name).name == TYPED and not read_answers(path, name)[0]:
+            del others[path]  # words to the teacher, and no answers
+    if others:
+        names = shortened(", ".join(others.values()))
+        files.doubt(Doubt(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
+
+
+def count_copies_once(files: dict[Path, str]) -> None:
+    """A job's files are in the folder, and again in the package that `lessons submit` left."""
+    jobs: dict[str, dict[PurePath, list[Path]]] = {}  # a job's name -> its folder -> its files
+    for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
+        name = PurePath(files[path])
+        job = output_names.read(name.name.lower()).shared
+        jobs.setdefault(job, {}).setdefault(name.parent, []).append(path)
+    for places in jobs.values():
+        seen: list[set[tuple[str, bytes]]] = []
+        for same_job in places.values() if len(places) > 1 else ():
+            contents = contents_of({path: files[path] for path in same_job})
+            if any(contents <= other for other in seen):
+                for path in same_job:
+                    del files[path]
+            seen.append(contents)
+
+
+def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
+    """Return the names and digests of files."""
+    contents = set()
+    for path, name in files.items():
+        try:
+            with open_regular(path) as file:
+                content = hashlib.file_digest(file, "blake2b").digest()
+        except OSError:  # whoever reads it will say so
+            content = os.fsencode(path)
+        contents.add((PurePath(name).name.lower(), content))
+    return contents
+
+
+def shorten_names(files: LessonFiles) -> None:
+    """`you.zip/02_serial/a.out` is `a.out` where all of a lesson's files are in one place."""
+    of_all = (files.outputs, files.answers, files.reports)
+    parents = [PurePath(name).parent for kind in of_all for name in kind.values()]
+    common = os.path.commonpath(parents) if parents else ""
+    for kind in of_all:
+        for path, name in kind.items():
+            kind[path] = str(PurePath(name).relative_to(common))
+    for path, name in files.programs.items():
+        files.programs[path] = name.removeprefix(f"{common}/")
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def answers_of(
+    files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+    """Return a lesson's answers. What two files answer differently counts as not answered."""
+    answers: dict[str, WrittenAnswer] = {}
+    differ: dict[str, dict[str, Where]] = {}
+    findings: list[Finding] = []
+    for path, name in files.items():
+        here, found = read_answers(path, name, ids, unread)
+        findings += found
+        for key, answer in here.items():
+            first = answers.get(key)
+            if first is None or not first.text:
+                answers[key] = answer
+            elif answer.text and answer.text != first.text:
+                differ.setdefault(key, {first.text: first.where})[answer.text] = answer.where
+    for key, values in differ.items():
+        answers[key] = WrittenAnswer("", answers[key].where, in_words(key, values))
+    if differ:
+        findings.append(
+            Finding(
+                "answers",
+                "Answers in two places differ, so these do not count",
+                code=FindingCode.ANSWERS_DIFFER,
+                expected="one answers.txt for a lesson",
+                found=shortened("; ".join(in_words(*both) for both in differ.items()), 300),
+                where=tuple(where for both in differ.values() for where in both.values())[:6],
+                try_="keep the answers.txt that should count, and only that",
+                look=True,
+            )
+        )
+    return answers, findings
+
+
+def in_words(key: str, values: Mapping[str, Where]) -> str:
+    names = {PurePath(where.file).name for where in values.values()}
+    files = names.pop() if len(names) == 1 else "files of answers"
+    many = "two" if len(values) == 2 else "several"
+    told = " and ".join(shortened(value, 40) for value in list(values)[:3])
+    return f"{many} {files} give {key} = {told}"

@@ -1,0 +1,96 @@
+"""manifest.csv: who submitted what, as `autograder collect` wrote it and the instructor edited it.
+
+folder,students,group,lesson,submitted,late,from,doubts
+ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
+team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from autograder.errors import SettingsError
+from autograder.safe_text import FORMULA_STARTS, printable, shortened
+from autograder.strict_csv import read_csv
+from autograder.submissions import doubts
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.moments import moment_of
+
+NAME = "manifest.csv"
+COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
+AND = "; "  # between students
+LONGEST_CELL = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of a line, in the order of the columns."""
+
+    folder: str  # below the class: `ada/02`
+    students: str = ""  # nobody: it is not graded
+    group: str = ""
+    lesson: str = ""
+    submitted: str = ""
+    late: str = ""
+    origin: str = ""  # the platform
+    doubts: str = ""
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        return tuple(filter(None, (name.strip() for name in f"{self.students} ".split(AND))))
+
+
+def read(path: Path) -> dict[str, Row] | None:
+    """Return the rows by folder; None where there is no manifest. Mistakes raise SettingsError."""
+    if not path.is_file():
+        return None
+    rows: dict[str, Row] = {}
+    for where, cells in read_csv(path, COLUMNS[:2], COLUMNS[2:], empty=COLUMNS[1:2]):
+        row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
+        check(row, where)
+        if row.folder in rows:
+            raise SettingsError(f"{where}: {shortened(row.folder)} has two rows: remove one")
+        rows[row.folder] = row
+    return rows
+
+
+def check(row: Row, where: str) -> None:
+    folder = Path(row.folder)
+    if folder.is_absolute() or ".." in folder.parts:
+        raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
+    if row.submitted and moment_of(row.submitted) is None:
+        raise SettingsError(
+            f"{where}: {row.submitted!r} is not a time with an offset, like 2026-03-01T23:59+01:00"
+        )
+    if row.late not in ("", "yes"):
+        raise SettingsError(f"{where}: `late` must be yes or empty, not {shortened(row.late)!r}")
+    doubts_in(row, where)
+
+
+def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
+    try:
+        return doubts.parse(row.doubts)
+    except ValueError as error:
+        raise SettingsError(
+            f"{where}: unknown doubt {shortened(error)!r}. If it is settled, empty the cell"
+        ) from None
+
+
+def written(rows: Iterable[Row]) -> str:
+    text = io.StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    lines.writerows(map(quoted, astuple(row)) for row in sorted(rows, key=lambda row: row.folder))
+    return text.getvalue()
+
+
+def quoted(cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula."""
+    line = printable(cell, LONGEST_CELL)
+    return f"'{line}" if line.startswith(FORMULA_STARTS) else line
+
+
+def unquoted(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell

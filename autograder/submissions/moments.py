@@ -1,0 +1,30 @@
+"""Times of submission as tools write them."""
+
+from datetime import UTC, datetime
+
+YEARS = range(2000, 2101)  # 0206 is a slip for 2026
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return a time in ISO form, or in nbgrader's `2015-02-02 14:58:23 America/Los_Angeles`."""
+    if not text:
+        return None
+    text = text.strip()
+    day, rest = text[:10], text[11:]
+    clock, _, zone = rest.partition(" ")
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}")
+        if moment.tzinfo is None:
+            if not zone:
+                return None
+            from zoneinfo import ZoneInfo
+
+            moment = moment.replace(tzinfo=ZoneInfo(zone))
+    except (ValueError, LookupError, OSError):
+        return None
+    return moment if moment.year in YEARS else None
+
+
+def seconds_of(text: str | None) -> float | None:
+    moment = moment_of(text)
+    return moment.astimezone(UTC).timestamp() if moment else None

@@ -1,0 +1,73 @@
+"""A walk over what a student made: links are not followed, and only regular files are given."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from autograder.codes import FindingCode
+from autograder.safe_text import shortened
+from autograder.submissions.doubts import Doubt
+from autograder.submissions.kinds import Kind, is_clutter, kind_of
+from autograder.submissions.regular_files import why
+
+MAX_ENTRIES = 10_000
+MAX_DEPTH = 8
+
+
+class Found(NamedTuple):
+    """One file."""
+
+    path: Path
+    name: PurePath  # as the student knows it
+    kind: Kind
+
+
+@dataclass(slots=True)
+class Walk:
+    """How much was looked at so far, and what was left out."""
+
+    doubts: list[Doubt] = field(default_factory=list)
+    entries: int = 0
+
+    def files(self, place: Path, name: PurePath) -> Iterator[Found]:
+        """Yield the files of a folder and of those within it, or the one file that `place` is."""
+        try:
+            mode = place.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                for entry in self.listed(place, name):
+                    yield from self.files(Path(entry.path), name / entry.name)
+            elif stat.S_ISLNK(mode):
+                self.leave_out(name, "a link, which is not followed")
+            elif not stat.S_ISREG(mode):
+                self.leave_out(name, "a pipe, socket or device")
+            else:
+                yield Found(place, name, kind_of(name.name))
+        except OSError as error:
+            self.doubts.append(Doubt(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
+
+    def listed(self, place: Path, name: PurePath) -> list[os.DirEntry[str]]:
+        """Return what is in a folder, sorted by name, unless there is too much of it."""
+        entries: list[os.DirEntry[str]] = []
+        if len(name.parts) > MAX_DEPTH:
+            self.leave_out(name, "folders within folders, too deep")
+            return entries
+        try:
+            with os.scandir(place) as scan:
+                for entry in scan:
+                    self.entries += 1
+                    if self.entries > MAX_ENTRIES:
+                        self.leave_out(
+                            name, f"more than {MAX_ENTRIES:,} files; the rest was not looked at"
+                        )
+                        break
+                    if not is_clutter(entry.name):
+                        entries.append(entry)
+        except OSError as error:
+            self.leave_out(name, f"cannot be opened: {why(error)}")
+        return sorted(entries, key=lambda entry: entry.name)
+
+    def leave_out(self, name: PurePath, what: str) -> None:
+        self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what))

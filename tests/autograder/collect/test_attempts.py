@@ -1,0 +1,343 @@
+"""Several hand-ins of one lesson, and one hand-in of several students."""
+
+import io
+import json
+import os
+import time
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.codes import FindingCode
+from tests.autograder.submissions.downloads import (
+    KEPT,
+    ROSTER,
+    below,
+    canvas,
+    gradescope,
+    moodle,
+    packed,
+    write,
+)
+
+GOOD = (KEPT / "01/right.out.txt").read_bytes()
+BAD = (KEPT / "01/no-biases.out.txt").read_bytes()
+FIRST = {"job_1.out": BAD, "answers.txt": b"predict_shuffled = no\n"}
+SECOND = {"job_2.out": GOOD, "answers.txt": b"predict_shuffled = yes\n"}
+
+
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
+def exchange(day: int) -> str:
+    return f"ada+01_learning+2026-03-0{day} 20:00:00.000000 UTC+8fK3_aZ-q0Lm"
+
+
+def copied(lines: dict[str, bytes], days: int) -> bytes:
+    """A zip whose files were changed so many days after the first of March."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        for name, data in lines.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1 + days, 12, 0, 0)), data)
+    return whole.getvalue()
+
+
+# What lies in the class's folder: the better hand-in is the last one.
+SEVERAL = {
+    "exchange": {**below(exchange(1), FIRST), **below(exchange(3), SECOND)},
+    "zips, by their files' times": {
+        "ada/z-first.zip": copied(FIRST, 1), "ada/second.zip": copied(SECOND, 2)},
+    "folders with a time each": {
+        **below("ada/01_learning", FIRST | {"timestamp.txt": b"2026-03-01 20:00:00 UTC"}),
+        **below("ada/01_again", SECOND | {"timestamp.txt": b"2026-03-02 20:00:00 UTC"})},
+    "times in two zones": {
+        **below("ada/01_b", FIRST | {"timestamp.txt": b"2026-03-01 23:30:00 Europe/Berlin"}),
+        **below("ada/01_a", SECOND | {"timestamp.txt": b"2026-03-01 18:30:00 America/New_York"})},
+}  # fmt: skip
+
+
+def platform_of(files):
+    return "jupyterhub" if exchange(1) in {name.partition("/")[0] for name in files} else "folders"
+
+
+@pytest.mark.parametrize("files", SEVERAL.values(), ids=list(SEVERAL))
+def test_of_several_hand_ins_the_last_counts(tmp_path, grade, files):
+    place = write(tmp_path, "class", files)
+    (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
+    assert line[2] == "8.2/10"
+    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+    (found,) = record["grades"]
+    assert [one["code"] for one in found["findings"]] == [FindingCode.LATEST_COUNTS]
+    (line,) = grade(place, "--profile", "smoke", platform=platform_of(files)).table
+    page = (tmp_path / "grades/students/ada.html").read_text()
+    assert "Answers in two places differ, so these do not count" in page
+    (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
+    assert line[2] == "8.2/10"  # another option is another grade, also for what is kept
+
+
+def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grade):
+    place = write(tmp_path, "class", {**below("ada/01_b", FIRST), **below("ada/01_a", SECOND)})
+    for number, folder in enumerate(("01_b", "01_a")):
+        for path in (place / "ada" / folder).iterdir():
+            os.utime(path, (time.time() + 100 * number,) * 2)
+    assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
+
+
+@pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])
+def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    words = (write(tmp_path, "download", make()), "--roster", tmp_path / "roster.csv")
+    words = (*words, "--profile", "smoke")
+    latest = grade(*words, "--latest", platform=platform).table
+    assert grade(*words, platform=platform).table == latest
+    files = {"ada/work.zip": packed({"a_1.out": GOOD}), "ada/answers.txt": SECOND["answers.txt"]}
+    place = write(tmp_path, "class", files)
+    assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
+
+
+# --- of the same time -------------------------------------------------------------------------
+
+ANSWERS = {"answers.txt": SECOND["answers.txt"]}
+OTHER = {"job_1.out": BAD, **ANSWERS}
+# Two zips whose files are equally old; the second is taken.
+EQUAL = {
+    "by the name": (OTHER, SECOND, True),
+    "copies": (SECOND, SECOND, False),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "is_doubt"), EQUAL.values(), ids=list(EQUAL))
+def test_of_equal_times_a_name_decides_last_and_not_in_silence(
+    tmp_path, grade, first, second, is_doubt
+):
+    files = {"ada/a.zip": copied(first, 1), "ada/b.zip": copied(second, 1)}
+    place = write(tmp_path, "class", files)
+    (line,) = grade(place, "--profile", "smoke", "--latest").table
+    assert line[2] == "8.2/10"
+    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+    findings = {one["code"]: one for one in record["grades"][0]["findings"]}
+    assert "left out: a.zip" in findings[FindingCode.LATEST_COUNTS]["found"]
+    assert (FindingCode.SAME_TIME in findings) == is_doubt
+    if is_doubt:
+        assert "b.zip was taken" in findings[FindingCode.SAME_TIME]["found"]
+        assert findings[FindingCode.SAME_TIME]["look"]
+
+
+def test_what_the_platform_took_at_one_time_is_told_apart_by_its_files(tmp_path, grade):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    told = gradescope()["submission_metadata.yml"]
+    zips = {"z.zip": copied(FIRST, 1), "a.zip": copied(SECOND, 2)}
+    files = {"submission_metadata.yml": told, **below("submission_9001", zips)}
+    place = write(tmp_path, "export", files)
+    words = (place, "--roster", tmp_path / "roster.csv", "--profile", "smoke", "--latest")
+    assert grade(*words, platform="gradescope").table[0][2] == "8.2/10"
+
+
+# --- from several downloads -------------------------------------------------------------------
+
+EARLY, LATE = ("2026-03-01 20:00:00 UTC", "2026-03-09 20:00:00 UTC")
+
+
+def rounds(*parts, inner="01_learning", home="{}"):
+    """Of ada, called alike in each download; zoe makes a class of it."""
+    return {
+        home.format(f"round{number}"): {
+            **below(f"ada/{inner}", files | {"timestamp.txt": time.encode()}),
+            **below("zoe/01_learning", FIRST),
+        }
+        for number, (files, time) in enumerate(parts, 1)
+    }
+
+
+# What each download is called and holds; the better hand-in is the last one by its time.
+ROUNDS = {
+    "the later last": rounds((FIRST, EARLY), (SECOND, LATE)),
+    "the later first": rounds((SECOND, LATE), (FIRST, EARLY)),
+    "zips of a class": rounds((SECOND, LATE), (FIRST, EARLY), home="{}.zip"),
+    "no folder of a lesson": rounds((SECOND, LATE), (FIRST, EARLY), inner="work"),
+    "folders called alike": rounds((SECOND, LATE), (FIRST, EARLY), home="{}/class"),
+}
+
+
+@pytest.mark.parametrize("downloads", ROUNDS.values(), ids=list(ROUNDS))
+def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloads):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    places = [write(tmp_path / "in", name, files) for name, files in downloads.items()]
+    words = (*places, "--roster", tmp_path / "roster.csv", "--profile", "smoke")
+
+    def ada(*more):
+        grade(*words, *more)
+        record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+        return record["grades"][0]
+
+    found = ada("--latest")
+    assert (found["score"], found["handed_in"]) == (8.2, LATE)
+    (told,) = found["findings"]
+    early = next(name for name, files in downloads.items() if EARLY.encode() in files.values())
+    assert told["found"].endswith(f"left out: {early}")
+    assert ada("--latest") == found  # also where it was unpacked anew
+    both = ada()
+    assert both["handed_in"] == LATE  # all of it was there only then
+    (told,) = [one for one in both["findings"] if one["code"] == FindingCode.TIMES_DIFFER]
+    assert f"; {EARLY} in {early}/" in told["found"]
+    assert "Answers in two places differ" in str(both["findings"])
+
+
+def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):
+    files = {"ada/v1.zip": copied(FIRST, 1), "ada/v2.zip": copied(SECOND, 2)}
+    for home in ("one", "another"):
+        place = write(tmp_path / home, "class", files | below("zoe", FIRST))
+        grade(place, "--profile", "smoke", "--latest")
+        record = (tmp_path / "grades/records/ada.json").read_text()
+        (told,) = json.loads(record)["grades"][0]["findings"]
+        assert told["found"].endswith("left out: v1.zip")
+        assert str(tmp_path) not in record
+
+
+# --- groups -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def team(tmp_path, grade):
+    """Grade a class in which ada and ben work together."""
+    (tmp_path / "roster.csv").write_text(ROSTER)
+
+    def command(files, groups="group,student\nteam 1,Ada Lovelace\nteam 1,ben\n", *more):
+        (tmp_path / "groups.csv").write_text(groups)
+        words = ("--roster", tmp_path / "roster.csv", "--groups", tmp_path / "groups.csv")
+        result = grade(write(tmp_path, "class", files), *words, "--profile", "smoke", *more)
+        result.rows = {(line[0], line[1]): line[2:] for line in result.table}
+        return result
+
+    return command
+
+
+def test_one_hand_in_counts_for_the_group(tmp_path, team):
+    result = team({**below("ada", SECOND), **below("zoe", FIRST)})
+    assert result.rows["ben", "01"][0] == result.rows["ada", "01"][0] == "8.2/10"
+    assert result.rows["kim", "01"][1] == "missing"
+    by_ada = FindingCode.BY_PARTNER.heading.format(name="ada")
+    assert by_ada in (result.folder / "students/ben.html").read_text()
+    assert by_ada not in (result.folder / "students/ada.html").read_text()
+
+
+def test_who_handed_in_keeps_the_own_hand_in(team):
+    lesson = (KEPT / "06/right.out.txt").read_bytes()
+    files = {**below("ada", SECOND), **below("ben", FIRST), "ben/six/06_7.out": lesson}
+    result = team(files)
+    assert result.rows["ben", "01"][0] == "5.2/10"
+    assert result.rows["ada", "01"][0] == "8.2/10"
+    assert result.rows["ada", "06"][0] == result.rows["ben", "06"][0] != "0/10"
+
+
+# What ben hands in that cannot be graded, beside a lesson of ben's own; lesson and words of it.
+UNREAD = {
+    "an archive that is not read": ("ben/06_parallel.rar", "06", "06_parallel.rar"),
+    "a damaged zip": ("ben/06_parallel.zip", "06", "06_parallel.zip"),
+    "answers that are no text": ("ben/06_parallel/answers.docx", "06", "answers.docx"),
+}
+
+
+@pytest.mark.parametrize(("name", "lesson", "words"), UNREAD.values(), ids=UNREAD)
+@pytest.mark.parametrize("own", [below("ben/01_learning", SECOND), {}], ids=["own", "ada's"])
+def test_what_cannot_be_read_is_not_lost_in_a_group(tmp_path, team, name, lesson, words, own):
+    result = team({**below("ada", SECOND), **own, name: b"no such thing"})
+    assert result.rows["ben", "01"][0] == "8.2/10"
+    assert result.rows["ben", lesson][1] == "missing"
+    assert words in (result.folder / "students/ben.html").read_text()
+    assert ("ada", lesson) not in result.rows or result.rows["ada", lesson][1] == "missing"
+
+
+@pytest.mark.parametrize(("name", "told"), [("work.rar", True), ("notes.md", False)])
+def test_what_lies_in_no_lesson_is_said_with_the_first(tmp_path, team, name, told):
+    result = team({**below("ada", SECOND), f"ben/{name}": b"Rar!"})
+    assert [lesson for student, lesson in result.rows if student == "ben"] == ["01"]
+    assert result.rows["ben", "01"][0] == "8.2/10"
+    assert (name in (result.folder / "students/ben.html").read_text()) == told
+    assert ("is not read" in result.rows["ben", "01"][-1]) == told
+
+
+def test_partners_are_no_copies_of_each_other(tmp_path, team):
+    files = {**below("ada", SECOND), **below("ben", SECOND), **below("zoe", SECOND)}
+    looks = {name: line[-1] for (name, _), line in team(files).rows.items()}
+    assert "handed in by zoe (" in looks["ada"]
+    assert "handed in by zoe (" in looks["ben"]
+    assert "handed in by ada, ben (" in looks["zoe"]
+    whole = tmp_path / "grades/grades.json"
+    before = whole.read_bytes()
+    groups = (tmp_path / "groups.csv").read_text()
+    words = ["--roster", str(tmp_path / "roster.csv"), "--profile", "smoke"]
+    for part in ("1", "2"):
+        out = ["--out", str(tmp_path / part), "--shard", f"{part}/2"]
+        CliRunner().invoke(main, ["grade", str(tmp_path / "collected"), *words, *out])
+    parts = [str(tmp_path / "1"), str(tmp_path / "2")]
+    done = CliRunner().invoke(main, ["merge", *parts, "--out", str(tmp_path / "all"), *words])
+    assert done.exit_code == 1, done.output
+    assert (tmp_path / "all/grades.json").read_bytes() == before
+    (tmp_path / "class/zoe/job_2.out").unlink()
+    assert "handed in by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
+
+
+@pytest.mark.parametrize("lesson", ["", "1"])
+def test_who_hands_in_for_partners_without_a_folder_is_no_copy_of_them(tmp_path, team, lesson):
+    rows = [f"team 1,{name},{lesson}\n" for name in ("ada", "ben", "kim")]
+    groups = "".join(["group,student,lesson\n", *rows])
+    result = team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
+    assert {result.rows[name, "01"][0] for name in ("ada", "ben", "kim")} == {"8.2/10"}
+    assert "handed in by" not in "".join(line[-1] for line in result.rows.values())
+    looks = team({**below("ada", SECOND), **below("zoe", SECOND)}, groups).rows
+    assert "handed in by ada, ben, kim (" in looks["zoe", "01"][-1]
+    assert "handed in by zoe (" in looks["ada", "01"][-1]
+
+
+def test_a_group_in_which_nobody_handed_in_is_missing(team):
+    rows = team(below("zoe", FIRST)).rows
+    assert {name: line[1] for (name, _), line in rows.items() if name != "zoe"} == dict.fromkeys(
+        ("ada", "ben", "kim"), "missing"
+    )
+
+
+def test_a_group_for_one_lesson_alone(team):
+    groups = "group,student,lesson\nx,ada,6\nx,ben,06\ny,ben,01\ny,zoe,01_learning\n"
+    rows = team(below("ada", SECOND), groups).rows
+    assert rows["ben", "01"][1] == "missing"
+    assert (
+        team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
+        .rows["ben", "01"][0]
+        .startswith("5")
+    )
+
+
+def test_a_folder_called_after_the_group_is_of_all_its_members(team):
+    result = team({**below("Team-1", SECOND), **below("zoe", FIRST)})
+    assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.2/10"
+    assert "handed in by" not in result.rows["ada", "01"][-1]
+    assert {name for name, _ in result.rows} == {"ada", "ben", "kim", "zoe"}
+
+
+def test_a_partners_new_hand_in_is_graded_again(team):
+    files = {**below("ada", FIRST), **below("zoe", FIRST)}
+    assert team(files).rows["ben", "01"][0] == "5.2/10"
+    time.sleep(0.01)
+    assert team(files | below("ada", SECOND | {"job_1.out": GOOD})).rows["ben", "01"][0] == "8.2/10"
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ("group,student\na,ada\nb,Ada Lovelace\n", "groups.csv:3: ada is in two groups, first in"),
+        ("group,student\na,nobody\n", "groups.csv:2: 'nobody' is not on the roster"),
+        ("group,student,lesson\na,ada,99\n", "groups.csv:2: there is no rubric for lesson '99'"),
+        ("team,student\na,ada\n", "there is no column `team` here"),
+        ("group,student,lesson\na,ada,\nb,ada,2\n", "groups.csv:3: ada is in two groups"),
+    ],
+)
+def test_a_slip_in_the_groups_stops_the_grading(team, groups, words):
+    result = team(below("ada", SECOND), groups)
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,256 @@
+"""Each platform's download: every student found by the roster's ids, none invented or missing."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.codes import FindingCode
+from tests.autograder.submissions.downloads import (
+    FORMS,
+    MOODLE,
+    OUTPUTS,
+    ROSTER,
+    below,
+    canvas,
+    gradescope,
+    moodle,
+    work,
+    write,
+)
+
+POINTS = {"ada": "8.2/10", "ben": "8.2/10", "zoe": "5.2/10"}  # the 0.2 are their answer's
+LATE = FindingCode.MARKED_LATE.heading
+
+
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
+@pytest.fixture
+def roster(tmp_path):
+    path = tmp_path / "roster.csv"
+    path.write_text(ROSTER)
+    return path
+
+
+def rows(result) -> dict[tuple[str, str], list[str]]:
+    return {(line[0], line[1]): line[2:] for line in result.table}
+
+
+def points(result) -> dict[str, str]:
+    assert len(rows(result)) == len(result.table)
+    return {student: line[0] for (student, _), line in rows(result).items()}
+
+
+@pytest.mark.parametrize(("platform", "name", "make"), FORMS.values(), ids=list(FORMS))
+def test_each_student_is_found_by_the_rosters_ids(tmp_path, grade, roster, platform, name, make):
+    place = write(tmp_path / "down", name, make())
+    result = grade(place, "--roster", roster, "--profile", "smoke", platform=platform)
+    assert set(rows(result)) == {(one, "01") for one in (*OUTPUTS, "kim")}
+    assert points(result) == POINTS | {"kim": "–/10"}
+    for student in OUTPUTS:
+        record = json.loads((result.folder / "records" / f"{student}.json").read_text())
+        (one,) = record["grades"]
+        assert [f["title"] for f in one["findings"] if LATE not in f["title"]] == []
+
+
+@pytest.mark.parametrize("roster_given", [True, False])
+def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
+    tmp_path, grade, roster, roster_given
+):
+    """In UTF-8, which the zip does not say."""
+    students = {"Ada Lovelace": "ada", "Zo~~ Lee-Wei": "zoe"}
+    files = {n: d for name, one in students.items() for n, d in below(name, work(one)).items()}
+    place = write(tmp_path, "class.zip", below("class", files))
+    place.write_bytes(place.read_bytes().replace(b"Zo~~", "Zoë".encode()))
+    given = ["--roster", roster] if roster_given else []
+    found = points(grade(place, "--profile", "smoke", *given))
+    assert set(found) == (
+        {"ada", "ben", "kim", "zoe"} if given else {"Ada Lovelace", "Zoë Lee-Wei"}
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("platform", "name", "make"), FORMS.values(), ids=list(FORMS))
+def test_without_a_roster_nobody_is_merged_or_lost(tmp_path, grade, platform, name, make):
+    place = write(tmp_path / "down", name, make())
+    found = points(grade(place, "--profile", "smoke", platform=platform))
+    assert sorted(found.values()) == sorted(POINTS.values())
+
+
+def test_two_of_one_name_are_told_apart(tmp_path, grade, roster):
+    """By their numbers, with a roster and without."""
+    files = {name.replace("Ben Meyer", "Ada Lovelace"): data for name, data in moodle().items()}
+    place = write(tmp_path, "download", files)
+    names = [f"Ada Lovelace_{MOODLE[one]}_assignsubmission_" for one in ("ada", "ben")]
+    found = points(grade(place, "--profile", "smoke", platform="moodle"))
+    assert sorted(found) == [*names, "Zoë Lee-Wei"]
+    roster.write_text(ROSTER.replace('"Meyer, Ben"', "Ada Lovelace"))
+    found = points(grade(place, "--roster", roster, "--profile", "smoke", platform="moodle"))
+    assert found == POINTS | {"kim": "–/10"}
+
+
+def test_a_number_and_a_name_that_contradict_are_named(tmp_path, grade, roster):
+    """Canvas's numbers are for good; Moodle numbers each assignment anew, so that names count."""
+    files = {
+        name.replace("meyerben_102", "meyerben_103"): data
+        for name, data in canvas().items()
+        if "leewei" not in name
+    }
+    words = ("--roster", roster, "--profile", "smoke")
+    found = rows(grade(write(tmp_path, "canvas", files), *words, platform="canvas"))
+    assert found["zoe", "01"][0] == POINTS["ben"]
+    assert found["ben", "01"][1] == "missing"
+    assert found["zoe", "01"][-1] == "It is not certain whose submission this is"
+    files = {
+        name.replace("Ben Meyer_4702", "Ben Meyer_4703"): data for name, data in moodle().items()
+    }
+    result = grade(write(tmp_path, "moodle", files), *words, platform="moodle")
+    assert points(result) == POINTS | {"kim": "–/10"}
+    assert rows(result)["ben", "01"][-1] == "It is not certain whose submission this is"
+    assert "taken as ben" not in (result.folder / "students" / "ben.html").read_text()
+
+
+def test_what_a_student_calls_a_folder_says_nothing_of_others(tmp_path, grade, roster):
+    """A platform's names count where the platform wrote them, and not within a student's own."""
+    place = tmp_path / "class"
+    write(place, "ada", below("Ben Meyer_4702_assignsubmission_file_", work("ada")))
+    write(place, "zoe.zip", {"meyerben_102_1_a.zip": b"PK", **below("inbound/ben", work("zoe"))})
+    found = rows(grade(place, "--roster", roster, "--profile", "smoke"))
+    assert found["ada", "01"][0] == POINTS["ada"]
+    assert found["zoe", "01"][0] == POINTS["zoe"]
+    assert found["ben", "01"][1] == "missing"
+
+
+def test_times_of_handing_in(tmp_path, grade, roster):
+    (tmp_path / "policy.yaml").write_text(
+        "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n"
+    )
+    words = ("--roster", roster, "--policy", tmp_path / "policy.yaml", "--profile", "smoke")
+    for title in ("Gradescope's export", "JupyterHub's exchange"):
+        platform, name, make = FORMS[title]
+        result = grade(write(tmp_path / title, name, make()), *words, platform=platform)
+        assert points(result)["ada"] == "7.2/10", title
+        assert "time of handing in" not in result.stderr
+    late = rows(grade(write(tmp_path, "canvas", canvas()), *words, platform="canvas"))["ada", "01"]
+    assert late[0] == "8.2/10"
+    assert late[-1].startswith(LATE)
+
+
+def test_one_submission_of_several_counts_for_all_of_them(tmp_path, grade, roster):
+    """And they are no copies of each other."""
+    files = gradescope()
+    told = files["submission_metadata.yml"].decode()
+    more = "  - :name: Kim Nobody-Else\n    :sid: ''\n    :email: kim@example.org\n"
+    files["submission_metadata.yml"] = told.replace(
+        "  :created_at", f"{more}  :created_at", 1
+    ).encode()
+    words = ("--roster", roster, "--profile", "smoke")
+    result = grade(write(tmp_path, "export", files), *words, platform="gradescope")
+    assert points(result) == POINTS | {"kim": POINTS["ada"]}
+    assert "handed in by" not in result.stdout
+
+
+def test_rosters_of_github(tmp_path, grade):
+    _, name, make = FORMS["GitHub Classroom"]
+    place = write(tmp_path, name, make())
+    path = tmp_path / "classroom_roster.csv"
+    path.write_text(
+        '"identifier","github_username","github_id","name"\n'
+        '"ada@example.org","ada-l","1",""\n"ben","Benmey","2","Ben Meyer"\n"zoe","zlw","3",""\n'
+    )
+    found = points(grade(place, "--roster", path, "--profile", "smoke", platform="github"))
+    assert set(found) == {"ada@example.org", "ben", "zoe"}
+    path.write_text(
+        "username,first_name,last_name,email,section,github_id\n"
+        "ada-l,Ada,Lovelace,,,1\nBenmey,Ben,Meyer,,,2\nzlw,Zoë,Lee,,,3\n"
+    )
+    found = points(grade(place, "--roster", path, "--profile", "smoke", platform="github"))
+    assert set(found) == {
+        "ada-l", "Benmey", "zlw"}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "called",
+    ["ADA", "Lovelace, Ada", "lovelace_ada", "ada@example.org", "al1", "alove", "101", "ada-l",
+     "Participant 4701", "07 Ada", "Ada Lovelace", "AdaLovelace"],
+)  # fmt: skip
+def test_a_folder_may_be_called_by_all_that_the_roster_knows(tmp_path, grade, roster, called):
+    place = tmp_path / "class"
+    write(place, called, work("ada"))
+    write(place, "Zoe Lee-Wei", work("zoe"))
+    words = (place, "--roster", roster, "--profile", "smoke")
+    missing = {"ben": "–/10", "kim": "–/10"}
+    assert points(grade(*words)) == missing | {one: POINTS[one] for one in ("ada", "zoe")}
+    write(place, "ada", work("ben"))
+    look = rows(grade(*words))["ada", "01"][-1]
+    assert look.startswith("It is not certain whose submission this is")
+
+
+def test_a_name_that_only_ends_like_a_students_is_nobodys(tmp_path, grade, roster):
+    """Only a repository's name ends with whose it is."""
+    place = tmp_path / "class"
+    for called in ("x-ada", "hpc-lab-ada-l", "not-Ada Lovelace", "ada.zip.old"):
+        write(place, called, work("ada"))
+    found = points(grade(place, "--roster", roster, "--profile", "smoke"))
+    assert found["ada"] == "–/10"
+    assert {"x-ada", "hpc-lab-ada-l", "not-Ada Lovelace", "ada.zip.old"} < set(found)
+
+
+def test_a_form_that_two_are_known_by_is_nobodys(tmp_path, grade, roster):
+    roster.write_text(ROSTER + "ada2,Ada Lovelace,,,,,,\n")
+    place = tmp_path / "class"
+    write(place, "Ada Lovelace", work("ada"))
+    result = grade(place, "--roster", roster, "--profile", "smoke")
+    assert result.exit_code == 2  # there is nothing to grade until somebody says whose it is
+    [row] = result.collected.rows.values()
+    assert (row.folder, row.students) == ("Ada Lovelace/01", "")
+    assert row.doubts.startswith(FindingCode.OWNER_UNCERTAIN)
+
+
+ASKED = {"Ada": "ada", "lovelace, ada": "ada", "ADA@example.org": "ada",
+         "Participant 4702": "ben", "102": "ben",
+         "Zoe Lee-Wei": "zoe", "zlw": "zoe", "bmeyer": "ben", "zoe": "zoe"}  # fmt: skip
+
+
+def test_explain_takes_a_name_in_any_form_that_the_roster_knows(tmp_path, grade, roster):
+    _, name, make = FORMS["Canvas's files"]
+    place = write(tmp_path, name, make())
+    out = grade(place, "--roster", roster, "--profile", "smoke", platform="canvas").folder
+    for asked, student in ASKED.items():
+        done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
+        assert done.output.startswith(f"{student}, lesson 01"), (asked, done.output)
+    for asked, words in {"Nobody-Else": "kim handed in nothing", "Someone": "no record of"}.items():
+        done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
+        assert done.exit_code == 1
+        assert words in done.output
+    roster.write_text(ROSTER + "ada2,Ada Young,,,,,,\n")
+    out = grade(place, "--roster", roster, "--profile", "smoke", platform="canvas").folder
+    done = CliRunner().invoke(main, ["explain", "Ada", "1", "--grades", str(out)])
+    assert done.output.startswith("ada, lesson 01")  # the student of that name before all others
+    done = CliRunner().invoke(main, ["explain", "ADA Y", "1", "--grades", str(out)])
+    assert "no record of 'ADA Y'" in done.output
+
+
+def test_explain_asks_who_is_meant(tmp_path, grade, roster):
+    roster.write_text("student,name\nu1,Ada Lovelace\nu2,Ada Young\n")
+    write(tmp_path / "class", "u1", work("ada"))
+    out = grade(tmp_path / "class", "--roster", roster, "--profile", "smoke").folder
+    done = CliRunner().invoke(main, ["explain", "Ada", "1", "--grades", str(out)])
+    assert done.exit_code == 1
+    assert "'Ada' may be u1, u2" in done.output
+
+
+def test_the_instructors_tables_name_students_as_the_roster_knows_them(tmp_path, grade, roster):
+    _, name, make = FORMS["Moodle's folders"]
+    (tmp_path / "overrides.csv").write_text(
+        'student,lesson,check,points,reason\n"Lovelace, Ada",01,,9,oral exam\n'
+        "zoe@example.org,01,,3,oral exam\n"
+    )
+    words = ("--roster", roster, "--profile", "smoke", "--overrides", tmp_path / "overrides.csv")
+    found = points(grade(write(tmp_path, name, make()), *words, platform="moodle"))
+    assert (found["ada"], found["zoe"], found["ben"]) == ("9/10", "3/10", POINTS["ben"])

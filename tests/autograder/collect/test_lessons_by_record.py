@@ -1,0 +1,127 @@
+"""The record says which lesson an output is of, so that folder names need not."""
+
+import pytest
+
+from autograder.finding_codes import FindingCode
+from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from tests.autograder.submissions.downloads import KEPT, packed, write
+
+OUTPUT = {
+    number: (KEPT / number / f"{name}.out.txt").read_bytes()
+    for number, name in {"01": "right", "02": "keras", "07": "right", "06": "right"}.items()
+}
+MINE = {"01": b"predict_shuffled = yes\n", "02": b"predict_accuracy = 0.9\n"}
+POINTS = {"01": "8.2/10", "02": "1.4/10"}  # of one output and one answer
+ELSE = FindingCode.FOLDER_OF_OTHER_LESSON.heading
+MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
+
+
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
+def rows(result) -> dict[str, list[str]]:
+    (student,) = {line[0] for line in result.table}
+    assert student == "ada"
+    found = {line[1]: line[2:] for line in result.table}
+    assert len(found) == len(result.table)
+    return found
+
+
+def files_of(*folders: tuple[str, str]) -> dict[str, bytes]:
+    found = {}
+    for folder, lesson in folders:
+        found |= {f"{folder}job_1234.out": OUTPUT[lesson], f"{folder}job_1234.err": b"a warning\n"}
+        if lesson in MINE:
+            found[f"{folder}answers.txt"] = MINE[lesson]
+    return found
+
+
+# What a student's folder holds, and the points of the lessons that are in it.
+PLACES = {
+    "as released": (files_of(("01_learning/", "01"), ("02_serial/", "02")), POINTS),
+    "Lesson 1 and hw02": (files_of(("Lesson 1/", "01"), ("hw02/", "02")), POINTS),
+    "Lektion 1 and a bare number": (files_of(("Lektion 1/", "01"), ("2/", "02")), POINTS),
+    "names that say nothing": (files_of(("first/", "01"), ("second/a/", "02")), POINTS),
+    "everything in one folder": (
+        MANY | {"answers.txt": b"".join(MINE.values())}, POINTS),
+    "everything in one zip": (
+        {"all.zip": packed(MANY | {"answers.txt": b"".join(MINE.values())})}, POINTS),
+    "a zip each": (
+        {"a.zip": packed(files_of(("", "01"))), "b.zip": packed(files_of(("x/", "02")))}, POINTS),
+    "one lesson called, one loose": (files_of(("01_learning/", "01"), ("", "02")), POINTS),
+    "answers in a folder of their own": (
+        MANY | {"answers/answers.txt": b"".join(MINE.values())}, POINTS),
+    "answers alone": ({"homework/answers.txt": MINE["01"]}, {"01": "0.2/10"}),
+    "plain logs below a number": (
+        {"Lektion 9/run.log": b"Epoch 1/1\n"}, {"09": "0/10"}),
+    "numbers of the course's own": (files_of(("hw05/", "01"), ("hw06/", "02")), POINTS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "points"), PLACES.values(), ids=list(PLACES))
+def test_lessons_are_found(tmp_path, grade, files, points):
+    write(tmp_path / "class", "ada", files)
+    found = rows(grade(tmp_path / "class", "--profile", "smoke"))
+    assert {lesson: line[0] for lesson, line in found.items()} == points
+    assert not any("lesson" in line[-1] for line in found.values())
+
+
+def test_a_lessons_name_that_the_record_contradicts_is_named(tmp_path, grade):
+    write(tmp_path / "class", "ada", files_of(("Lesson 2/", "01"), ("hw07/", "06")))
+    result = grade(tmp_path / "class", "--profile", "smoke")
+    assert rows(result)["01"][0] == POINTS["01"]
+    assert rows(result)["01"][-1].startswith(ELSE)
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert page.count(ELSE) == 1
+    assert not rows(result)["06"][-1].startswith(ELSE)  # homework may have numbers of its own
+
+
+def test_programs_go_with_the_outputs_that_ran_them(tmp_path, grade):
+    files = {"a/x_1.out": OUTPUT["01"], "a/train.py": b"pass\n", "b/y_2.out": OUTPUT["02"]}
+    write(tmp_path / "class", "ada", files)
+    found = rows(grade(tmp_path / "class", "--profile", "smoke"))
+    assert found["01"][-1].startswith(FindingCode.OTHER_PROGRAM.heading)
+    assert not found["02"][-1].startswith(FindingCode.OTHER_PROGRAM.heading)
+
+
+@pytest.mark.parametrize(
+    ("name", "strictly", "perhaps"),
+    [
+        ("02", "02", "02"), ("02_serial", "02", "02"), ("Lesson-02", "02", "02"),
+        ("Lesson 2", None, "02"), ("hw07", None, "07"), ("6", None, "06"),
+        ("Übung 3", None, "03"), ("Lektion 9", None, "09"),
+        ("lab10", None, "10"), ("HW 2 (late)", None, "02"),
+        ("ada", None, None), ("run 2", None, None), ("2026", None, None), ("ada2", None, None),
+        ("week-4-outputs", None, "04"), ("les2", None, "02"),
+    ],
+)  # fmt: skip
+def test_names_of_lessons(name, strictly, perhaps):
+    assert (lesson_of(name), hinted_lesson(name)) == (strictly, perhaps)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        files_of(("01 Ada/", "06"), ("02 Ben/", "06")),
+        files_of(("01 Ada/02_serial/", "02"), ("02 Ben/02_serial/", "02")),
+        {"01_Ada/work.zip": packed(files_of(("", "01"))), "02_Ben/work.zip": b"PK"},
+    ],
+)
+def test_students_in_a_list_are_no_lessons(tmp_path, grade, files):
+    result = grade(write(tmp_path, "class", files), "--profile", "smoke")
+    assert {line[0].replace("_", " ") for line in result.table} == {"01 Ada", "02 Ben"}
+
+
+@pytest.mark.parametrize("width", [80, 132])
+@pytest.mark.parametrize("place", ["01_learning/", ""])
+def test_a_copy_from_a_terminal_is_named_for_what_it_is(tmp_path, grade, width, place):
+    lines = OUTPUT["01"].decode().splitlines()
+    broken = [line[at : at + width] for line in lines for at in range(0, len(line) or 1, width)]
+    write(tmp_path / "class", "ada", {f"{place}terminal.txt": "\n".join(broken).encode()})
+    result = grade(tmp_path / "class", "--profile", "smoke")
+    assert rows(result)["01"][-1].startswith(FindingCode.TERMINAL_COPY.heading)
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert f"its long lines were broken after {width} characters" in page
+    assert "the record line is damaged" not in page

@@ -1,0 +1,268 @@
+"""manifest.csv: an instructor's edits are the truth, and stay when it is collected again."""
+
+import csv
+import json
+
+import pytest
+
+from autograder.classroom import one_submission
+from autograder.collect.merge import merged
+from autograder.finding_codes import FindingCode
+from autograder.submissions.manifest import COLUMNS, NAME, Row
+from tests.autograder.make_record import hand_in
+from tests.autograder.submissions.downloads import (
+    KEPT,
+    ROSTER,
+    below,
+    canvas,
+    gradescope,
+    work,
+    write,
+)
+
+GROUPS = "group,student\nteam 1,ada\nteam 1,ben\n"
+GOOD, BAD = ((KEPT / "01" / f"{name}.out.txt").read_bytes() for name in ("right", "no-biases"))
+
+
+def cells(folder):
+    with (folder / NAME).open(newline="", encoding="utf-8") as file:
+        return {row["folder"]: row for row in csv.DictReader(file)}
+
+
+def edit(folder, changes):
+    rows = cells(folder)
+    for place, values in changes.items():
+        rows[place] |= values
+    with (folder / NAME).open("w", newline="", encoding="utf-8") as file:
+        lines = csv.DictWriter(file, COLUMNS)
+        lines.writeheader()
+        lines.writerows(rows.values())
+
+
+def points(result):
+    return {(line[0], line[1]): line[2] for line in result.table}
+
+
+@pytest.fixture
+def roster(tmp_path):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return ("--roster", tmp_path / "roster.csv")
+
+
+def test_what_a_manifest_holds(tmp_path, collect, roster):
+    done = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas")
+    found = cells(done.folder)
+    assert list(found) == ["ada/01", "ben/01", "zoe/01"]
+    assert found["ada/01"] == {
+        "folder": "ada/01", "students": "ada", "group": "", "lesson": "01", "submitted": "",
+        "late": "yes", "from": "canvas", "doubts": ""}  # fmt: skip
+    assert sorted(path.name for path in (done.folder / "ada/01").iterdir()) == [
+        "01_numpy_1234.out", "answers.txt"]  # fmt: skip
+    assert "Nothing submitted by: kim" in done.stdout
+
+
+def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster):
+    place = write(tmp_path, "down", canvas())
+    folder = collect(place, *roster, platform="canvas").folder
+    changes = {
+        "ada/01": {"submitted": "2026-03-01T20:00+01:00"},
+        "ben/01": {"students": "kim"},
+        "zoe/01": {"students": ""},
+    }
+    edit(folder, changes)
+    write(tmp_path, "down", {"meyerben_102_3001_01_numpy_9.out": BAD})
+    again = collect(place, *roster, platform="canvas")
+    after = cells(again.folder)
+    for name, values in changes.items():
+        assert values.items() <= after[name].items()
+    assert (folder / "ben/01/01_numpy_9.out").read_bytes() == BAD
+    assert "Not graded, because the row names no student: zoe/01" in again.stdout
+
+
+def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster):
+    folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
+    edit(folder, {"ben/01": {"students": "kim"}, "zoe/01": {"students": ""}})
+    (tmp_path / "policy.yaml").write_text(
+        "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n"
+    )
+    words = ("--profile", "smoke", "--policy", tmp_path / "policy.yaml")
+    result = grade(folder, *words)
+    assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "8.2/10"}
+    assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)
+    edit(folder, {"ada/01": {"submitted": "2026-03-01T20:00+00:00"}})
+    assert points(grade(folder, *words))["ada", "01"] == "7.2/10"
+
+
+CASES = {
+    "an edited cell": (Row("a", "x"), Row("a", "y"), Row("a", "z"), "y"),
+    "a cell as it was": (Row("a", "x"), Row("a", "x"), Row("a", "z"), "z"),
+    "emptied": (Row("a", "x"), Row("a", ""), Row("a", "x"), ""),
+}
+
+
+@pytest.mark.parametrize(("before", "edited", "new", "students"), CASES.values(), ids=list(CASES))
+def test_cells_are_merged_one_by_one(before, edited, new, students):
+    rows = merged({"a": before}, {"a": edited}, {"a": new})
+    assert rows["a"].students == students
+
+
+def test_a_settled_doubt_stays_settled_and_a_new_one_is_new():
+    old = Row("a", doubts="archive damaged: w.zip: cut off | same time: a: b")
+    mine = Row("a", doubts="same time: a: b")
+    new = Row("a", doubts=f"{old.doubts} | left out: x: a link")
+    rows = merged({"a": old}, {"a": mine}, {"a": new})
+    assert rows["a"].doubts == "same time: a: b | left out: x: a link"
+
+
+MISTAKES = [
+    ({"submitted": "yesterday"}, "is not a time with an offset"),
+    ({"late": "perhaps"}, "`late` must be yes or empty"),
+    ({"doubts": "a feeling"}, "unknown doubt"),
+    ({"folder": "../ada"}, "is not a folder in the class"),
+    ({"folder": "ada/99"}, "there is no folder ada/99"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), MISTAKES)
+def test_a_slip_in_the_manifest_stops_the_grading(tmp_path, collect, grade, roster, change, words):
+    folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
+    edit(folder, {"ada/01": change})
+    result = grade(folder)
+    assert result.exit_code == 2
+    assert NAME in result.stderr
+    assert words in result.stderr
+
+
+def test_folders_by_hand_are_graded_beside_collected_ones(tmp_path, collect, grade, roster):
+    folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
+    hand_in(folder / "kim" / "02_serial")
+    assert {("kim", "02"), ("ada", "01")} <= points(grade(folder)).keys()
+
+
+def test_collecting_again_the_same_changes_no_byte(tmp_path, collect):
+    place = write(tmp_path, "down", canvas())
+    folder = collect(place, platform="canvas").folder
+    before = {path: path.stat() for path in folder.rglob("*")}
+    collect(place, platform="canvas")
+    after = {path: path.stat() for path in folder.rglob("*")}
+    facts = [(p, s.st_ino, s.st_mtime_ns) for p, s in before.items() if p.is_file()]
+    assert facts == [(p, s.st_ino, s.st_mtime_ns) for p, s in after.items() if p.is_file()]
+
+
+def test_a_new_submission_replaces_the_folder(tmp_path, collect):
+    first = write(tmp_path, "first", below("ada/01", {"a_1.out": BAD, "old.out": b"x"}))
+    second = write(tmp_path, "second", below("ada/01", {"a_1.out": GOOD}))
+    folder = collect(first).folder
+    collect(second)
+    assert {p.name: p.read_bytes() for p in (folder / "ada/01").iterdir()} == {"a_1.out": GOOD}
+    assert {path.name for path in folder.iterdir()} == {"ada", NAME, ".collected.csv"}
+
+
+def test_with_latest_an_older_attempt_replaces_nothing(tmp_path, collect):
+    places = [
+        write(tmp_path, name, below("ada/01", {"a_1.out": data, "timestamp.txt": time}))
+        for name, data, time in (
+            ("new", GOOD, b"2026-03-02 20:00:00 UTC"), ("old", BAD, b"2026-03-01 20:00:00 UTC"))
+    ]  # fmt: skip
+    folder = collect(places[0], "--latest").folder
+    done = collect(places[1], "--latest")
+    assert (folder / "ada/01/a_1.out").read_bytes() == GOOD
+    assert "Kept, because the attempt in the class is later: ada/01" in done.stdout
+
+
+# --- groups -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def marked(monkeypatch):
+    """The folders that are really graded."""
+    folders = []
+    really = one_submission.mark
+    monkeypatch.setattr(
+        one_submission, "mark", lambda s, settings: folders.append(s.folder) or really(s, settings)
+    )
+    return folders
+
+
+def test_a_groups_submission_is_graded_once(tmp_path, collect, grade, roster, marked):
+    (tmp_path / "groups.csv").write_text(GROUPS)
+    files = below("ada", work("ada")) | below("zoe", work("zoe"))
+    place = write(tmp_path, "class", files)
+    collected = collect(place, *roster, "--groups", tmp_path / "groups.csv")
+    assert collected.rows["ada/01"].students == "ada; ben"
+    assert collected.rows["ada/01"].group == "team 1"
+    result = grade(collected.folder, "--profile", "smoke", "--processes", 1)
+    assert marked == ["ada/01", "zoe/01"]
+    assert points(result) == {
+        ("ada", "01"): "8.2/10", ("ben", "01"): "8.2/10", ("zoe", "01"): "5.2/10"}  # fmt: skip
+
+
+def test_who_submits_later_leaves_the_partners_row(tmp_path, collect, roster):
+    (tmp_path / "groups.csv").write_text(GROUPS)
+    words = (*roster, "--groups", tmp_path / "groups.csv")
+    collect(write(tmp_path, "first", below("ada", work("ada"))), *words)
+    done = collect(write(tmp_path, "second", below("ben", work("ben"))), *words)
+    assert {row.folder: row.students for row in done.rows.values()} == {
+        "ada/01": "ada", "ben/01": "ben"}  # fmt: skip
+    assert {row.group for row in done.rows.values()} == {"team 1"}
+
+
+def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, marked):
+    files = gradescope()
+    kim = "  - :name: Kim\n    :sid: ''\n    :email: kim@example.org\n  :created_at"
+    told = files["submission_metadata.yml"].decode().replace("  :created_at", kim, 1)
+    files["submission_metadata.yml"] = told.encode()
+    done = collect(write(tmp_path, "down", files), *roster, platform="gradescope")
+    assert done.rows["ada+kim/01"].students == "ada; kim"
+    result = grade(done.folder, "--profile", "smoke", "--processes", 1)
+    assert marked.count("ada+kim/01") == 1
+    assert points(result)["kim", "01"] == points(result)["ada", "01"] == "8.2/10"
+    record = json.loads((result.folder / "records/kim.json").read_text())
+    assert record["grades"][0]["handed_in"].startswith("2026-03-01 20:00:00")
+
+
+# --- times --------------------------------------------------------------------------------------
+
+
+def test_times_of_the_instructor(tmp_path, collect, roster):
+    (tmp_path / "times.csv").write_text("student,lesson,time\nLovelace Ada,1,2026-03-01T20:00Z\n")
+    words = (*roster, "--times", tmp_path / "times.csv")
+    rows = collect(write(tmp_path, "down", canvas()), *words, platform="canvas").rows
+    assert rows["ada/01"].submitted == "2026-03-01T20:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("ada,x,2026-03-01T20:00Z\n", "times.csv:2: there is no rubric"),
+        ("ada,01,noon\n", "times.csv:2: 'noon' is no time like"),
+        ("ada,01,0206-03-01T20:00Z\n", "is in the year 206"),
+        (2 * "ada,01,2026-03-01T20:00Z\n", "times.csv:3: ada has two times for lesson 01"),
+    ],
+)
+def test_a_slip_in_the_times_collects_nothing(tmp_path, collect, rows, words):
+    (tmp_path / "times.csv").write_text(f"student,lesson,time\n{rows}")
+    place = write(tmp_path, "down", canvas())
+    done = collect(place, "--times", tmp_path / "times.csv", platform="canvas")
+    assert (done.exit_code, done.folder.exists()) == (2, False)
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("lesson", ["practical1", "02"])
+def test_any_identifier_is_a_lesson(tmp_path, collect, grade, lesson):
+    """And with one rubric, none is needed."""
+    (tmp_path / "rubrics").mkdir()
+    (tmp_path / f"rubrics/{lesson}.yaml").write_text(
+        f"lesson: '{lesson}'\ntitle: One\npoints: 1\nruns: {{a: {{where: {{source: a}}, "
+        "or_format: [keras]}}\nchecks: [{id: e, title: t, points: 1, require: "
+        "[{metric: epochs, of: a, equal: 2}]}]\n"
+    )
+    log = "".join(f"Epoch {n}/2\n1/1 - 1s - loss: 0.5\n" for n in (1, 2)).encode()
+    words = ("--rubrics", tmp_path / "rubrics")
+    for number, folder in enumerate((f"ada/{lesson}", "ada", "ada/anything", f"ada/{lesson}_x")):
+        place = write(tmp_path, f"class{number}", {f"{folder}/job_1.out": log})
+        rows = collect(place, *words, into=tmp_path / f"into{number}").rows
+        assert list(rows) == [f"ada/{lesson}"]
+        for home in (place, tmp_path / f"into{number}"):
+            found = points(grade(home, *words, out=tmp_path / f"grades{number}{home.name}"))
+            assert found == {("ada", lesson): "1/1"}

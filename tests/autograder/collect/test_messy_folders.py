@@ -1,0 +1,256 @@
+"""What a class really hands in: odd archives, names, encodings, and things in the wrong place."""
+
+import csv
+import re
+import unicodedata
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.finding_codes import FindingCode
+from autograder.judging.judge_answers import EXAMPLE, expected_kind
+from autograder.settings.rubric import FOLDER, load_rubric
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
+
+NOT_READ = ": this kind of archive is not read; .zip and .tar.gz are"
+
+
+@pytest.fixture
+def grade(collect_and_grade):
+    return collect_and_grade
+
+
+def reasons(result):
+    """Return all reasons to look at each grade."""
+    with (result.folder / "grades.csv").open() as file:
+        return {(row["student"], row["lesson"]): row["look"] for row in csv.DictReader(file)}
+
+
+def rows(result) -> dict[tuple[str, str], list[str]]:
+    return {(line[0], line[1]): line[2:] for line in result.table}
+
+
+def page_of(result, student) -> str:
+    return (result.folder / "students" / f"{student}.html").read_text()
+
+
+# --- what is no folder of outputs -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "lesson"),
+    [
+        ("sven.7z", "–"),
+        ("sven.RAR", "–"),
+        ("sven/work.tar.zst", "–"),
+        ("sven/02_serial.7z", "02"),
+        ("sven/02_serial/outputs.rar", "02"),
+    ],
+)
+def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    write_lines(tmp_path / "class" / "README.txt", ["no student"])
+    write_lines(tmp_path / "class" / path, ["7z"])
+    result = grade(tmp_path / "class")
+    found = rows(result)["sven", lesson]
+    assert found[1:] == ["missing", "-", path.rpartition("/")[2] + NOT_READ]
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert len(result.table) == 2
+    assert result.exit_code == 1
+    words = ["explain", "sven", "02", "--grades", str(result.folder)]
+    assert path.removeprefix("sven/") in CliRunner().invoke(main, words).output
+
+
+def test_an_archive_that_is_not_read_beside_outputs_is_named(tmp_path, grade):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    write_lines(folder / "more.7z", ["7z"])
+    hand_in(tmp_path / "class" / "ben" / "02", keras=make_record(job_id="7"))
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert "more.7z" + NOT_READ in page_of(result, "ada")
+
+
+def test_files_that_are_not_taken_are_named(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    for name in ("train.py", "lesson.ipynb", ".DS_Store"):
+        write_lines(tmp_path / "class" / "ben" / "02" / name, ["x"])
+    result = grade(tmp_path / "class")
+    assert rows(result)["ben", "02"][1] == "missing"  # so the folder is called
+    page = page_of(result, "ben")
+    assert "only 02/lesson.ipynb, 02/train.py" in page
+    (tmp_path / "class" / "ben" / "02" / "timestamp.txt").write_text("2026-03-01 20:00:00 UTC")
+    assert rows(grade(tmp_path / "class"))["ben", "02"][1] == "missing"
+
+
+@pytest.mark.parametrize("name", ["notes.out", "answers.txt"])
+def test_what_lies_in_no_students_folder_is_named(tmp_path, grade, name):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    write_lines(tmp_path / "class" / name, ["x"])
+    write_lines(tmp_path / "class" / "README.txt", ["no student"])
+    (tmp_path / "class" / "ben").symlink_to(tmp_path / "class" / "ada")
+    result = grade(tmp_path / "class")
+    assert [row[0] for row in result.table] == ["ada"]
+    [told] = [line for line in result.collected.stdout.splitlines() if "belong to nobody" in line]
+    assert name in told
+    assert "ben (a link, which is not followed)" in told
+    assert "README" not in result.collected.stdout
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def test_one_name_in_two_spellings_is_one_student(tmp_path, grade):
+    name = "zo\u00eb"
+    apart = unicodedata.normalize("NFD", name)
+    hand_in(tmp_path / "class" / apart / "02")
+    hand_in(tmp_path / "class" / name / "00")
+    write_lines(tmp_path / "roster.csv", ["student", name])
+    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    assert sorted(rows(result)) == [(name, "00"), (name, "02")]
+    assert "roster" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("folder", "hint"),
+    [
+        ("adda", "not in the roster (did you mean Ada?)"),
+        ("Ben_Mayer", "not in the roster (did you mean ben.meyer?)"),
+        ("kim2", "not in the roster"),  # kim herself handed in
+        ("somebody", "not in the roster"),
+    ],
+)
+def test_who_is_not_in_the_roster_may_be_somebody_there(tmp_path, grade, folder, hint):
+    hand_in(tmp_path / "class" / "kim" / "02")
+    hand_in(tmp_path / "class" / folder / "02", answers={})
+    write_lines(tmp_path / "roster.csv", ["student", "Ada", "ben.meyer", "kim"])
+    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    assert hint in reasons(result)[folder, "02"].split("; ")
+
+
+# --- in the wrong place -----------------------------------------------------------------------
+
+
+def test_outputs_of_another_lesson_are_looked_at_and_ask_nobody_for_it(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    hand_in(tmp_path / "class" / "ben" / "03_baseline")
+    write_lines(tmp_path / "roster.csv", ["student", "ada", "ben"])
+    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    found = rows(result)
+    assert sorted(found) == [("ada", "02"), ("ben", "02"), ("ben", "03")]
+    assert found["ben", "03"][0] == "0/10"
+    assert FindingCode.OTHER_LESSON.heading in reasons(result)["ben", "03"]
+    assert found["ben", "02"][1] == "missing"
+
+
+def test_several_folders_for_one_lesson(tmp_path, grade):
+    """Runs of all of them are taken; answers that differ are not, because none is the right one."""
+    other = RIGHT_ANSWERS | {"predict_accuracy": "0.5", "keras_epoch_s": ""}
+    hand_in(tmp_path / "class" / "ada" / "02_serial", answers=other)
+    late = make_record(run="12121212", started="2026-03-03T10:00:00+00:00", test_accuracy=0.981)
+    hand_in(tmp_path / "class" / "ada" / "02_serial_v2", keras=late)
+    hand_in(tmp_path / "class" / "ada" / "lesson 02", keras=late)  # a copy
+    result = grade(tmp_path / "class")
+    found = rows(result)["ada", "02"]
+    assert found[0] == "9.6/10"
+    assert found[-1] == "Answers in two places differ, so these do not count"
+    page = page_of(result, "ada")
+    given = f"predict_accuracy = 0.5 and {RIGHT_ANSWERS['predict_accuracy']}"
+    assert page.count(f"two answers.txt give {given}<") == 2  # of the check and beside it
+    assert "no answer" not in page
+    assert "keep one of these" in page.lower()
+    assert "Several folders were taken as one lesson" in page
+    assert "02_serial, 02_serial_v2<" in page
+    for folder in ("02_serial", "02_serial_v2"):
+        assert f"<code>{folder}/02_serial_1.out</code>" in page
+    assert "0.981" in page
+
+
+def test_copies_with_their_error_files_stay_together(tmp_path, grade):
+    """Two jobs' error files may be equally empty; each belongs to its own output."""
+    for place, run in (("00", "a" * 8), ("00_again", "b" * 8)):
+        folder = tmp_path / "class" / "ada" / place
+        record = make_record(lesson="00", source="facts", size=2, seconds=(), run=run)
+        write_lines(folder / "00_cluster_7.out", record)
+        (folder / "00_cluster_7.err").touch()
+    page = page_of(grade(tmp_path / "class", "--profile", "smoke"), "ada")
+    assert page.count("<code>00_again/00_cluster_7.err</code>") == 1
+    assert page.count("<code>00/00_cluster_7.err</code>") == 1
+
+
+@pytest.mark.parametrize("name", ["respuestas.txt", "lab 2.txt", "02"])
+@pytest.mark.parametrize("folder", ["02_serial", ""])
+def test_answers_under_a_name_of_the_students_own(tmp_path, grade, name, folder):
+    place = hand_in(tmp_path / "class" / "ada" / folder)
+    (place / "answers.txt").rename(place / name)
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][:2] == ["10/10", "graded"]
+    assert FindingCode.ANSWERS_MISNAMED.heading in page_of(result, "ada")
+
+
+def test_a_copy_of_the_answers_under_another_name_counts_for_nothing(tmp_path, grade):
+    place = hand_in(tmp_path / "class" / "ada" / "02_serial")
+    write_lines(place / "draft.txt", ["predict_accuracy = 0.2", "keras_epoch_s = 9"])
+    write_lines(place / "notes.txt", ["keras_epoch_s = 9 was my guess", "a", "b", "c"])
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert "Only answers.txt counts" in page_of(result, "ada")
+
+
+# --- what stands in the files -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_files_as_powershell_writes_them(tmp_path, grade, encoding):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    for path in folder.iterdir():
+        text = path.read_text().replace("\n", "\r\n")
+        path.write_bytes(("\ufeff" * (encoding == "utf-16-be") + text).encode(encoding))
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][:3] == ["10/10", "graded", "self-consistent"]
+    assert "could not be read" not in page_of(result, "ada")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "given", "hint"),
+    [
+        ("03", "cpu_gpu_is_speedup", ""),  # an id of lesson 02
+        ("03", "predict_step", "is `predict_step` meant? The id is `predict_steps`"),
+        ("02", "keras-epoch-s", "is `keras-epoch-s` meant? The id is `keras_epoch_s`"),
+        ("02", "my_number", ""),
+    ],
+)
+def test_a_misspelt_id_is_told_of_the_one_that_it_looks_like(tmp_path, grade, lesson, given, hint):
+    write_lines(tmp_path / "class" / "ada" / lesson / "answers.txt", [f"{given} = 4"])
+    page = page_of(grade(tmp_path / "class"), "ada")
+    hints = re.findall(r"is <code>[^<]*</code> meant\? The id is <code>[^<]*</code>", page)
+    assert {re.sub("</?code>", "`", found) for found in hints} == ({hint} if hint else set())
+
+
+def test_the_example_of_a_number_is_no_expected_answer():
+    asked = expected_kind(load_rubric(FOLDER / "02.yaml").answers["s4_epoch_s"], "some")
+    assert asked == f"digits only, like {EXAMPLE}, in s"
+    for path in sorted((FOLDER / "expected").glob("*.yaml")):
+        for key, value in yaml.safe_load(path.read_text()).items():
+            assert value != float(EXAMPLE), f"{path.name}: {key} is the example that all may see"
+
+
+@pytest.mark.parametrize(("error_file", "advice"), [(False, "the output"), (True, "job_1.err")])
+def test_an_output_that_was_cut_is_told_once(tmp_path, grade, error_file, advice):
+    folder = tmp_path / "class" / "ada" / "02"
+    write_lines(folder / "job_1.out", ["\n".join(make_record())[:-80]])
+    if error_file:
+        write_lines(folder / "job_1.err", ["a warning"])
+    page = page_of(grade(tmp_path / "class"), "ada")
+    assert page.count(":::MLLOG") == 1
+    tries = set(re.findall(r"look at the last lines of ([^<;]*)", page))
+    assert tries == {advice}
+
+
+def test_what_is_asked_of_a_run_that_is_not_there_is_said_in_words(tmp_path, grade):
+    write_lines(tmp_path / "class" / "ada" / "03" / "answers.txt", ["predict_steps = 196"])
+    page = page_of(grade(tmp_path / "class"), "ada")
+    assert "steps of baseline = samples / batch of baseline" in page
+    assert "loss last of baseline &lt; loss first of baseline − 0.01" in page
+    assert "missing" not in page.partition("<body")[2]
