@@ -37,7 +37,7 @@ JOB_FILES: dict[str, LazyJobs] = {
             "a command that does nothing": (":", "no line of"),
             "a comment": (f"# {EXPORT}", "no line of"),
             "printed": (f"echo '{EXPORT}'", "no line of"),
-            "the notebook's name": (EXPORT.replace("$SLURM_NTASKS", "2"), "write over the other's"),
+            "the notebook's name": (EXPORT.replace("$SLURM_NTASKS", "2"), "overwrite the other's"),
             "not exported": (EXPORT.removeprefix("export "), "Without `export`"),
             "with the gap's last line": (f"{EXPORT}\nexit 1", "`exit 1`. Remove it"),
             "where nobody gets": (f"if false; then\n{EXPORT}\nfi", "never reached"),
