@@ -98,7 +98,9 @@ def is_timed(lines: Lines) -> bool:
 
 
 def of_data(lines: Lines) -> bool:
-    return bool(forge.one(lines, "header")["value"].get("dataset"))
+    """Return whether it names a data set that is the same everywhere: pydoc_topics is not."""
+    dataset = forge.one(lines, "header")["value"].get("dataset") or {}
+    return dataset.get("name") in KNOWN
 
 
 def settles(lines: Lines) -> bool:
