@@ -108,8 +108,9 @@ def undecided(shell):
     shutil.rmtree(shell.home / ".dl-course")
     programs = shell.folder / "bin"
     programs.mkdir()
-    for name in ("bash", "env", "dirname", "python", "id"):
+    for name in ("bash", "env", "dirname", "id"):
         (programs / name).symlink_to(shutil.which(name))
+    (programs / "python").symlink_to(sys.executable)
     shell.environment["PATH"] = str(programs)
     return shell
 
