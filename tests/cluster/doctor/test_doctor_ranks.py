@@ -148,7 +148,7 @@ def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "said"), breadth([("", "True 0\n"), ("spoilt", "gloo: 2 ones make 1")], quick=0)
+    ("spoilt", "said"), breadth([("", "True 0\n"), ("spoilt", "gloo: 2 ones add up to 1")], quick=0)
 )
 def test_the_sum_of_two_ranks_is_timed_and_looked_at(shell, spoilt, said):
     """Over Gloo and the CPU, by the function that takes NCCL and a GPU where there are some."""
