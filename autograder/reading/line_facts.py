@@ -44,10 +44,10 @@ class RunFacts:
     workers: int | None = None  # processes, or GPUs, that train together
     batch: int | None = None  # samples per step on all workers together
     batch_each: int | None = None  # samples per step on each worker
-    rank: int | None = None  # one of the processes
+    rank: int | None = None  # the rank of one of the processes
     says_end: bool = False  # whether the framework reports its end
     starts: bool = False  # whether a program begins here, or is about to
-    # the line is about the run with this many workers, wherever it is
+    # the line is about the run with this many workers, wherever that run is in the file
     of_workers: int | None = None
     job_id: str | None = None  # the scheduler's id
     done: bool = False  # whether the training is over, as planned
@@ -98,10 +98,10 @@ class LineFacts:
     redraws: bool = False  # whether the same step may be printed again, as in bars
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     progress: float | None = None  # finished epochs since the start, with fractions
-    loose: bool = False  # the line names no epoch and belongs to the one of the lines before it
+    loose: bool = False  # the line names no epoch, and belongs to the epoch of the lines before it
     after_heading: bool = False  # whether such a line counts only right after a heading
     passes: bool = False  # steps that start again within an epoch are the validation's
-    rates: bool = False  # its throughput is of a part of the epoch
+    rates: bool = False  # its throughput covers only a part of the epoch
     unnamed: bool = False  # a loss or an accuracy does not name its data set
     stamp: Stamp | None = None  # when the line was written
     numbers: EpochNumbers = field(default_factory=dict)

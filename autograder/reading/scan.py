@@ -16,8 +16,8 @@ from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.reading.settled.last_words import KEPT
 from autograder.records import Where
 
-# What programs print is searched for in this many bytes at each end of a file. A record is found
-# anywhere. No honest output is this large: it holds debug output, which takes minutes to read.
+# Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.
+# Only debug output makes a file this large, and it takes minutes to read.
 MOST_SEARCHED = 32 << 20
 
 TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
