@@ -98,7 +98,8 @@ def _over_rounds(gain: Callable[[Round, int], float]) -> Callable[[Run], Measure
     return typical
 
 
-# In a phase, one rank alone processes `steps` batches, N ranks together N times as many.
+# In one phase, a single rank processes `steps` batches, and N ranks together process N times as
+# many.
 speedup = _over_rounds(lambda one, count: count * one.alone / one.together)
 ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent)
 share = _over_rounds(lambda one, count: one.silent / one.together)
