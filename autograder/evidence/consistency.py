@@ -66,7 +66,7 @@ def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
         )
 
 
-STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a loss
+STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a target loss
 
 
 def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
 
 def samples_add_up(run: Run) -> Iterator[Finding]:
-    """Compare the number of samples read with every limit, and yield one finding."""
+    """Compare the number of samples read with all limits, and yield at most one finding."""
     yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
 
 
