@@ -95,7 +95,7 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
 
 
 def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
-    """Return the lesson's name: 02, 2 and 02_serial are one lesson, as in `lessons check`."""
+    """Return the lesson's name. 02, 2 and 02_serial are the same lesson, as in `lessons check`."""
     name = lesson_among(text, rubrics)
     if name is None:
         there = ", ".join(rubrics)
@@ -154,9 +154,9 @@ def _days(text: str, where: str) -> float:
 
 
 def _number(text: str, where: str, what: str, instead: str = "") -> float:
-    """Return the number in a text of digits and a point.
+    """Return the number in a text that consists of digits and a decimal point.
 
-    Python also accepts nan, 1e3 and 1_000; people do not write these.
+    Python also accepts nan, 1e3 and 1_000, which people do not write.
     """
     if re.fullmatch(r"[0-9]+,[0-9]+", text):
         raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
