@@ -38,7 +38,7 @@ def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
 
 def judge_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
-    expected = f"{title} says what the records say"
+    expected = f"{title} agrees with the records"
     if hand_in.report is None:
         return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     try:

@@ -30,7 +30,7 @@ def replicas(run: Run) -> Measure:
         return ranks(run)
     count = measure.workers(run)
     if count is None:
-        raise NotMeasured("`replicas` is not a whole number from 1 on")
+        raise NotMeasured("`replicas` is not a whole number of at least 1")
     return exact(count, "replicas", first_line(run), "from the run record's header")
 
 

@@ -67,7 +67,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
             known = ""  # in another assignment, this number belongs to somebody else
         if known and named and known != named:
             right = known if claim.lasting else named
-            doubt = f"its number is that of {known}, its name that of {named}: taken as {right}'s"
+            doubt = f"its number belongs to {known}, its name to {named}; counted as {right}'s"
             return Known((right,), shortened(doubt, 300))
         if student := known or named or only(anything, plain(whole)):
             return Known((student,))

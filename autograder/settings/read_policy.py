@@ -90,7 +90,7 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
     student, lesson = key
     what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
     return SettingsError(
-        f"{where}: {what} of {shortened(student)} stands twice in this file; keep one of the rows"
+        f"{where}: {what} of {shortened(student)} appears twice in this file; keep one row"
     )
 
 
@@ -134,7 +134,7 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         where = f"{path}:{line_of(lines, ('due', name))}"
         lesson = _lesson(name, rubrics, where)
         if lesson in due:
-            raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
+            raise SettingsError(f"{where}: lesson {lesson} appears twice under due; keep one")
         read_moment(time, where)
         due[lesson] = time
     for field in ("penalty_a_day", "free_days", "latest_days"):
@@ -149,7 +149,9 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
 def _days(text: str, where: str) -> float:
     days = _number(text, where, "days")
     if days > LONGEST_EXTENSION:
-        raise SettingsError(f"{where}: {text} days; at most {LONGEST_EXTENSION} are an extension")
+        raise SettingsError(
+            f"{where}: {text} days; an extension is at most {LONGEST_EXTENSION} days"
+        )
     return days
 
 
@@ -171,7 +173,9 @@ def read_moment(text: str, where: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise SettingsError(f"{where}: {text!r} is no time like 2026-03-01T23:59+01:00") from None
+        raise SettingsError(
+            f"{where}: {text!r} is not a time like 2026-03-01T23:59+01:00"
+        ) from None
     if moment.tzinfo is None:
         raise SettingsError(f"{where}: {text!r} needs its offset, like 2026-03-01T23:59+01:00")
     if moment.year not in YEARS:

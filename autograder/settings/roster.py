@@ -72,13 +72,15 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
                 raise SettingsError(
-                    f"{where}: {field} {shortened(value)!r} stands twice in the roster, first in "
+                    f"{where}: {field} {shortened(value)!r} appears twice in the roster, first in "
                     f"{earlier[field, value]}"
                 )
             earlier[field, value] = where
         people[values["student"]] = Person(**values)
     if path is not None and not people:
-        raise SettingsError(f"{path}: nobody stands in it; below a header each line is a student")
+        raise SettingsError(
+            f"{path}: it names no student; below the header, each line is a student"
+        )
     return people
 
 
@@ -89,8 +91,8 @@ def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
         return f"{where}: the column of the student is empty"
     found = shortened(", ".join(row), 300)
     return (
-        f"{path}:1: no column says who a student is; name one `student`. Found: {found}. "
-        f"Read as the student are {', '.join(COLUMNS['student'])}"
+        f"{path}:1: no column identifies the student; name one `student`. Found: {found}. "
+        f"Accepted names are {', '.join(COLUMNS['student'])}"
     )
 
 

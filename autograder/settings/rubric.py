@@ -33,8 +33,8 @@ def load_rubric(path: Path) -> Rubric:
     return _parse(path, path.read_bytes() if path.is_file() else b"")
 
 
-@lru_cache(maxsize=64)
 # The content is an argument so that a change is noticed.
+@lru_cache(maxsize=64)
 def _parse(path: Path, content: bytes) -> Rubric:
     data, lines = read_yaml(path)
     try:

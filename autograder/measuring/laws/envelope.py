@@ -68,7 +68,7 @@ def check(study: Study, size: int) -> None:
     there, first, last = len(study.sizes), study.sizes[0], study.sizes[-1]
     if there < FEWEST_SIZES:
         raise NotMeasured(
-            f"to foretell anything, {FEWEST_SIZES} sizes are needed, and there "
+            f"a prediction needs at least {FEWEST_SIZES} sizes, and there "
             + (f"are {there}" if there != 1 else "is 1"),
             "run the job on more sizes",
         )
@@ -76,8 +76,8 @@ def check(study: Study, size: int) -> None:
         raise NotMeasured(f"{size:,} is below the smallest size of the table, {first:,}")
     if size > farthest(study):
         raise NotMeasured(
-            f"{size:,} is too far beyond the largest size of the table, {last:,}: these data say "
-            f"nothing of more than {farthest(study):,}",
+            f"{size:,} is too far beyond the largest size of the table, {last:,}: these data "
+            f"allow no prediction beyond {farthest(study):,}",
             "run the job on larger sizes",
         )
 

@@ -93,7 +93,7 @@ GUSTAFSON = Form(
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
-    "workers wait for something shared (σ) and each speaks with every other (κ): there is a peak",
+    "workers wait for something shared (σ) and each exchanges with all others (κ): there is a peak",
     (others, pairs),
     named=sigma_kappa,
 )
