@@ -21,7 +21,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the wors
 class FindingCode(StrEnum):
     """Findings that a person should see about a submission, its runs or its answers.
 
-    A finding without a heading here gets its severity and title where it is made.
+    A finding that has no heading here gets its severity and title where it is created.
     """
 
     severity: Severity

@@ -1,4 +1,4 @@
-"""A click group that imports a subcommand only when it is called, so that commands start fast."""
+"""A click group that imports a subcommand only when it is called, to start fast."""
 
 import importlib
 from difflib import get_close_matches

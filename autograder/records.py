@@ -251,7 +251,7 @@ class Run:
     throughput: Number | None = None  # what the program itself printed for the whole run
     total_seconds: Number | None = None
     launch: str = ""  # the run's id in the run record
-    header: Header = NO_HEADER  # of the run record, if there is one
+    header: Header = NO_HEADER  # header of the run record, if there is one
     end: RunEnd = NO_END
     measures: tuple[MeasureEvent, ...] = ()
     program: Program | None = None  # the record's facts about the program that ran

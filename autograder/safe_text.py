@@ -29,8 +29,8 @@ def shortened(text: object, limit: int = 200) -> str:
 def printable(text: object, limit: int = 200) -> str:
     """Return the text as one line, with invisible characters escaped.
 
-    Invisible are control characters, zero-width characters, line ends, and characters that change
-    the reading direction. A long text is cut in the middle.
+    These are control characters, zero-width characters, line ends, and characters that change the
+    reading direction. A long text is cut in the middle.
     """
     line = str(text)
     if len(line) > 4 * limit:  # do not process a line of 100 MB

@@ -137,8 +137,8 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
     """Return a finding for each run whose step took far longer than all runs in it.
 
-    If the accounting has no steps, the time of the job is used. Seconds that somebody reduced by
-    hand leave such a gap.
+    If the accounting has no steps, the time of the job is used. A record whose seconds were reduced
+    by hand shows such a gap.
     """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:

@@ -59,7 +59,7 @@ def _never_back(run: Run) -> Iterator[Finding]:
 
 
 def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
-    """Yield epochs, their seconds by the clock, and their measured seconds."""
+    """Yield each epoch with its seconds by the clock and its measured seconds."""
     for epoch in run.epochs:
         if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds:
             yield epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds
@@ -77,7 +77,7 @@ def _room_for_epochs(run: Run) -> Iterator[Finding]:
 
 
 def _whole_run(run: Run) -> Iterator[Finding]:
-    """Compare the stated seconds of the whole run with the clock of its first and last line."""
+    """Compare the reported seconds of the whole run with the clock of its first and last lines."""
     if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
         return
     wall, stated = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value

@@ -30,7 +30,7 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 
 
 def oddities(run: Run) -> Iterator[Finding]:
-    """Report what the reader found that no honest program writes."""
+    """Report everything in the record that no honest program writes."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,

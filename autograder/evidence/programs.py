@@ -1,6 +1,6 @@
 """Check whether the submitted program is the one that ran, and what the student changed in it.
 
-Hashes of what ran come from the run record, texts from the submission and the released edition.
+Hashes of what ran come from the run record. Texts come from the submission and the release.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -195,7 +195,7 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
     """Return the lines of the program.
 
-    If there are too many, lines that a person should see are kept first.
+    If there are too many, the lines that a person should see take precedence.
     """
     shown_lines = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(

@@ -43,9 +43,9 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Check that the ranks are not faster than this number of ranks can be.
+    """Check that the speedup and the share of the ranks are possible.
 
-    Only an interval that is entirely above the limit is a finding, so noise does not cause one.
+    Only an interval that is entirely above its limit is a finding, so noise does not cause one.
     """
     if not rounds.has_rounds(run):
         return

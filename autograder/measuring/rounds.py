@@ -11,7 +11,7 @@ from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import MeasureEvent, Run, Where
 
-NAME = "round"  # in the record's measures
+NAME = "round"  # its name in the record's measures
 LEAST = 3
 RUN_IT = "submit job_speed.sbatch, with at least three rounds"
 

@@ -91,7 +91,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """Return the place of one line for each run, for people to read."""
+    """Return the place of one line for each run, to show to people."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 

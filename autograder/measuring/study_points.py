@@ -11,7 +11,7 @@ from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, printed
 from autograder.records import Epoch, MeasureEvent, Number, Run
 
-NAME = "point"  # in the record's measures
+NAME = "point"  # its name in the record's measures
 ROUND = "round"
 
 

@@ -120,7 +120,7 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
 
 
 def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
-    """Return what was printed about an epoch right after the record's line about its end."""
+    """Return what was printed about an epoch right after its end in the record."""
     if data.startswith(mllog.TAG, end + 1):
         following = data.find(b"\n", end + 1)
         if data.find(b'"rank":0,', end + 1, following) >= 0:

@@ -120,7 +120,7 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
     """Return whether a heading repeats an epoch: for another part of it, or from another rank.
 
-    Among several ranks, it goes to the one whose last heading is the oldest.
+    If there are several ranks, the heading goes to the one whose last heading is the oldest.
     """
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
     candidates = [lane for lane in ranks if may_head_again(lane, facts)]

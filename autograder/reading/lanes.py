@@ -22,7 +22,7 @@ from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
 MOST_LANES = 5_000  # per file; the rest is left out, and a problem says so
-MOST_EPOCHS = 20_000  # in all lanes of a file
+MOST_EPOCHS = 20_000  # maximum in all lanes of a file
 MOST_PROBLEMS = 50
 MOST_RATES = 2_000  # per epoch
 
@@ -80,8 +80,8 @@ class Lanes:
     # Lanes that a line may still belong to, by format and label, the latest last; then all others.
     open: dict[tuple[str, int | None], list[Lane]] = field(default_factory=dict)
     finished: list[Lane] = field(default_factory=list)
-    count: int = 0  # of all lanes
-    epochs: int = 0  # of all lanes
+    count: int = 0  # number of all lanes
+    epochs: int = 0  # number of epochs in all lanes
     left_out: int = 0  # lines beyond the limits
 
 

@@ -38,9 +38,9 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return the runs, but only one of them where several formats read the same lines.
+    """Return the runs, keeping only one where several formats read the same lines.
 
-    The more complete run is chosen, in the order of the formats. `begins` are the sorted lines at
+    Runs with results come first, in the order of the formats. `begins` are the sorted lines at
     which a program begins.
     """
     order = {name: place for place, name in enumerate(formats)}
@@ -98,7 +98,8 @@ def within_epochs(
 ) -> bool:
     """Return whether these steps belong to the first epoch of the run after them.
 
-    An epoch may be named only when it is over. Then the other epochs of that run have steps too.
+    Some programs name an epoch only when it is over. Then the other epochs of that run have steps
+    too.
     """
     last = span(steps)[1]
     behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
@@ -204,9 +205,10 @@ def first_rank(lanes: list[Lane]) -> Lane:
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
     """Return the number of ranks among the lanes.
 
-    Without labels, ranks are counted only if all came as far as the first one and print the values
-    that a process prints once per epoch in the same words. Cut-off starts and a program's several
-    lines about an epoch are no ranks. If the ranks' lines are mixed, the number is unknown.
+    Without labels, ranks are counted only if all came as far as the first one, and if they print
+    the same words for the values that a process prints once per epoch. Starts that were cut off are
+    not ranks, and neither are a program's several lines about an epoch. If the ranks' lines are
+    mixed, the number is unknown.
     """
     similar = [
         lane

@@ -1,6 +1,6 @@
 """Read the runs of one lesson from everything that a student submitted for it.
 
-Messages about a run use the submitted names, because the student never saw those in an unpacked
+Messages about a run use the submitted names, because the student never saw the names in an unpacked
 folder.
 """
 

@@ -21,7 +21,7 @@ EpochNumber = Literal[
 RunNumber = Literal[
     "test_accuracy",
     "test_loss",
-    "total_seconds",  # of the whole training
+    "total_seconds",  # seconds of the whole training
     "run_throughput",  # samples per second, of the whole training
 ]
 EPOCH_NUMBERS: tuple[EpochNumber, ...] = get_args(EpochNumber)
@@ -91,7 +91,7 @@ class LineFacts:
     # The line is within the epoch, after this many steps (or samples, or parts of the epoch).
     # Numbers of later steps replace those of earlier ones.
     step: float | None = None
-    steps: int | None = None  # of a whole epoch
+    steps: int | None = None  # number of steps in a whole epoch
     part: EpochPart | None = (
         None  # which steps are counted, if training and validation both count theirs
     )

@@ -133,7 +133,7 @@ def warned(draft: RunDraft, end: EndLine) -> bool:
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether this traceback ends in the exception that the record only names."""
+    """Return whether this traceback ends in the exception that the record names without details."""
     name = outcome.exception_name
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 

@@ -14,7 +14,7 @@ Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "ste
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """A line that says, or may say, how a run ended."""
+    """A line that shows, or may show, how a run ended."""
 
     kind: Kind
     where: Where
@@ -179,7 +179,7 @@ def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
 
 
 def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """Return what a line says about an end.
+    """Return the end that a line may report, or None.
 
     `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
     """

@@ -1,6 +1,6 @@
 """Read the lines outside records.
 
-Only lines with one of a few anchors are cleaned and shown to the readers of all formats.
+Only lines with one of a few anchors are cleaned and passed to the readers of all formats.
 """
 
 import re

@@ -32,7 +32,7 @@ def scan(
     file = ScannedFile(name)
     file.lanes.file = name
     whole = list_if_small(stream)
-    numbers = [1]  # of the first line of each block
+    numbers = [1]  # number of the first line of each block
     for block in whole or lines.blocks(stream):
         numbers.append(read_records(file, block, numbers[-1], launches))
         file.size = block.start + len(block.data)

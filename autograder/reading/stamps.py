@@ -3,7 +3,7 @@
 [03/07/24 14:47:13] INFO  Epoch 0: …       2026-03-02 10:00:00,123 - INFO - Training epoch 3
 
 A single line does not say which of 03/07 is the month. All lines of a log together do: in the wrong
-order, one night would last a month.
+order, one night would seem to last a month.
 """
 
 import re

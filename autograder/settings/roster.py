@@ -110,7 +110,7 @@ def of_github(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:
-    """Raise an error for a column that looks like a misspelt one of ours.
+    """Raise an error for a column whose name looks like a misspelling of a known one.
 
     Other unknown columns are allowed, because exports of learning platforms have many.
     """

@@ -76,7 +76,7 @@ class Threshold(Strict):
     smoke: float | str | None = None
     full: float | str | None = None
     of_reference: float | None = None  # fraction of what the solution reaches on this site
-    metric: str | None = None  # of the run named by `of`, otherwise of the same run
+    metric: str | None = None  # a metric of the run named by `of`, otherwise of the same run
     of: str | None = None
     factor: float = 1.0
     plus: float = 0.0
@@ -106,7 +106,7 @@ class Threshold(Strict):
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
-        """Return what the number relates to, and the number.
+        """Return what the threshold is relative to, and its number.
 
         Return None for a word or another metric's value.
         """
@@ -238,7 +238,7 @@ class Question(Strict):
     ask: str
     kind: Literal["prediction", "number", "word", "interval"]
     unit: str = ""
-    metric: str | None = None  # of the student's own run `of`
+    metric: str | None = None  # a metric of the student's own run `of`
     of: str | None = None
     base: str | None = None
     at: dict[str, Scalar] = {}

@@ -16,7 +16,8 @@ import numpy as np
 from autograder.measuring.laws.forms import FORMS, Array, Form, stepped
 from autograder.measuring.laws.study import Study
 
-USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0  # of a published point; and its weight, as a number of points
+# Relative noise of a published point, and its weight in points.
+USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0
 LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # probability left out below the low end and above the high end
 NORMAL_TAIL = 1.645
 # A law describes the data worse if its squared distances sum to this much more than the best.

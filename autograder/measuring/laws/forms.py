@@ -1,8 +1,8 @@
-"""The laws of scaling as the cost of work on n workers, which is n × its time.
+"""The laws of scaling, each as the cost of work on n workers, which is n × its time.
 
 Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law is about the speed:
-speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each has a sentence about its
-assumption. `fitting` decides whether the data agree.
+speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law has a sentence that
+states its assumption. `fitting` decides whether the data agree.
 """
 
 from collections.abc import Callable, Mapping

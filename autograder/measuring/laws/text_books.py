@@ -1,4 +1,4 @@
-"""Fit the laws as textbooks do, to speedups over one worker, and name what contradicts them.
+"""Fit the laws as textbooks do, to speedups over one worker, and report what contradicts them.
 
 `scaling_laws` has the formulas and the graded intervals. To predict a size beyond the data, use
 `foretell`.

@@ -209,7 +209,7 @@ def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple
 
 
 def without_run(files: list[ScannedFile]) -> RunDraft:
-    """Return a draft for a job without any run that a reader recognises."""
+    """Return a draft for a job in which no reader recognises a run."""
     names = tuple(file.name for file in files)
     if not any(file.last_line for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)

@@ -47,7 +47,7 @@ def workers(match: re.Match[str]) -> RunFacts | None:
 
 
 def workers_at_end(match: re.Match[str]) -> RunFacts | None:
-    """Return the workers of a heading. Devices that are only present do not count."""
+    """Return the workers in a heading. Devices that are present but unused do not count."""
     return None if NOT_TRAINING.search(match.string) else workers(match)
 
 

@@ -66,7 +66,7 @@ class Template:
 
     tag: str  # words that every matching line contains
     regex: re.Pattern[str]
-    scales: dict[str, float]  # of each field, from the unit that follows it
+    scales: dict[str, float]  # scale of each field, from the unit that follows it
     percent: frozenset[str]
     marks: frozenset[str]
 

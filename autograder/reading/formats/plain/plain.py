@@ -61,7 +61,7 @@ def read(line: str) -> LineFacts | None:
         return within_bar(place, bar, named)
     step = STEP.search(line, place.end()) or step_behind(line, place.end())
     if step and not named.sure_time:
-        named.numbers.pop("seconds", None)  # of only a part of the epoch
+        named.numbers.pop("seconds", None)  # they cover only a part of the epoch
         if not named.numbers:
             return None
     of = None if place["of"] or '"' not in line else OF_IN_JSON.search(line)
@@ -126,7 +126,7 @@ def below(line: str) -> LineFacts | None:
 
 
 def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
-    """Return a running mean over a number of samples: first of training, then of validation."""
+    """Return a running mean over a number of samples: first for training, then for validation."""
     loss, right = printed(counts[1]), printed(counts[2], 0.01)
     named = Named()
     on = "test" if re.search(r"(?i)\btest", line[: counts.start()]) else None
