@@ -1,4 +1,4 @@
-"""The `autograder` command. Subcommands live in commands, imported when called."""
+"""The `autograder` command. Each subcommand is a module in commands/, imported when called."""
 
 import click
 

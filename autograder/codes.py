@@ -1,5 +1,7 @@
-"""Codes of everything that the grader reports. Logic and tests use the codes; people read
-sentences."""
+"""The codes for everything that the grader reports.
+
+Logic and tests use the codes. People read sentences.
+"""
 
 from enum import StrEnum
 
@@ -51,16 +53,16 @@ class GradeStatus(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """Problems that a reader finds in an output. Most have no code of their own: OTHER."""
+    """Problems that a reader finds in an output. Most of them share the code OTHER."""
 
     OTHER = "other"
     CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed
     NEVER_WRITTEN = "never written"  # no honest program writes this: a person should look
     DIVERGED = "diverged"  # a loss that is not a number
     EXCEPTION = "exception"  # the line that ends a traceback
-    BAD_LINE = "bad line"  # of a record
+    BAD_LINE = "bad line"  # a line of the run record that cannot be read
     UNREAD = "unread"  # the file itself could not be read
-    TOO_LARGE = "too large"  # of the file, only the record and both ends were read
+    TOO_LARGE = "too large"  # only the record and both ends of the file were read
     TERMINAL_COPY = "terminal copy"  # copied from a window instead of a job's file
 
 
@@ -70,26 +72,26 @@ class ReasonCode(StrEnum):
     VALUE = "value"  # a measured value, compared with a threshold
     ANSWER = "answer"  # an answer, compared with the expected one
     OWN_RECORD = "own record"  # an answer, compared with the student's own run
-    EXPECTED_KEPT = "expected answer kept"  # the expected answer is the instructor's
+    EXPECTED_KEPT = "expected answer kept"  # only the instructor has the expected answer
     ANSWERS_DIFFER = "answers differ"
     NO_ANSWER = "no answer"
     NO_ANSWERS_FILE = "no answers file"
     ANSWERS_FILE_UNREAD = "answers file unread"
     ANSWER_UNREAD = "answer unread"
     TABLE = "table"  # a table of the report, compared with the records
-    TEXT = "text"  # a part of the report that was written
+    TEXT = "text"  # a written part of the report
     NO_REPORT = "no report"
     NO_TABLE = "no table"
     NO_HEADING = "no heading"
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
-    RUN_UNCLEAR = "run unclear"  # an output without a record does not report a fact in `where`
+    RUN_UNCLEAR = "run unclear"  # an output without a record does not show every fact in `where`
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
     NOT_MEASURED = "not measured"  # the output does not have the value
 
 
-# Nothing was submitted for it: no run, no answer, no report.
+# Nothing was submitted for this part: no run, no answer, no report.
 ABSENT = frozenset(
     {
         ReasonCode.NO_ANSWER,
@@ -103,7 +105,7 @@ ABSENT = frozenset(
         ReasonCode.NO_RUN_OF_SIZE,
     }
 )
-# Only the instructor has what is missing.
+# Only the instructor can supply what is missing.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})
 
 

@@ -1,4 +1,4 @@
-"""The processors that this process may use. Light to import: training programs use it too."""
+"""The processors that this process may use. Quick to import, because training programs use it."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 def usable_cpus() -> list[int]:
     """Return the CPUs that this process may use, such as those of its job or container.
 
-    All CPUs, if the system does not report them.
+    If the system does not report them, return all CPUs.
     """
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))

@@ -6,9 +6,9 @@ from autograder.safe_text import printable
 
 
 class SettingsError(click.ClickException):
-    """An error in a file or option that the instructor gave: exit code 2, nothing is graded.
+    """An error in an instructor's file or option. The exit code is 2, and nothing is graded.
 
-    Text quoted from a file is made printable here, and nowhere earlier.
+    Text quoted from a file is made printable only here.
     """
 
     exit_code = 2

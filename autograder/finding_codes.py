@@ -21,7 +21,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the wors
 class FindingCode(StrEnum):
     """Findings that a person should see about a submission, its runs or its answers.
 
-    A finding without a heading here gets its severity and title where it is made.
+    A finding that has no heading here gets its severity and title where it is created.
     """
 
     severity: Severity
@@ -42,7 +42,7 @@ class FindingCode(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return the position in lists of findings: the most severe come first."""
+        """Return the position of this severity in lists of findings, the most severe first."""
         return SEVERITIES.index(self.severity)
 
     # fmt: off
@@ -90,7 +90,7 @@ class FindingCode(StrEnum):
         "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
     OTHER_LESSON = auto(), LOOK, "There is an output of another lesson here"
-    # The record against itself: lines, epochs, samples.
+    # Contradictions within the record: lines, epochs, samples.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
     NEVER_WRITTEN = auto(), LOOK, "The record has something that the course's programs never write"
     EPOCHS_OUT_OF_ORDER = auto(), CONTRADICTS, "An epoch is missing or appears twice"
@@ -147,7 +147,7 @@ class FindingCode(StrEnum):
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
-    # Runs of one submission against each other.
+    # Runs of one submission compared with each other.
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs have the same seconds, to the last digit"
     SAME_LOSSES = (auto(), DOUBT,
         "Two runs with different settings have the same losses, to the last digit")
@@ -199,12 +199,12 @@ class FindingCode(StrEnum):
     RERUN_FAR_SLOWER = auto(), LOOK, "The rerun was far slower on the same kind of device"
     RERUN_CONTRADICTS_ITSELF = (
         auto(), CONTRADICTS, "The rerun's record contradicts itself")
-    # Reasons to look at a grade that are no findings on one submission.
+    # Reasons to look at a grade other than findings on a single submission.
     CHECK_BORDERLINE = "check borderline"
     CHECK_NOT_MEASURED = "check not measured"
     NOT_IN_ROSTER = "not in roster"
     OTHER_TOOLKIT = "other toolkit"
-    SHARED_RUN = "shared run", DOUBT  # with another student, as the next ones are
+    SHARED_RUN = "shared run", DOUBT  # shared with another student, like the next ones
     SHARED_JOB = "shared job", DOUBT
     SHARED_LOSSES = "shared losses", DOUBT
     SHARED_PARAMETERS = "shared parameters", DOUBT

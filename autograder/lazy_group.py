@@ -1,4 +1,4 @@
-"""A click group that imports a subcommand only when it is called, so that commands start fast."""
+"""A click group that imports a subcommand only when it is called, to start fast."""
 
 import importlib
 from difflib import get_close_matches
@@ -7,9 +7,9 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group with subcommands as data: name -> ("package.module:function", line of help).
+    """A group whose subcommands are data: name -> ("package.module:function", line of help).
 
-    All its commands have -h beside --help, and a mistyped one is answered with those like it.
+    All its commands accept -h as well as --help. For a mistyped command, it suggests similar ones.
     """
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:

@@ -44,8 +44,8 @@ class Read:
 
     total: int
     distinct: int
-    most: int  # reads of the most frequent sample
-    order: str  # a hash
+    most: int  # how often the most frequent sample was read
+    order: str  # a hash of the order in which they were read
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,16 @@ class Rank:
     device: str | None = None
     samples: int | None = None
     shard: tuple[int, int, int] | None = None
-    slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
+    slices: tuple[tuple[int, int, int], ...] | None = None  # the share, if it has several pieces
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
-    # of the parameters that it built, before all ranks got the same ones
+    # Hash of the parameters that it built, before all ranks received the same ones.
     built_hash: str | None = None
-    start_hash: str | None = None  # of the parameters that training began with
+    start_hash: str | None = None  # hash of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
-    steps: int | None = None  # of its last epoch
-    loss: float | None = None  # of its own samples in its last epoch
+    steps: int | None = None  # number of steps in its last epoch
+    loss: float | None = None  # loss on its own samples in its last epoch
     program: str | None = None  # hash of the program on this rank
     ended: bool = False
     where: Where | None = None
@@ -93,7 +93,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Hashes (`text_hash`) of what ran, from the run record. None: unknown."""
+    """Hashes (`text_hash`) of the program that ran, from the run record. None means unknown."""
 
     main: str | None = None  # name of the program itself
     toolkit: str | None = None
@@ -125,7 +125,7 @@ class DataSet(Facts):
 
     name: str | None = None
     sha256: str | None = None
-    synthetic: bool | None = None  # the stand-in, not the real data
+    synthetic: bool | None = None  # whether it is the synthetic stand-in for the real data
     train_samples: float | None = None
     test_samples: float | None = None
 
@@ -134,8 +134,8 @@ class DataSet(Facts):
 class Header(Facts):
     """The facts of a run record's header (docs/run-record.md).
 
-    A missing fact, or one of the wrong type, is None. If a text is expected, any other value is
-    written out.
+    A missing fact, or one of the wrong type, is None. Where a text is expected, any other value is
+    converted to text.
     """
 
     lesson: str | None = None
@@ -169,7 +169,7 @@ class Header(Facts):
     hosts: tuple[str, ...] | None = None
     started_by: tuple[str, ...] | None = None
     arguments: tuple[str, ...] | None = None
-    others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, as written
+    others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, unchanged
 
     def fact(self, name: str) -> Any:
         """Return the fact of this name, even if the grader does not know it."""
@@ -182,7 +182,7 @@ NO_HEADER = Header()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Facts):
-    """The end of a run record. None: missing, or not a number."""
+    """The end of a run record. A value of None is missing or is not a number."""
 
     test_accuracy: float | None = None
     test_loss: float | None = None
@@ -217,26 +217,27 @@ class MeasureEvent(Facts):
 
 
 def plain_number(value: Any) -> float | None:
-    """Return a finite number of decoded JSON unchanged; None for everything else."""
+    """Return a finite number from decoded JSON unchanged, and None for anything else."""
     usual = type(value) is float or type(value) is int
     return value if usual and -1e300 < value < 1e300 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Facts beside a run's record: printed lines and the error file."""
+    """Facts from outside a run's record: from printed lines and the error file."""
 
     epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
-    test_accuracy: Number | None = None  # printed
+    test_accuracy: Number | None = None  # as printed
     test_loss: Number | None = None
-    evaluated: tuple[float | None, float | None] | None = None  # the last test, before the end
+    # Results of the last test before the end.
+    evaluated: tuple[float | None, float | None] | None = None
     job: dict[str, str] = field(default_factory=dict)  # the job file's facts: job, name, ranks, …
     errors: tuple[Problem, ...] = ()  # signs of a failure although the record reports success
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training run, separated from others in the same files."""
+    """One training run, separated from other runs in the same files."""
 
     files: tuple[str, ...]
     format: str
@@ -250,7 +251,7 @@ class Run:
     throughput: Number | None = None  # what the program itself printed for the whole run
     total_seconds: Number | None = None
     launch: str = ""  # the run's id in the run record
-    header: Header = NO_HEADER  # of the run record, if there is one
+    header: Header = NO_HEADER  # header of the run record, if there is one
     end: RunEnd = NO_END
     measures: tuple[MeasureEvent, ...] = ()
     program: Program | None = None  # the record's facts about the program that ran
@@ -259,13 +260,15 @@ class Run:
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
-    # The places of facts without a Number: "workers", "job_id", "outcome".
+    # Places of the facts that are not a Number: "workers", "job_id", "outcome".
     places: dict[str, Where] = field(default_factory=dict)
-    timed_by_log: bool = False  # whether its epochs' seconds are differences of the log's times
+    timed_by_log: bool = False  # whether its epochs' seconds come from the log's timestamps
     sparse: bool = False  # whether only some epochs were printed, so that their number is unknown
     epochs_done: float | None = None  # as the program counts them, with fractions
-    beside: Beside = field(default_factory=Beside)  # to compare a record with
-    point: MeasureEvent | None = None  # of a scaling study in one launch, if the run is one pass
+    # Facts from outside the record, to compare it with.
+    beside: Beside = field(default_factory=Beside)
+    # Its point, if the run is one pass of a scaling study in one launch.
+    point: MeasureEvent | None = None
     id: int = field(default_factory=count().__next__, compare=False)  # kept by `replace`
 
     @property
@@ -288,5 +291,5 @@ class Run:
         return sorted({rank.host for rank in self.ranks if rank.host})
 
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
-        """Return the program's own measures of this name at this point, in their order."""
+        """Return the program's own measures of this name at this point, in order."""
         return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

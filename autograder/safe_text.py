@@ -14,11 +14,11 @@ from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 NUMBERS = frozenset((int, float, bool))
-LONGEST = 20_000  # characters of a text in a grade, as a limit on floods
+LONGEST = 20_000  # maximum characters of one text in a grade
 
 
 def shortened(text: object, limit: int = 200) -> str:
-    """Return a text, cut in its middle if it is long."""
+    """Return the text, shortened in the middle if it is long."""
     line = str(text)
     if len(line) <= limit:
         return line
@@ -27,7 +27,7 @@ def shortened(text: object, limit: int = 200) -> str:
 
 
 def printable(text: object, limit: int = 200) -> str:
-    """Return one line in which invisible characters are escapes.
+    """Return the text as one line, with invisible characters escaped.
 
     These are control characters, zero-width characters, line ends, and characters that change the
     reading direction. A long text is cut in the middle.
@@ -41,9 +41,9 @@ def printable(text: object, limit: int = 200) -> str:
 
 
 def readable_name(name: object) -> str:
-    """Return a person's name, printable, with the joiners that its script needs.
+    """Return a person's name made printable, keeping the joiners that its script needs.
 
-    Persian, many scripts of India and some emoji are misspelt without them. They are kept only
+    Without joiners, Persian, many scripts of India and some emoji are misspelt. They are kept only
     between two characters that are not ASCII.
     """
     line = printable(name, 200)
@@ -54,7 +54,7 @@ JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
 def printable_record(value: Any) -> Any:
-    """Return a record, and all records in it, with printable text."""
+    """Return a record with all its text made printable, including the records in it."""
     kind = value.__class__
     if kind is str:
         return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
@@ -87,7 +87,7 @@ def _visible(character: str) -> str:
 
 
 def csv_cell(text: object) -> str:
-    """Return a cell that no spreadsheet takes for a formula. Numbers stay numbers."""
+    """Return the text as a cell that no spreadsheet reads as a formula. Numbers stay numbers."""
     if isinstance(text, int | float) and not isinstance(text, bool):
         return str(text)
     return _text_cell(str(text))

@@ -11,17 +11,17 @@ SACCT_COLUMNS = (
     *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
     *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
     *("NodeList", "SubmitLine"),
-    # for a task of an array, the number that it sees itself; for a step, its tasks
+    # JobIDRaw is the number that an array task itself sees. NTasks is the number of a step's tasks.
     *("JobIDRaw", "NTasks"),
 )
 SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format
 SACCT_HEADER = "|".join(SACCT_COLUMNS)  # the first line of `sacct -X -P`
 
-MOST_NODES = 100_000  # a longer list is damaged
+MOST_NODES = 100_000  # a longer list must be damaged
 
 
 def node_names(nodelist: str) -> list[str]:
-    """Return the node names in Slurm's short form: a[1-2,05],b -> a1 a2 a05 b."""
+    """Return all node names in a list in Slurm's short form: a[1-2,05],b -> a1 a2 a05 b."""
     names = (
         "".join(parts)
         for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist)
@@ -41,7 +41,7 @@ def _choices(part: str) -> list[str]:
 def _span(text: str) -> Iterator[str]:
     """Yield the numbers of a range: 9-11 becomes 9, 10, 11.
 
-    They have as many leading zeros as the first number.
+    They are padded with zeros to the length of the first number.
     """
     first, _, last = text.partition("-")
     if not last:

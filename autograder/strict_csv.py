@@ -1,7 +1,7 @@
 """Read CSV for the roster and the instructor's other tables: rows with their place in the file.
 
 A typo must not change a grade silently. A misspelt column, a comma without quotes or an unclosed
-quotation mark is an error with its line.
+quotation mark is an error that names the line.
 """
 
 import csv
@@ -24,9 +24,10 @@ def read_csv(
     optional: Collection[str] | None = None,
     empty: Collection[str] = (),
 ) -> Iterator[Row]:
-    """Yield the rows. Columns may have any order and case; others only without `optional`.
+    """Yield the rows. Columns may be in any order, in upper or lower case.
 
-    Columns of `empty` are needed, but their cells may be empty.
+    The columns in `needed` are required. Their cells are required too, except in columns that are
+    also in `empty`. If `optional` is given, any other column that is not in it is an error.
     """
     if path is None:
         return
@@ -68,11 +69,11 @@ def _check_header(
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the cells of each line that has any, without empty ones at its end."""
+    """Yield the cells of each line that is not empty, without empty cells at its end."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
     while True:
-        # where it begins; a quoted cell may continue on the next line
+        # the line where the row begins; a quoted cell may continue on the next line
         where = f"{path}:{reader.line_num + 1}"
         try:
             cells = [_cell(text) for text in next(reader)]
@@ -94,7 +95,7 @@ def _cell(text: str) -> str:
 
 
 def separator(text: str) -> str:
-    """Return the separator of cells. Spreadsheets write `;` if `2,5` is a number."""
+    """Return the cell separator. Spreadsheets write `;` where the decimal separator is a comma."""
     header = text.split("\n", 1)[0]
     return max(",;\t", key=header.count)
 
@@ -106,6 +107,6 @@ def read_text(path: Path) -> str:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         text = "\0"
-    if "\0" in text:  # UTF-16 is full of these
+    if "\0" in text:  # UTF-16 text is full of NULs
         raise SettingsError(f"{path}: is not UTF-8: save it as CSV UTF-8")
     return text

@@ -12,7 +12,7 @@ def text_hash(data: bytes) -> str:
 
 
 def folder_hash(folder: Path) -> str:
-    """Return one hash of all Python files below a folder, without hidden files of editors."""
+    """Return one hash of all Python files below a folder, except editors' hidden files."""
     lines = []
     for path in folder.rglob("*.py"):
         name = path.relative_to(folder).as_posix()

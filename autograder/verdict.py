@@ -1,4 +1,4 @@
-"""The results of grading: frozen records from the judge to the reports. All of them become JSON."""
+"""The results of grading: frozen records from the judge to the reports. All can become JSON."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class LookReason:
 
     code: FindingCode
     text: str
-    details: str = ""  # about this student alone, because the class page counts equal texts
+    details: str = ""  # about this student only; the class page counts reasons with equal texts
 
     def __str__(self) -> str:
         return self.text + self.details
@@ -142,14 +142,14 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class RunTraits:
-    """Traits that distinguish a run from all others, mostly hashes. Empty: unknown."""
+    """Traits that distinguish a run from all others, most of them hashes. Empty means unknown."""
 
-    seconds: str = ""  # of its epochs
-    losses: str = ""  # of its epochs
-    settings: str = ""  # facts without which losses cannot be equal
-    parameters: str = ""  # after training
+    seconds: str = ""  # hash of its epochs' seconds
+    losses: str = ""  # hash of its epochs' losses
+    settings: str = ""  # hash of the facts that must be equal for losses to be equal
+    parameters: str = ""  # hash of the parameters after training
     result: float | None = None  # test accuracy with these parameters
-    job: str = ""  # after its site's name
+    job: str = ""  # its job number, after the name of its site
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class RunSummary:
     throughput: Point | None
     test_accuracy: float | None
     fingerprint: str  # the same for two copies of one run
-    launch: str = ""  # the same for two copies of one record, changed or not
+    launch: str = ""  # the same for two copies of one record, even if one was changed
     toolkit: str = ""  # hash of the course's toolkit that it used
     traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line
@@ -185,7 +185,8 @@ class RunSummary:
 class ChangedLine:
     """A line of a program that differs from the released one, or is in a gap."""
 
-    # -: released and missing; +: new outside the gaps; gap: in a gap; own: in the student's program
+    # -: a released line that is missing; +: new outside the gaps; gap: in a gap; own: in the
+    # student's own program
     kind: str
     number: int  # in the student's file; for a missing line, where it would be
     text: str
@@ -208,7 +209,10 @@ class ProgramText:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """One student's lesson: everything that reports show. Written as JSON, read back as it was."""
+    """The grade of one student's lesson: everything that reports show.
+
+    It is written as JSON and read back unchanged.
+    """
 
     student: str
     lesson: str
@@ -223,13 +227,13 @@ class Grade:
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     look: tuple[LookReason, ...] = ()
-    programs: tuple[ProgramText, ...] = ()  # for the instructor: what students changed in them
+    programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
-    late_points: float = 0.0  # lost for late days
+    late_points: float = 0.0  # points lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
-    untimed: bool = False  # whether it is due and its submission time is unknown
+    untimed: bool = False  # whether the lesson is due but its submission time is unknown
 
     @property
     def small_runs(self) -> int:

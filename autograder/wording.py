@@ -15,7 +15,7 @@ def enumerated(names: Sequence[str], most: int = 8) -> str:
 
 
 def shown(value: float) -> str:
-    """Return a number for people: 407,050 and 0.9612 and 2.1e-07."""
+    """Return a number formatted for people: 407,050 or 0.9612 or 2.1e-07."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -28,5 +28,5 @@ def with_unit(value: float, unit: str) -> str:
     if value == 1 and unit.endswith("sses"):  # losses, classes
         unit = unit.removesuffix("es")
     elif value == 1 and len(unit) > 3 and unit.isalpha() and not unit.endswith("ss"):
-        unit = unit.removesuffix("s")  # but not the s of ms and ns
+        unit = unit.removesuffix("s")  # but keep the s of ms and ns
     return f"{shown(value)} {unit}".rstrip()

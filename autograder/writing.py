@@ -1,6 +1,7 @@
-"""Write reports so that a kill leaves the old or the new file, and equal bytes are not rewritten.
+"""Write reports atomically: a killed process leaves either the old or the new file.
 
-All writing of the grader is done here, so messages about unwritable places are here too.
+A file that already has the same bytes is not rewritten. All files that the grader writes are
+written here, so messages about unwritable places are here too.
 """
 
 import os

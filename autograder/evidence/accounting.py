@@ -14,10 +14,11 @@ from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import counted
 
-CLOCK_SLACK = 120.0  # seconds that clocks of nodes and of the scheduler may differ by
-# Besides its runs, a step includes the start of Python and its frameworks, which takes long on a
-# busy file system, the data and the end. A job also includes its modules and preparations.
-OF_STEP = (45.0, 0.25)  # seconds, and a fraction of the runs' own
+CLOCK_SLACK = 120.0  # seconds by which the clocks of nodes and of the scheduler may differ
+# Besides its runs, a step includes loading the data, ending, and starting Python and its
+# frameworks, which takes long on a busy file system. A job also includes its modules and
+# preparations.
+OF_STEP = (45.0, 0.25)  # seconds, plus a fraction of the runs' own seconds
 OF_JOB = (180.0, 0.5)
 PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files before its run
 
@@ -27,7 +28,7 @@ def compare(
 ) -> Iterator[Finding]:
     """Yield the facts of a run that the scheduler's accounting contradicts.
 
-    A job that is missing from the accounting is odd, but no contradiction.
+    A job that is missing from the accounting is odd, but it is not a contradiction.
     """
     if not run.job_id:
         yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
@@ -53,7 +54,7 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
 def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
     """Return whether the accounting has the complete job and names the right student.
 
-    The student is compared if the roster has logins. `compare` checks whether the facts agree.
+    The student is checked only if the roster has logins. `compare` checks whether the facts agree.
     """
     job = job_of(run, jobs)
     if job is None or job.start is None or job.end is None or not job.hosts:
@@ -70,7 +71,7 @@ def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) 
     return finding(code, expected, found, where, advice, **fields)
 
 
-# --- where, with what -----------------------------------------------------------------------
+# --- place and resources --------------------------------------------------------------------
 
 
 def where_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
@@ -111,7 +112,7 @@ def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
         yield job_finding(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
 
 
-# --- when -----------------------------------------------------------------------------------
+# --- time -----------------------------------------------------------------------------------
 
 
 def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
@@ -136,8 +137,8 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
     """Return a finding for each run whose step took far longer than all runs in it.
 
-    If the accounting has no steps, the time of the job is used. Seconds that somebody reduced by
-    hand leave such a gap.
+    If the accounting has no steps, the time of the job is used. A record whose seconds were reduced
+    by hand shows such a gap.
     """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
@@ -169,7 +170,8 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
     return findings
 
 
-STEP_SLACK = 10.0  # seconds: a step's times are whole, and the nodes' clocks nearly agree
+# Seconds, because a step's times are whole seconds; the nodes' clocks nearly agree.
+STEP_SLACK = 10.0
 
 
 def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
@@ -206,7 +208,7 @@ def union(spans: Sequence[tuple[float, float]]) -> float:
     return total
 
 
-# --- how it ended, whose it is --------------------------------------------------------------
+# --- end and account -------------------------------------------------------------------------
 
 BAD_STATES = (
     *("FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),

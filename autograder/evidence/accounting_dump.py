@@ -15,7 +15,7 @@ from autograder.safe_text import shortened
 from autograder.slurm_notation import SACCT_FORMAT, node_names
 
 GPUS = re.compile(r"(?:gres/gpu(?:[:=]\w+)?|\bngpus)=(\d+)")
-LAPTOP = "laptop"  # the partition of its queue, whose resources nobody allocates
+LAPTOP = "laptop"  # the partition of the laptop's queue, where no resources are allocated
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class AccountedJob:
     gpus: int | None = None
     gpus_counted: bool = False  # whether this scheduler counts GPUs at all
     hosts: frozenset[str] = frozenset()
-    raw_id: str = ""  # the number that a task of an array itself sees
+    raw_id: str = ""  # the number that an array task itself sees
     steps: tuple[AccountedStep, ...] = field(default=())
 
 

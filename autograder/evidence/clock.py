@@ -1,4 +1,4 @@
-"""Compare the times in a record: measured seconds, and the wall clock of its lines."""
+"""Compare the measured seconds in a record with the wall clock of its lines."""
 
 from collections.abc import Iterator
 from itertools import chain, islice, pairwise
@@ -26,15 +26,17 @@ def times_add_up(run: Run) -> Iterator[Finding]:
         )
 
 
-# A wall clock is corrected now and then. Steps between header and first line take time too.
+# A wall clock is corrected now and then. Steps between the header and the first line also take
+# time.
 CLOCK_SLACK_S = 5.0
-LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in units of its seconds
+# Longest evaluation and checkpoint between an epoch's lines, in units of its seconds.
+LONGEST_PAUSE = 3
 
 
 def clock_goes_on(run: Run) -> Iterator[Finding]:
     """Check that the wall clock never goes back and leaves room for the measured seconds.
 
-    The first finding is enough: if the clock is wrong, all later comparisons are wrong too.
+    Only the first finding is returned: if the clock is wrong, all later comparisons are wrong too.
     """
     checks = (_never_back, _room_for_epochs, _whole_run, _no_long_pauses, _as_long_as_said)
     yield from islice(chain.from_iterable(check(run) for check in checks), 1)
@@ -57,7 +59,7 @@ def _never_back(run: Run) -> Iterator[Finding]:
 
 
 def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
-    """Yield epochs, their seconds by the clock, and their measured seconds."""
+    """Yield each epoch with its seconds by the clock and its measured seconds."""
     for epoch in run.epochs:
         if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds:
             yield epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds
@@ -75,7 +77,7 @@ def _room_for_epochs(run: Run) -> Iterator[Finding]:
 
 
 def _whole_run(run: Run) -> Iterator[Finding]:
-    """Compare the stated seconds of the whole run with the clock of its first and last line."""
+    """Compare the reported seconds of the whole run with the clock of its first and last lines."""
     if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
         return
     wall, stated = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
@@ -96,14 +98,15 @@ def _whole_run(run: Run) -> Iterator[Finding]:
         )
 
 
-SLEEPS = ("laptop", "none")  # if a lid is closed, the clock for seconds stops
-WITHIN_S = 0.02  # nothing else happens between an epoch's two lines, and writing them takes less
+SLEEPS = ("laptop", "none")  # the clock for seconds stops while a laptop's lid is closed
+# Seconds; nothing else happens between an epoch's two lines, and writing them takes less.
+WITHIN_S = 0.02
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
     """Compare seconds with the clock where no evaluation can be between an epoch's lines.
 
-    Most epochs have to differ before this is a finding: a single one may include a sleep or a slow
+    It is a finding only if most epochs differ, because a single one may include a sleep or a slow
     write.
     """
     pairs = list(_by_the_clock(run))

@@ -30,7 +30,7 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 
 
 def oddities(run: Run) -> Iterator[Finding]:
-    """Report what the reader found that no honest program writes."""
+    """Report everything in the record that no honest program writes."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,
@@ -66,7 +66,7 @@ def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
         )
 
 
-STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a loss
+STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a target loss
 
 
 def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
 
 def samples_add_up(run: Run) -> Iterator[Finding]:
-    """Compare the number of samples read with every limit, and yield one finding."""
+    """Compare the number of samples read with all limits, and yield at most one finding."""
     yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
 
 

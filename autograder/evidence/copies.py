@@ -15,12 +15,13 @@ from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.verdict import Finding, RunTraits
 
-NUMBERS = 3  # this many together are never equal by chance
-DIVERGED = 5.0  # far above guessing; diverged networks can be equal
-# Facts that change the losses whatever a student writes. Batch, rate and network may be wrong in
-# the header or in the program.
+NUMBERS = 3  # this many values together are never equal by chance
+DIVERGED = 5.0  # a loss far above guessing; diverged networks can have equal losses
+# Facts that always change the losses. Batch, rate and network are not listed, because the header or
+# the program may have them wrong.
 UNLIKE = ("seed", "framework", "world_size")
-OWN_QUEUES = ("laptop", "none", "box")  # queues that everybody has, with jobs 1, 2, 3
+# Queues that everybody has on their own machine, with jobs 1, 2, 3.
+OWN_QUEUES = ("laptop", "none", "box")
 SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
 
 
@@ -38,7 +39,7 @@ def traits_of(run: Run) -> RunTraits:
 
 
 def hash_of_seconds(run: Run) -> str:
-    """Return a hash of the first seconds that have microseconds."""
+    """Return a hash of the first measured times that have microseconds."""
     numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
     values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
@@ -61,7 +62,10 @@ def hash_of_settings(run: Run) -> str:
 
 
 def hash_of_parameters(run: Run) -> str:
-    """Return a hash of the test set and all ranks' parameters, which may be parts of a network."""
+    """Return a hash of the test set's size and all ranks' parameters.
+
+    Each rank may have another part of the network.
+    """
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     tested = run.header.dataset.test_samples
@@ -72,7 +76,7 @@ def hash_of_parameters(run: Run) -> str:
 def site_and_job(run: Run) -> str:
     """Return the job number in the record, after the name of its site or of a private queue.
 
-    A number in a file name does not count.
+    A job number that is only in a file name does not count.
     """
     header = run.header
     if not header.job_id:
@@ -89,7 +93,7 @@ def digest(facts: list) -> str:
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
-    """Return, by run, the findings that it is a changed copy of another run of the submission."""
+    """Return, by run, the findings that it is a changed copy of another run in the submission."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}

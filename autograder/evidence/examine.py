@@ -1,10 +1,10 @@
 """Determine how far a run can be trusted.
 
 The result is an evidence level, not a verdict. Contradicted: parts of the record cannot both be
-true. Unverified: the output says too little to check. Self-consistent: everything in the record
-that can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor,
-agrees too. Reproduced: the submitted program did the same for the instructor. No points depend on
-it; a person decides.
+true. Unverified: the output has too little to check. Self-consistent: everything in the record that
+can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor, agrees
+too. Reproduced: the submitted program did the same for the instructor. No points depend on it; a
+person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -67,12 +67,13 @@ CHECKS: tuple[EvidenceCheck, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources other than the run record about the runs of one student's lesson."""
+    """The sources of evidence on one student's lesson, besides the run record."""
 
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
-    logins: Collection[str | None] = ()  # accounts whose jobs they may be; None: an unknown account
-    references: Mapping[str, Measure] = field(default_factory=dict)  # of a calibration
-    reruns: Mapping[str, Again] = field(default_factory=dict)  # by launch
+    # Accounts that may own their jobs; None: an unknown account.
+    logins: Collection[str | None] = ()
+    references: Mapping[str, Measure] = field(default_factory=dict)  # the values of a calibration
+    reruns: Mapping[str, Again] = field(default_factory=dict)  # by the id of the launch
 
     def confirm(self, run: Run) -> bool:
         """Return whether the scheduler's accounting confirms the run's job."""
@@ -120,7 +121,7 @@ def examine(
         findings += [*about, *on_rerun]
         if counts:
             tiers.append(tier_of(run, about, on_rerun, sources))
-    findings = list(dict.fromkeys(findings))  # a fact about a job appears once
+    findings = list(dict.fromkeys(findings))  # list a fact about a job only once
     if not tiers:
         return Examined(EvidenceLevel.UNVERIFIED, "no finished run that counts", tuple(findings))
     tier, reason = min(tiers, key=lambda pair: TIERS.index(pair[0]))

@@ -1,4 +1,4 @@
-"""Findings of evidence."""
+"""Create findings on evidence, and select those that raise doubts."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,8 +1,8 @@
 """Find what a student changed outside the gaps of a program. Text is compared, never run or parsed.
 
 A gap takes any number of lines. Among all alignments of the other lines, the one with the fewest
-missing released lines counts, and among these the one with the fewest new lines. So a program with
-only its gaps filled has no difference, and one with added lines has lost none.
+missing released lines counts, and among these the one with the fewest new lines. A program in which
+only the gaps were filled shows no difference. One with extra lines has still lost no lines.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from autograder.settings.released import Pieces
 
-MOST_LINES = 3_000  # of a student's program, because comparing takes lines × lines
+MOST_LINES = 3_000  # limit for a student's program: comparing takes lines × lines steps
 GONE = 10 * MOST_LINES  # cost of a missing released line; a new line costs 1
 Line = tuple[int, str]  # number and text
 
@@ -43,7 +43,7 @@ def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
 
 
 def only_filled(pieces: Pieces, lines: Sequence[str]) -> list[Line] | None:
-    """Return the lines in the gaps if everything else is unchanged: the common, fast case."""
+    """Return the lines in the gaps if nothing else was changed, which is the common, fast case."""
     first, last = pieces[0], pieces[-1]
     end = len(lines) - len(last) if len(pieces) > 1 else 0
     if tuple(lines[: len(first)]) != first or tuple(lines[end:]) != last or end < 0:
@@ -68,7 +68,7 @@ def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) ->
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
-    """Yield the lines without comments and trailing spaces, except blank ones."""
+    """Yield the lines that are not blank, without comments and trailing spaces."""
     for number, line in enumerate(lines, start=1):
         text = line.expandtabs().rstrip()
         if "#" in text:
@@ -80,8 +80,8 @@ def meaningful(lines: Iterable[str]) -> Iterable[Line]:
 def without_comment(text: str) -> str:
     """Return a line without its comment.
 
-    A # before all quotes or after the last one begins a comment; between quotes it may be in a
-    string.
+    A # before all quotes or after the last one begins a comment. Between quotes, it may be part of
+    a string.
     """
     if text.lstrip().startswith("#"):
         return ""
@@ -93,7 +93,7 @@ def without_comment(text: str) -> str:
 
 
 def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compared:
-    """Align the lines by dynamic programming from the ends. None is a gap."""
+    """Align the lines by dynamic programming, starting from the ends. None is a gap."""
     costs = [list(range(len(lines), -1, -1))]
     for text in reversed(released):
         below = costs[-1]

@@ -1,4 +1,4 @@
-"""Check whether a run can be as fast and as accurate as it claims, and used real data."""
+"""Check whether a run's claimed speed and accuracy are possible, and whether its data was real."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,9 +11,9 @@ from autograder.safe_text import shortened
 from autograder.settings.calibration import FIRST_ACCURACY, of_run
 from autograder.verdict import Finding
 
-# Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets, by a
-# part of the device name. Training takes at least 6 operations per parameter and sample, and
-# convolutions more, so this limit is generous.
+# Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets. The keys
+# are parts of device names. Training takes at least 6 operations per parameter and sample, and
+# convolutions take more, so this limit is generous.
 PEAK_FLOPS = {
     "GH200": 990e12,
     "H200": 990e12,

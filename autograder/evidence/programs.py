@@ -1,6 +1,6 @@
 """Check whether the submitted program is the one that ran, and what the student changed in it.
 
-Hashes of what ran come from the run record, texts from the submission and the released edition.
+Hashes of what ran come from the run record. Texts come from the submission and the release.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from autograder.text_hash import text_hash
 from autograder.verdict import ChangedLine, Finding, ProgramText
 from autograder.wording import counted
 
-MOST_SHOWN = 80  # lines per program
+MOST_SHOWN = 80  # maximum lines per program
 NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
@@ -57,7 +57,7 @@ def with_programs(
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Return the evidence with findings on the programs, and their texts for the instructor."""
+    """Return the evidence with findings on the programs, and the texts to show the instructor."""
     ran = files_that_ran(runs)
     texts = list(compared(ran, programs, released)) + list(earlier_versions(ran, programs))
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
@@ -74,7 +74,7 @@ def with_programs(
     )
 
 
-# --- against what ran -------------------------------------------------------------------------
+# --- compared with what ran --------------------------------------------------------------------
 
 
 def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterat
 def not_handed_in(
     ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
 ) -> list[str]:
-    """Return files that ran and were not submitted, except those that nobody had to change."""
+    """Return files that ran but were not submitted, except those that nobody had to change."""
     there = {program.hash for program in programs}
     return [
         file.name
@@ -125,11 +125,11 @@ def not_handed_in(
 
 @lru_cache(1000)
 def as_released(pieces: Pieces) -> str | None:
-    """Return the hash of a program without gaps."""
+    """Return the hash of a program without gaps, or None if it has gaps."""
     return text_hash("\n".join(pieces[0]).encode()) if len(pieces) == 1 else None
 
 
-# --- against what was released ------------------------------------------------------------------
+# --- compared with what was released -------------------------------------------------------------
 
 
 def compared(
@@ -145,7 +145,7 @@ def compared(
         if named and not has_run:
             if any(other.hash in hashes for other in programs if other.is_called(named)):
                 continue  # an old copy beside the one that ran
-            has_run = True  # according to its text; evidence reports a different one
+            has_run = True  # its name says so; another check reports the other text
         name = next((name for name in released if program.is_called(name)), None)
         if program.hash is None:
             yield ProgramText(program.name, "could not be read as text", look=has_run)
@@ -195,7 +195,7 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
     """Return the lines of the program.
 
-    If there are too many, lines that a person should see come first.
+    If there are too many, the lines that a person should see take precedence.
     """
     shown_lines = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(
@@ -222,7 +222,7 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding for all programs, with the lines. Only the instructor sees it."""
+    """Yield one finding for all programs, with their lines. Only the instructor sees it."""
     looks = [text for text in texts if text.look]
     if not looks:
         return

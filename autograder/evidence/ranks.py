@@ -1,4 +1,4 @@
-"""Check whether a record's ranks agree on who was requested, who reports, who ends and where."""
+"""Check that a record's ranks agree on how many there are, which report and end, and where."""
 
 from collections.abc import Iterator
 
@@ -88,7 +88,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
 
 
 def same_program(run: Run) -> Iterator[Finding]:
-    """Compare the programs that the ranks name, and rank 0's in its own line."""
+    """Compare the programs that the ranks name, including the one in rank 0's separate line."""
     stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
         stated.insert(0, (first, None))

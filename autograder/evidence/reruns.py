@@ -1,7 +1,7 @@
 """Compare a run with the instructor's own run of the submitted program.
 
-A program that recognises the rerun can invent its output. But the output cannot have been prepared:
-its job and time are those of a job that the student never saw.
+A program that recognises the rerun can invent its output. But the output cannot have been prepared
+in advance: its job and time are those of a job that the student never saw.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ from autograder.safe_text import shortened
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import Finding
 
-CLOCK_SLACK_S = 60.0  # between nodes and the machine that submits
-# A rerun has the same seed, but threads and ranks add in another order. Allowed are a tenth of the
-# error rate, and at least this much.
+CLOCK_SLACK_S = 60.0  # seconds between the clocks of nodes and of the machine that submits
+# A rerun has the same seed, but threads and ranks add in another order. The accuracy may differ by
+# a tenth of the error rate, and at least by this much.
 ACCURACY_MARGIN = 0.02
 LOSS_FACTOR, LOSS_MARGIN = 0.75, 0.05
 # Two ranks that communicate a lot took 2.1 times as long in a rerun beside other work, and 5 times
@@ -40,7 +40,7 @@ class Again:
 
 
 def compare(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield all differences between the record and its rerun; none if it was reproduced."""
+    """Yield all differences between the record and its rerun. A reproduced run has none."""
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
@@ -136,7 +136,7 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
     both_stopped_early = stopped_early(run) and stopped_early(again)
     for code, read in WORK.items():
         recorded, repeated = read(run), read(again)
-        # of the epochs that both have; the row above compares their number
+        # Compare the epochs that both have; the row above compares their number.
         if isinstance(recorded, tuple):
             common = min(len(recorded), len(repeated))
             recorded, repeated = recorded[:common], repeated[:common]
@@ -148,9 +148,9 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def stopped_early(run: Run) -> bool:
-    """Return whether the training stops at a goal, so its epochs may differ.
+    """Return whether the training stops at a goal, so its number of epochs may differ.
 
-    Ranks may divide the epochs.
+    Ranks may divide the epochs among themselves.
     """
     requested, size = run.header.epochs_asked, run.header.world_size
     share = requested / size if requested is not None and size and size >= 1 else requested
@@ -219,7 +219,7 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
-    """Compare the rerun's fastest epoch with the record's median one, on the same machine only."""
+    """Compare the rerun's fastest epoch with the record's median epoch, on the same machine."""
     here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
     if None in here or here != there:
         return
@@ -236,7 +236,7 @@ def as_fast(run: Run, again: Run) -> Iterator[Finding]:
         )
 
 
-# --- what all of them need ----------------------------------------------------------------------
+# --- shared by all of them ----------------------------------------------------------------------
 
 
 def value(number: Number | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Compare the rounds of a speed job with their run, with each other, and with what ranks can do."""
+"""Compare the rounds of a speed job with their run, with each other, and with what is possible."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,8 @@ from autograder.measuring.interval import is_number, measured_or_none
 from autograder.records import Run
 from autograder.verdict import Finding
 
-# Medians of honest runs reached 1.1 times these on the noisiest machine that we saw. More is no
-# noise.
+# Medians of honest runs reached 1.1 times the limits on the noisiest machine that we saw. More than
+# this factor is not noise.
 BEYOND_NOISE = 1.5
 
 
@@ -19,7 +19,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if not events:
         return
     where = [event.where for event in events]
-    # An output that was submitted twice has each round twice, which its lines show.
+    # If an output was submitted twice, each round appears twice; its number identifies it.
     numbered = {str(e.facts.get("round")): rounds.seconds_of_phases(e) for e in events}
     complete = [times for times in numbered.values() if times is not None]
     if len(set(complete)) < len(complete):
@@ -43,9 +43,9 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Check that ranks are not faster than N ranks can be.
+    """Check that the speedup and the share of the ranks are possible.
 
-    The whole interval has to be above the limit, so noise causes no finding.
+    Only an interval that is entirely above its limit is a finding, so noise does not cause one.
     """
     if not rounds.has_rounds(run):
         return

@@ -15,7 +15,7 @@ from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import counted
 
-# --- the record's own words -----------------------------------------------------------------
+# --- within the record ----------------------------------------------------------------------
 
 
 def end_as_evaluated(run: Run) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
-    """Compare rank 0's device with the header's. It has a number if there are several devices."""
+    """Compare rank 0's device with the header's. With several devices, it includes a number."""
     named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
     if named is None or first is None or not first.device:
         return
@@ -60,8 +60,8 @@ def kind(device: str) -> str:
     return "CPU" if device.startswith("CPU") else "GPU"
 
 
-START_SLACK_S = 5.0  # the two are in lines that are written together
-JOB_SLACK_S = 60.0  # between the clocks of two nodes; no site's clocks differ by that much
+START_SLACK_S = 5.0  # seconds between two lines that are written together
+JOB_SLACK_S = 60.0  # seconds between the clocks of two nodes; no site's clocks differ by that much
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
@@ -136,7 +136,10 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
 
 
 def job_number(text: object) -> str:
-    """Return `1234` from "1234 02_keras", "1234.pbs01" or 1234; empty if there is no number."""
+    """Return `1234` from "1234 02_keras", "1234.pbs01" or 1234.
+
+    Return an empty text if there is no number.
+    """
     word = str(text).split(" ")[0].partition(".")[0].partition("[")[0]
     return word if word.isascii() and word.isdigit() else ""
 
@@ -161,7 +164,7 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
             )
 
 
-# One of several ranks prints its own mean or that of all, and the record may have the other.
+# Each of several ranks prints its own mean or the mean of all, and the record may have the other.
 RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
 
 
@@ -201,8 +204,9 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
     """Compare the seconds of epochs with the printed ones.
 
-    Keras' seconds include more than the record's, such as checkpoints, and never less. A loop
-    prints the record's own seconds. Most epochs have to differ, because one may have been delayed.
+    Keras' seconds include more than the record's, such as checkpoints, and are never less. The
+    course's own loops print the record's seconds. It is a finding only if most epochs differ,
+    because one may have been delayed.
     """
     shorter, longer = [], []
     for printed in run.beside.epochs:

@@ -7,7 +7,8 @@ line that is not listed is not necessarily harmless, and a listed one is not nec
 import re
 from functools import lru_cache
 
-# A record may also be a file of images, so methods of arrays, lists and paths are not listed.
+# A variable named `record` may also be an array, so these methods of arrays, lists and paths are
+# allowed.
 OF_ARRAYS = (
     *("T", "append", "astype", "copy", "dtype", "extend", "flatten", "itemsize", "items", "keys"),
     *(
@@ -34,7 +35,7 @@ RECORDS = re.compile(
     r"|\bsys\.(modules|stdout|path|settrace)\b"
     r"|^\s*(time|hvd|comm|MPI|json|data|record|epoch)\.\w+\s*=(?!=)"
 )
-# Outside the gaps, also lines that decide which data is read and which numbers are recorded.
+# Outside the gaps, lines that decide which data is read and which numbers are recorded count too.
 MEASURES = re.compile(
     r"\b(x_train|y_train|x_test|y_test|facts|dataset|param_spread|files_written|shard)\b"
     r"|\bdata\.load\b|\.(fit|evaluate)\("
@@ -44,10 +45,10 @@ MEASURES = re.compile(
 )
 # Messages, options and explanations, which measure nothing.
 SPEAKS = re.compile(r"\s*(print\(|parser\.|\"\"\"|help=|[\w.]*add_argument\()")
-LONGEST = 400  # characters of a line that are searched
+LONGEST = 400  # maximum characters of a line that are searched
 
 
-@lru_cache(20_000)  # most lines of a class are repeated
+@lru_cache(20_000)  # most lines appear many times in a class
 def records(line: str) -> bool:
     return RECORDS.search(line[:LONGEST]) is not None or len(line) > LONGEST
 

@@ -1,4 +1,4 @@
-"""Remarks beside the checks of a submission: runs and answers that do not fit."""
+"""Report runs and answers that do not fit the lesson, apart from its checks."""
 
 from collections.abc import Iterator
 

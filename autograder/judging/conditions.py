@@ -1,4 +1,4 @@
-"""Judge a condition on runs, and return the parts of a check with credit and reason."""
+"""Judge a condition on runs, and return parts of a check with credit and reason."""
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
@@ -17,7 +17,7 @@ from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """Judge a condition on its runs, and return those that decide.
+    """Judge a condition on its runs, and return the parts for the runs that decide.
 
     `take` says how many runs have to satisfy it.
     """
@@ -33,7 +33,8 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
     ranked = [part for part, _ in best]
     needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
     if ranked[needed - 1].credit == 0:
-        short = ranked[needed - 1 :]  # too few satisfy it: each of these could have
+        # Too few satisfy it: any of these could have been the missing one.
+        short = ranked[needed - 1 :]
         return [p for p in short if p.status == NOT_MEASURED] or short
     return ranked[:needed]
 
@@ -41,14 +42,15 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
     """Return whether a condition applies to a run.
 
-    A run on synthetic data cannot show that real images were learnt; evidence reports such a run.
+    A run on synthetic data cannot show that the network learnt real images. Evidence reports such a
+    run.
     """
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
     return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Return a key that sorts runs with the same credit. The best one is reported."""
+    """Return a sort key for runs with the same credit. The best of them is reported."""
     value = measured_or_none(condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
@@ -56,7 +58,6 @@ def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
 
 
 def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
-    """Judge a condition on one run."""
     title = title_of(condition, name)
     expected = expected_of(hand_in, condition, name)
     try:
@@ -103,7 +104,7 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
-    """Return full credit if the interval reaches the threshold, borderline if only a part does."""
+    """Return full credit if the interval meets the threshold, borderline if only a part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
     if condition.operator == "equal":
@@ -125,10 +126,10 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float
 def partial(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
 ) -> tuple[float, CheckStatus]:
-    """Return the credit below the threshold, linear between two values.
+    """Return the partial credit below the threshold, which is linear between two values.
 
-    It uses the end of the interval that is better for the student, so there is no step at full
-    credit.
+    It uses the end of the interval that is better for the student, so the credit has no jump where
+    full credit begins.
     """
     start = condition.half_from or condition.zero_from
     if start is None:

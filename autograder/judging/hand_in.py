@@ -1,4 +1,4 @@
-"""All the data that one lesson of one student is judged by."""
+"""All the data that is used to judge one lesson of one student."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
 
-IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in a choice's `where`
+IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in `where` that a format implies
 
 
 class Unseen(NamedTuple):
     """A submitted file that could not be opened. It may contain the missing run."""
 
-    file: str  # or an archive
+    file: str  # a file or an archive
     found: str
     do: str
 
@@ -35,7 +35,7 @@ class HandIn:
     report: Report | None = None
     unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
     unseen: Sequence[Unseen] = ()
-    # ids of other lessons' answers, which are not misspelt ones of this lesson
+    # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
     other_ids: Collection[str] = ()
 
     @cached_property
@@ -65,8 +65,8 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
     """Return the outputs without a record that may be this run.
 
-    An output may be this run if its format is one of the choice's and it contradicts none of its
-    facts.
+    An output may be this run if its format is one of the choice's, and it contradicts none of the
+    choice's facts.
     """
     workers = choice.where.get("world_size")
     return [
@@ -79,9 +79,9 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 
 
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
-    """Return the facts of `where` that an output without a record leaves open.
+    """Return the facts of `where` that an output without a record does not show.
 
-    A format implies the lesson and the source. Of the other facts, an output can report only its
+    A format implies the lesson and the source. Of the other facts, an output can only show its
     workers.
     """
     return [

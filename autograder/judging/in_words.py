@@ -1,4 +1,4 @@
-"""Words for what a condition requires and for what was measured."""
+"""Describe in words what a condition requires and what was measured."""
 
 from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.settings.rubric_schema import Condition, Threshold
@@ -24,7 +24,7 @@ def title_of(condition: Condition, name: str) -> str:
 
 
 def threshold_in_words(threshold: Threshold, name: str) -> str:
-    """Return words for a threshold that is relative to a missing value."""
+    """Describe a threshold that is relative to a missing value."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
     metric = threshold.metric or ""
@@ -37,7 +37,7 @@ def threshold_in_words(threshold: Threshold, name: str) -> str:
 
 
 def as_text(value: Value) -> str:
-    """Return a word, or a number with its unit and interval."""
+    """Return the value as text: a word, or a number with its unit and interval."""
     if isinstance(value, str):
         return value
     number = with_unit(value.value, value.unit)

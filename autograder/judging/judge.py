@@ -1,6 +1,7 @@
 """Turn a rubric, runs and answers into points with reasons. A pure function of records.
 
-Order: did the run finish, is it the required run, what was measured, then the threshold.
+The order is: did the run finish, is it the required run, what was measured, and does it meet the
+threshold.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ def judge(hand_in: HandIn) -> Judged:
 
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
-    """Return whether the check counts in this profile. A check that is `if_present` needs a run."""
+    """Return whether the check counts in this profile. With `if_present`, it also needs a run."""
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}
@@ -55,7 +56,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.report:
         return _of_answers(check, judge_report(hand_in, check.report))
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
-    # Conditions without a reference on this site are left out, unless no other would remain.
+    # Leave out conditions without a reference on this site, unless no other would remain.
     calibrated = [c for c in conditions if not uncalibrated(hand_in, c)]
     parts = tuple(p for c in calibrated or conditions for p in judge_condition(hand_in, c))
     credit = min((p.credit for p in parts), default=1.0)
@@ -65,7 +66,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 
 
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
-    """Return the words of the first condition whose metric describes its own result."""
+    """Return the result in words, from the first condition whose metric can describe it."""
     for condition in conditions:
         words = metric_named(condition.metric).in_words
         if words is not None:
@@ -81,7 +82,7 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """Return the check of answers or of a report; its credit is the fraction that is right."""
+    """Return the check of answers or of a report. Its credit is the fraction that is right."""
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED
     if credit > 0 or any(p.status == NOT_MEASURED for p in parts):

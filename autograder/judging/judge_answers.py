@@ -19,13 +19,13 @@ from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
 
-EXAMPLE = "12.5"  # an example of a number, which no question expects
+EXAMPLE = "12.5"  # an example number, which is not the answer to any question
 ALIKE = 0.8  # names at least this similar are misspelt: predict_gpu and predict_steps have 0.75
 KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
-    """Return the expected kind of answer if the text is of another kind, else nothing."""
+    """Return the expected kind of answer if the text is of another kind, else an empty text."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
@@ -160,14 +160,14 @@ def _of_own_run(
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
-    """Return the metric of the run that counts and of its repeats.
+    """Return the metric's value for the run that counts and for its repeats.
 
     The student may mean any of them.
     """
     metric, name = question.metric or "", question.of or ""
     repeats = [run for run in finished(hand_in, name) if run is not last]
     if metric_named(metric).all_runs:
-        repeats = []  # it already uses all runs
+        repeats = []  # the metric already uses all runs
 
     def value_of(run: Run) -> Value:
         return metric_value(hand_in, metric, name, run, question.at, question.base)

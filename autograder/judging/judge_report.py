@@ -1,4 +1,4 @@
-"""Judge a student's report against the student's own records: its tables and its parts."""
+"""Judge the tables and parts of a student's report, using the student's own records."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from autograder.submissions.answers import as_number
 from autograder.submissions.report import Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
-COARSEST = 0.03  # of a value: "1" does not report 0.6, whatever its rounding
+COARSEST = 0.03  # maximum error, as a fraction: "1" does not report 0.6, whatever its rounding
 NO_REPORT = "no report.md was submitted"
 WRITE_IT = "run the notebook's cell that writes report.md after your last job, and submit it"
 # Chinese and Japanese have no spaces, so each character counts as a word
@@ -38,7 +38,7 @@ def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
 
 def judge_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
-    expected = f"{title} says what the records say"
+    expected = f"{title} agrees with the records"
     if hand_in.report is None:
         return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     try:
@@ -63,7 +63,7 @@ def judge_table(hand_in: HandIn, name: str) -> Part:
 
 
 def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]]:
-    """Yield where a table differs from the records, with the place."""
+    """Yield each difference between a table and the records, with its place."""
     columns = [column for column in HEAD if column in table.head]
     if columns != list(HEAD):
         lacking = ", ".join(column for column in HEAD if column not in table.head)
@@ -88,7 +88,7 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
 
 
 def agrees(text: str, value: float) -> bool:
-    """Return whether a printed number is the rounded value."""
+    """Return whether the number in a text is this value, rounded."""
     number = as_number(text)
     if number is None:
         return False
@@ -97,7 +97,7 @@ def agrees(text: str, value: float) -> bool:
     return abs(number - value) <= min(half, COARSEST * abs(value)) * (1 + 1e-6) + 1e-12
 
 
-# --- what is written -------------------------------------------------------------------------
+# --- written parts --------------------------------------------------------------------------
 
 
 def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
@@ -133,7 +133,7 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
 
 
 def table_rows(hand_in: HandIn, name: str) -> list[Row]:
-    """Return the rows of a run's table; none where the runs give no table."""
+    """Return the table rows of the runs with this name, or none if they yield no table."""
     try:
         return study_table.rows(finished(hand_in, name))
     except NotMeasured:
@@ -141,10 +141,10 @@ def table_rows(hand_in: HandIn, name: str) -> list[Row]:
 
 
 def quotes_table(text: str, rows: Sequence[Row]) -> bool:
-    """Return whether a text names a size of the table, and a value that was measured there.
+    """Return whether a text quotes a size from the table, and a value that was measured there.
 
-    The value is a time, or a speedup or efficiency of more than the fewest ranks, in two digits or
-    more: every number of ranks agrees with some value that is rounded to one digit.
+    The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
+    two digits, because any number of ranks would match some value that is rounded to one digit.
     """
     numbers = FIGURE.findall(text)
     values = [
@@ -159,7 +159,7 @@ def quotes_table(text: str, rows: Sequence[Row]) -> bool:
 
 
 def as_read(text: str) -> str:
-    """Return a text without case, spaces and punctuation, for comparisons."""
+    """Return a text in lower case without spaces and punctuation, for comparisons."""
     return " ".join(re.findall(r"\w+", text)).casefold()
 
 

@@ -10,7 +10,7 @@ from autograder.settings.rubric_schema import RubricCheck
 
 
 def runs_compared(hand_in: HandIn) -> list[Run]:
-    """Return all finished runs of the names that a check judges as a whole."""
+    """Return all finished runs that a check judges together."""
     names = {name for check in hand_in.rubric.checks for name in names_compared(check)}
     return [run for name in sorted(names) for run in finished(hand_in, name)]
 

@@ -1,4 +1,4 @@
-"""Select the runs that a rubric means, and the one that counts."""
+"""Select the runs that a name in a rubric refers to, and the one that counts."""
 
 import math
 import re
@@ -31,7 +31,7 @@ def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
 
 
 def program_of(run: Run) -> str:
-    """Return program and model, as the record names them. Runs on all sizes belong together."""
+    """Return the program and model in the record. Runs on different sizes share them."""
     return printable(
         ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
     )
@@ -40,7 +40,7 @@ def program_of(run: Run) -> str:
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
     """Return the latest finished run of the required size.
 
-    Raises NotMeasured with the reason if there is none.
+    Raise NotMeasured with the reason if there is none.
     """
     candidates = hand_in.runs_by_name[name]
     if not candidates:
@@ -61,10 +61,10 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """Return the reason why there is no run of this name.
 
-    Possible reasons: none was submitted; the job ended before its program began to record, for
-    example because workers waited in vain (then only the file name tells the job); the output is a
-    copy of a terminal window, so the job was submitted and its file exists; or it may be in an
-    archive that could not be opened.
+    There are several possible reasons. No run was submitted. The job ended before its program began
+    to record, for example because workers waited in vain; then only the file name identifies the
+    job. The output is a copy of a terminal window, so the job was submitted and its file exists. Or
+    the run may be in an archive that could not be opened.
     """
     ended = [
         run
@@ -72,7 +72,8 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     choice = hand_in.rubric.runs[name]
-    unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run
+    # If they showed all facts, one of these would be the run.
+    unclear = plain_outputs(hand_in.runs, choice)
     if unclear:
         facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
         files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
@@ -106,14 +107,14 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Return whether an output is named like these runs' job, such as 10_multiworker_7.out."""
+    """Return whether an output has the name of these runs' job, such as 10_multiworker_7.out."""
     source = hand_in.rubric.runs[name].where.get("source")
     called = {name, str(source), str(source).partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
 def cause_of(run: Run) -> Problem | None:
-    """Return how an output without a record says that its run ended."""
+    """Return the problem that ended a run without a record, according to its output."""
     problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
     return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
 
@@ -148,7 +149,7 @@ def how_it_ended(run: Run) -> str:
     problem = last_problem(run)
     if not problem:
         return run.outcome
-    # The page lists damaged lines of the record already; other problems give the cause.
+    # The page already lists damaged lines of the record. Other problems give the cause.
     text = "" if problem.code == ProblemCode.BAD_LINE else problem_text(problem)
     return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
 
@@ -172,7 +173,7 @@ def last_lines(run: Run) -> str:
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
-    """Return (trained on, required) if a run used fewer training samples than required."""
+    """Return (trained on, required) if a run trained on fewer samples than required."""
     samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
     if samples is None:
         return None
@@ -189,7 +190,7 @@ def finished(hand_in: HandIn, name: str) -> list[Run]:
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
-    """Return the latest run that ended badly and is larger than those that finished."""
+    """Return the latest unfinished run that is larger than all finished ones."""
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None

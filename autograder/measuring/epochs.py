@@ -30,7 +30,7 @@ def longest(run: Run) -> Measure:
 
 
 def _extreme(run: Run, choose: Callable) -> Measure:
-    """Return the shortest or longest of the epochs whose median is the epoch time."""
+    """Return the shortest or longest of the epochs from which the epoch time is computed."""
     measure.epoch_time(run)
     times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
     return printed(choose(times, key=lambda seconds: seconds.value), "s")
@@ -61,7 +61,7 @@ def read_most(run: Run) -> Measure:
 
 
 def reading_orders(run: Run) -> Measure:
-    """Return the number of orders; it is 1 if the order is fixed or all epochs share one."""
+    """Return the number of different reading orders. It is 1 if all epochs have the same order."""
     return exact(len({read.order for read in _reads(run)}), "orders", first_line(run))
 
 
@@ -101,7 +101,7 @@ def last_rate(run: Run) -> Measure:
 
 
 def loss(which: int) -> Callable[[Run], Measure]:
-    """Return a function for the training loss of the first epoch (0) or the last (-1)."""
+    """Return a function that measures the training loss of the first epoch (0) or the last (-1)."""
 
     def value(run: Run) -> Measure:
         number = run.epochs[which].train_loss if run.epochs else None

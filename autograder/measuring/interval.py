@@ -1,8 +1,8 @@
-"""Measured values with their uncertainty: pure functions, which notebooks use too.
+"""Calculate with measured values and their uncertainty. Notebooks use these functions too.
 
 Every result is a Measure with the interval that contains the true value. A value that cannot be
 measured raises NotMeasured with the reason. Nothing is guessed: a number that is not finite, or not
-positive where it has to be, is not measured.
+positive where it has to be, counts as not measured.
 """
 
 import math
@@ -27,7 +27,7 @@ class Measure:
     basis: str = ""  # how it was obtained: "median of epochs 2 to 4"
 
 
-class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
+class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
     """The output does not contain this value. The message gives the reason."""
 
     def __init__(
@@ -68,7 +68,10 @@ def measured_or_none(
 
 
 def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
-    """Return the items that can be measured; if none can, raise the first one's NotMeasured."""
+    """Return the values of the items that can be measured.
+
+    If none can, raise the first item's NotMeasured.
+    """
     values, reasons = [], []
     for item in items:
         try:
@@ -95,7 +98,7 @@ def exact(value: float, unit: str = "", where: Sequence[Where] = (), basis: str 
 
 
 def printed(number: Number, unit: str = "") -> Measure:
-    """Return a printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
+    """Return a printed number with its rounding interval: "14s" is 14, between 13.5 and 14.5."""
     where = (number.where,) if number.where else ()
     if not is_number(number.value) or not is_number(number.half_width):
         raise NotMeasured(f"the output says {number.value}, which is not a number", where=where)
@@ -143,10 +146,10 @@ def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
 
 
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
-    """Return the median and its interval with 95 % confidence.
+    """Return the median with its 95 % confidence interval.
 
-    For up to eight values the interval is their whole range. For more, it leaves out as many at
-    both ends as the binomial distribution allows.
+    For up to eight values, the interval is their whole range. For more, it leaves out as many
+    values at both ends as the binomial distribution allows.
     """
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
     count, skip = len(values), left_out(len(values))
@@ -166,8 +169,8 @@ def left_out(count: int) -> int:
     With 95 % confidence this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count,
     1/2), or 0.
     """
-    # Start ten standard deviations below the middle; lower terms change no digit. So the work grows
-    # with the square root, and nothing overflows.
+    # Start ten standard deviations below the middle, because lower terms change no digit. The work
+    # grows with the square root of `count`, and nothing overflows.
     skip = max(0, int(count / 2 - 5 * math.sqrt(count)))
     choices = math.lgamma(count + 1) - math.lgamma(skip + 1) - math.lgamma(count - skip + 1)
     term = math.exp(choices - count * math.log(2))

@@ -20,9 +20,9 @@ from autograder.records import Epoch, Run
 
 
 def epoch_time(run: Run) -> Measure:
-    """Return the median of the epochs after the first.
+    """Return the median time of the epochs after the first.
 
-    The first includes compilation, allocation and cold files.
+    The first epoch includes compilation, allocation and reading files that are not cached.
     """
     if not any(e.seconds is not None for e in run.epochs):
         raise NotMeasured("the output has no epoch times", "print the seconds of each epoch")
@@ -53,12 +53,12 @@ def epoch_time(run: Run) -> Measure:
 
 
 def later_epochs(run: Run) -> tuple[Epoch, ...]:
-    """Return all epochs but the first, whose time is reported separately."""
+    """Return all epochs except the first, whose time is reported separately."""
     return run.epochs[1:]
 
 
 def unique_samples(run: Run) -> Measure:
-    """Return the distinct training samples per epoch, over all ranks."""
+    """Return the number of distinct training samples per epoch, over all ranks."""
     counts = {e.unique_samples for e in run.epochs if e.unique_samples is not None}
     if not counts:
         raise NotMeasured("the output does not report how many different samples an epoch reads")
@@ -96,7 +96,7 @@ HARDWARE = ("device", "threads")
 
 
 def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Return sentences about header facts that both runs state and that differ."""
+    """Return a sentence for each of these facts that both headers state and that differs."""
     differences = []
     for fact in facts:
         a, b = first.header.get(fact), other.header.get(fact)
@@ -106,9 +106,9 @@ def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
 
 
 def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
-    """Return the reason why the seconds of two runs cannot be compared.
+    """Return the reasons why the seconds of two runs cannot be compared.
 
-    Strong scaling also fixes the batch.
+    For strong scaling, the batch has to be equal too.
     """
     differences = unlike(first, other, WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (first, other))
@@ -162,7 +162,10 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def time_to_accuracy(run: Run, target: float) -> Measure:
-    """Return the seconds until validation accuracy reaches the target and keeps it once more."""
+    """Return the seconds until validation accuracy reaches the target.
+
+    It has to stay at or above the target for one more epoch.
+    """
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:

@@ -1,7 +1,7 @@
 """All metrics that rubrics can name: their descriptions, and the functions that measure them.
 
 Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
-lists the same rows (a test compares them). A new metric is a function and a row.
+lists the same rows (a test compares them). To add a metric, write a function and add a row.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,8 +31,8 @@ Value = Measure | str
 class Metric:
     """The description of a metric for authors of rubrics, and the function that measures it.
 
-    The function takes a run; with `base` the base and the run; with `at` the run and `at`; with
-    `all_runs` the runs and `at`. It returns a Measure or a word, or raises NotMeasured.
+    The function takes the run; with `base`, the base and the run; with `at`, the run and `at`; with
+    `all_runs`, the runs and `at`. It returns a Measure or a word, or raises NotMeasured.
     """
 
     function: Callable[..., Value]
@@ -44,7 +44,7 @@ class Metric:
     label: str = ""  # for titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, if it is required
     any_at: bool = False  # whether the run record decides what `at` may contain
-    # the check's title, once the metric has been measured
+    # writes the check's title, once the metric has been measured
     in_words: Callable[[Run], str] | None = None
 
     @property
@@ -217,7 +217,10 @@ OWN = "measure:"
 
 
 def metric_named(name: str) -> Metric:
-    """Return a row of the table, or `measure:NAME` for the record's own measures; else KeyError."""
+    """Return a row of the table, or a metric for a recorded measure, named `measure:NAME`.
+
+    Raise KeyError for any other name.
+    """
     if name.startswith(OWN):
         function = own_measure(name.removeprefix(OWN))
         return Metric(function, "what the program itself measured", any_at=True)

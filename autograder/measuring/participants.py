@@ -1,4 +1,4 @@
-"""Measure the participants of a run: ranks, replicas, hosts, devices, each rank's report."""
+"""Measure the participants of a run: ranks, replicas, hosts, devices, and each rank's report."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
-    """Return the number of presence lines. If the format has none, return the stated number."""
+    """Return the number of presence lines, or the stated number if the format has no such lines."""
     if run.ranks:
         return exact(
             len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
@@ -30,7 +30,7 @@ def replicas(run: Run) -> Measure:
         return ranks(run)
     count = measure.workers(run)
     if count is None:
-        raise NotMeasured("`replicas` is not a whole number from 1 on")
+        raise NotMeasured("`replicas` is not a whole number of at least 1")
     return exact(count, "replicas", first_line(run), "from the run record's header")
 
 
@@ -42,11 +42,11 @@ def hosts(run: Run) -> Measure:
     return exact(len(set(run.header.hosts)), "hosts", first_line(run))
 
 
-IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; another GPU may have the same shorter number
+IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # identifies a GPU; two GPUs may share a shorter number
 
 
 def devices(run: Run) -> Measure:
-    """Return the number of places: GPUs of a host if they can be told apart, else local ranks."""
+    """Return the number of devices: GPUs of a host if they can be told apart, else local ranks."""
 
     def place(rank: Rank) -> tuple[Any, Any]:
         identity = IDENTITY.search(rank.device or "")
@@ -72,7 +72,7 @@ def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
 
 
 def files_written(run: Run) -> Measure:
-    """Return the sum of all ranks' numbers, or rank 0's own sum."""
+    """Return the number of files written: the sum over all ranks, or the sum that rank 0 states."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")

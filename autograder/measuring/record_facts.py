@@ -47,8 +47,8 @@ def train_samples(run: Run) -> Measure:
     return exact(value, "samples", first_line(run), "from the run record's header")
 
 
-# Processes above rank 0 in the record: those that are no launcher, those above a job's processes,
-# and "?" for those that cannot be seen.
+# Patterns for the processes above rank 0 in the record: those that are not launchers, and those
+# above a job's processes. "?" means that they cannot be seen.
 NO_LAUNCHER = re.compile(r"slurm\Z|slurmd|salloc|pbs_|laptop|tmux|screen")
 OF_A_JOB = {
     "laptop": re.compile(r"laptop|tmux|screen|\?"),
@@ -70,8 +70,8 @@ def launched(run: Run) -> str:
 def job_known(run: Run) -> str:
     """Return "yes" if the run is part of a job.
 
-    If the record says that the run was started by hand, neither a number in the output's name nor a
-    job number in the environment without the job's own process is enough.
+    If the record says that the run was started by hand, a number in the output's name is not
+    enough. Neither is a job number in the environment without the job's own process.
     """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")
@@ -96,7 +96,7 @@ def at_end(name: str) -> Callable[[Run], Measure]:
 
 
 def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
-    """Return a function for the median of the `measure` events of this name at a point."""
+    """Return a function that takes the median of the `measure` events with this name at a point."""
 
     def typical(run: Run, at: Mapping[str, Any]) -> Measure:
         events = run.measured(name, **at)

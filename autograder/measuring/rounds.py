@@ -11,7 +11,7 @@ from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import MeasureEvent, Run, Where
 
-NAME = "round"  # in the record's measures
+NAME = "round"  # its name in the record's measures
 LEAST = 3
 RUN_IT = "submit job_speed.sbatch, with at least three rounds"
 
@@ -98,7 +98,8 @@ def _over_rounds(gain: Callable[[Round, int], float]) -> Callable[[Run], Measure
     return typical
 
 
-# In a phase, one rank alone processes `steps` batches, N ranks together N times as many.
+# In one phase, a single rank processes `steps` batches, and N ranks together process N times as
+# many.
 speedup = _over_rounds(lambda one, count: count * one.alone / one.together)
 ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent)
 share = _over_rounds(lambda one, count: one.silent / one.together)

@@ -1,6 +1,6 @@
 """Compute overlap and coverage of the ranks' shares from their presence lines.
 
-Samples are not marked one by one, because a record of a few lines can name a billion of them.
+Samples are not marked one by one, because a record of a few lines can cover a billion of them.
 """
 
 import math
@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run
 
-# more than any way of sharing needs; records beyond it are not honest
+# Limits in total and per share. No honest way of sharing needs more.
 PIECES, PIECES_A_SHARE = 4096, 64
 
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
-    """Return the shares as ranges of indices with their number of ranks, and the training set's
-    size."""
+    """Return the shares, with the number of ranks that have each, and the training set's size.
+
+    A share is a range of indices.
+    """
     size = run.header.dataset.train_samples
     if size is None or not 1 <= size <= 10**15 or int(size) != size:
         raise NotMeasured("the output does not report the size of the training set")
@@ -38,9 +40,9 @@ def _shares(run: Run) -> tuple[Counter[range], int]:
 
 
 def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
-    """Yield the shares cut so that all pieces have one step.
+    """Yield the shares, cut so that all pieces have the same step.
 
-    Each piece has its start modulo that step, and its first and last sample, counted in steps.
+    Each piece is its start modulo that step, and its first and last sample, counted in steps.
     """
     step = 1
     for each in {share.step for share in shares}:
@@ -53,7 +55,7 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
 
 
 def _reads(run: Run) -> tuple[int, int, int]:
-    """Return all ranks' reads, the distinct samples among them, and the set's size."""
+    """Return the number of all ranks' reads, of distinct samples among them, and of all samples."""
     shares, size = _shares(run)
     different, before, end = 0, -1, -1
     for rest, first, last in sorted(_pieces(shares)):
@@ -65,12 +67,12 @@ def _reads(run: Run) -> tuple[int, int, int]:
 
 
 def shard_overlap(run: Run) -> Measure:
-    """Return the samples per epoch that another rank reads too."""
+    """Return the number of reads per epoch that repeat another rank's sample."""
     reads, different, _ = _reads(run)
     return exact(reads - different, "samples", run.rank_lines)
 
 
 def shard_uncovered(run: Run) -> Measure:
-    """Return the samples of the training set that no rank reads."""
+    """Return the number of samples in the training set that no rank reads."""
     _, different, size = _reads(run)
     return exact(size - different, "samples", run.rank_lines)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
-TOO_FEW = "to fit a law, sizes beyond one worker are needed: {}, and there are {}"
+TOO_FEW = "fitting a law needs sizes beyond one worker: at least {}, and there are {}"
 
 
 def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:
@@ -26,13 +26,13 @@ def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure
 
 
 def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
-    """Return the slope of the line y = slope · x."""
+    """Return the slope of the line y = slope · x that fits best."""
     squares = sum(x * x for x in xs)
     return weighted_sum([x / squares for x in xs], ys)
 
 
 def grown(speedups: Points, least: int = 1) -> Points:
-    """Return the points beyond one worker, which have a speedup."""
+    """Return the points on more than one worker, which have a speedup."""
     points = [(p, s) for p, s in speedups if p > 1 and s.low > 0]
     if len(points) < least:
         raise NotMeasured(TOO_FEW.format(least, len(points)))
@@ -83,7 +83,7 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
-    """Return a law's value over its parameter's range. More overhead means less speedup."""
+    """Return a law's speedup over its parameter's interval. More overhead means less speedup."""
     return Measure(
         law(parameter.value), law(parameter.high), law(parameter.low), "", parameter.where,
         parameter.basis,
@@ -123,7 +123,7 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """Return the predictions of at least two laws, because the choice of a law often decides."""
+    """Return the predictions of at least two laws, because the result often depends on the law."""
     estimates, reasons = [], []
     for law in LAWS:
         try:

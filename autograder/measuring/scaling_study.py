@@ -1,10 +1,10 @@
 """Measure a scaling study: all finished runs with one name in a rubric, on several sizes.
 
 Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
-`{workers: 1024}`. A size is a number of workers. Its value is the median of its runs' values, and
-its interval is their range. Only runs with the same work and hardware as those on the fewest
-workers are compared. If one launch measured all sizes in rounds, sizes are compared within a round,
-because other load on the machine affects them equally.
+`{workers: 1024}`. A size is a number of workers. The value of a size is the median of its runs'
+values, and its interval is their range. Only runs with the same work and hardware as those on the
+fewest workers are compared. If one launch measured all sizes in rounds, sizes are compared within a
+round, because other load on the machine affects them equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ def efficiency(base: Run, run: Run) -> Measure:
 
 
 def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Return runs by workers, smallest first, without those of other work or hardware."""
+    """Return runs by workers, smallest first, leaving out those with other work or hardware."""
     sized: dict[int, list[Run]] = {}
     runs = study_points.expanded(runs)
     for run in runs:
@@ -91,12 +91,12 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """Return one line for each run, for people to read."""
+    """Return the place of one line for each run, to show to people."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
 def epoch_times(runs: Sequence[Run]) -> Points:
-    """Return the median over the repeats of each size."""
+    """Return the epoch time of each size: the median over its repeats."""
     points = []
     for count, same in by_size(runs).items():
         usable = each_measured(study_points.pass_time, same)
@@ -105,7 +105,7 @@ def epoch_times(runs: Sequence[Run]) -> Points:
 
 
 def speedups(runs: Sequence[Run]) -> Points:
-    """Return speedups relative to the fewest workers; for weak scaling, of work per second."""
+    """Return the speedups over the fewest workers. For weak scaling, compare work per second."""
     points = epoch_times(runs)
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
@@ -119,7 +119,7 @@ def speedups(runs: Sequence[Run]) -> Points:
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Return the base's time divided by each size's time, by size, from the pairs of each round."""
+    """Return, by size, the base's time divided by the size's time, from the pairs in each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
     for by_ranks in study_points.by_round(used):

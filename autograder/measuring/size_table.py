@@ -1,8 +1,8 @@
 """Make the table of runs on several sizes, for `cluster scale` and `autograder read`.
 
-A size is a number of workers. The table compares the median epoch if epochs have times; otherwise
-the time of the whole training, if all runs trained the same number of epochs; otherwise samples per
-second.
+A size is a number of workers. The table compares the median epoch time if epochs have times.
+Otherwise it compares the time of the whole training, if all runs trained the same number of epochs,
+or else samples per second.
 """
 
 from collections.abc import Callable, Sequence
@@ -108,7 +108,7 @@ def compared(runs: Sequence[Run]) -> Compared:
 
 
 def rows(sizes: Sizes) -> list[Row]:
-    """Return the medians over the repeats of each size."""
+    """Return one row per size, with the median over its repeats."""
     if not sizes.by_size:
         return []
     fewest = min(sizes.by_size)

@@ -1,7 +1,7 @@
-"""Points of a scaling study that one launch measured in rounds.
+"""Turn the points of a scaling study that one launch measured in rounds into runs.
 
-In each round there is a pass on every size. A point becomes a run of its own, with the workers and
-the work of its line, so the same functions measure a study in one launch and a study of many jobs.
+Each round has a pass on every size. A point becomes a run of its own, with the workers and the work
+in its line. Then the same functions measure a study in one launch and a study of many jobs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, printed
 from autograder.records import Epoch, MeasureEvent, Number, Run
 
-NAME = "point"  # in the record's measures
+NAME = "point"  # its name in the record's measures
 ROUND = "round"
 
 
 def expanded(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs, with the points of each study in its place. Repeated points count once."""
+    """Return the runs, with each study replaced by its points. Repeated points count once."""
     result: list[Run] = []
     seen = set()
     for run in runs:
@@ -52,13 +52,13 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
 
 
 def pass_time(run: Run) -> Measure:
-    """Return the seconds of a point's pass, which was warmed up, or of a run's later epochs."""
+    """Return the seconds of a point's pass, after a warm-up, or of a run's later epochs."""
     seconds = run.epochs[0].seconds if run.point else None
     return printed(seconds, "s") if seconds else measure.epoch_time(run)
 
 
 def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
-    """Yield the points of each round of each launch, by ranks."""
+    """Yield the points of each round of each launch, keyed by the number of ranks."""
     rounds: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if run.point:

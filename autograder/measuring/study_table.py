@@ -10,7 +10,7 @@ from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 
 HEAD = ("ranks", "runs", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
-SIGNIFICANT = 4  # digits of seconds
+SIGNIFICANT = 4  # significant digits of seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the table of each kind of scaling in studies of one launch."""
+    """Yield a table for each kind of scaling in studies that one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):

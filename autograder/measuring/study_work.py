@@ -9,7 +9,7 @@ from autograder.records import MeasureEvent, Run
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
-    """Return a function for the smallest value on the size in `at`, or on the largest size."""
+    """Return a function that measures the smallest value on the size in `at`, or the largest."""
 
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         sized = scaling_study.by_size(runs)
@@ -31,7 +31,7 @@ batch = _on_a_size(_batch)
 
 
 def _of_points(name: str, choose: Callable) -> Callable:
-    """Return a function for the largest or smallest value that the points of a study report."""
+    """Return a function that measures the largest or smallest value that a study's points state."""
 
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         points = [run.point for run in study_points.expanded(runs) if run.point]

@@ -1,6 +1,6 @@
 """Measure a sweep over workers, rules and seeds: all finished runs with one name in a rubric.
 
-The program's header says what a worker is. One process can train as many workers would.
+The program's header defines what a worker is. A single process can train as many workers would.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,10 @@ from autograder.records import Run
 
 
 def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return the largest N whose best rule (mean over seeds) is at most `within` below N = 1."""
+    """Return the largest N at which the best rule's mean is at most `within` below that of N = 1.
+
+    The mean is over the seeds.
+    """
     within = at.get("within")
     if not is_number(within):
         raise NotMeasured("useful_workers needs `within` in `at`")
@@ -31,8 +34,8 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     """Return how many times sooner `workers` workers reach the accuracy than one worker.
 
-    Communication counts as free: N times the speed, divided by how many times more epochs they
-    need. The result is the mean over the seeds that reach the accuracy.
+    Communication counts as free. The result is N divided by how many times more epochs N workers
+    need. It is averaged over the seeds that reach the accuracy.
     """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
@@ -51,7 +54,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
-    """Return, by N, the first epoch of each seed with the validation accuracy."""
+    """Return, by N, the first epoch in which each seed reaches the validation accuracy."""
     latest: dict[tuple[int, str], int | None] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))

@@ -14,7 +14,7 @@ from autograder.reading.formats import keras, mllog
 from autograder.reading.printed_numbers import VALUE, finite, printed
 from autograder.records import Beside, Epoch, Number, Where
 
-WINDOW = 1500  # bytes after the end of an epoch in which its printed line is searched
+WINDOW = 1500  # bytes after the end of an epoch in which its printed line is looked for
 MOST_RUNS, MOST_EPOCHS = 5_000, 20_000  # per file
 SHORTEST = 12  # bytes between two record lines; a shorter text cannot contain a fact
 
@@ -52,7 +52,7 @@ class BesideRecords:
     job: dict[str, str] = field(default_factory=dict)
     tests: dict[str, Number] = field(default_factory=dict)
     stopped: str | None = None  # the run that reported its end last
-    epochs: int = 0  # printed ones, of all runs
+    epochs: int = 0  # number of printed epochs, of all runs
 
 
 def add(
@@ -103,7 +103,7 @@ def add_rest(all_: BesideRecords, data: bytes, told: int, where: Where) -> None:
 def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
     """Read the test result and the facts of the job from the text between two record lines.
 
-    Most programs print the test result before the end of the run, sweeps print it after the end.
+    Most programs print the test result before the end of the run. Sweeps print it after the end.
     The facts of a job come before all its runs.
     """
     if data.find(b"est accuracy", first, last) >= 0:
@@ -120,7 +120,7 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
 
 
 def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
-    """Return what was printed about an epoch right after the record's line about its end."""
+    """Return what was printed about an epoch right after its end in the record."""
     if data.startswith(mllog.TAG, end + 1):
         following = data.find(b"\n", end + 1)
         if data.find(b'"rank":0,', end + 1, following) >= 0:

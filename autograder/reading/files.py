@@ -1,4 +1,4 @@
-"""Read the outputs of one submission and return its runs, with located problems."""
+"""Read the outputs of one submission and return its runs, with the place of each problem."""
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ def read_files(
 
 
 def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
-    """Return the runs in files that are in memory already, as name -> contents."""
+    """Return the runs in files that are already in memory: name -> contents."""
     return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats)
 
 

@@ -1,7 +1,7 @@
 """Find the lane of a line: the latest one that it fits, by its epoch or its heading.
 
 A line without an epoch belongs to the heading above it. Ranks without labels print their headings
-one after the other, so of several lanes the one whose turn it is gets the line.
+one after the other, so among several lanes, the line goes to the lane whose turn it is.
 """
 
 import re
@@ -20,7 +20,7 @@ from autograder.reading.line_facts import EpochNumber, EpochPart, LineFacts
 NUMBERS = re.compile(r"[-+]?\d[\d.:,]{0,40}(?:e[-+]?\d{1,3})?|\bnan\b|[\s=>#.|█-▏]{1,300}")
 LOOK_BACK = 130  # lanes that a line may belong to; runs with more ranks print labels
 CLOSE_BY = 2  # lines below a heading in which its values are expected
-APART = 4  # the same per rank with a label, whose lines are mixed with others'
+APART = 4  # the same per labelled rank, because the lines of ranks are mixed
 PARTS: tuple[EpochPart, EpochPart] = ("train", "val")
 CHECKED: dict[EpochNumber, EpochNumber] = {
     "train_loss": "val_loss",
@@ -51,8 +51,8 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
         lanes.append(lane)
         added = add_to_lane(all_, lanes, lane, reader, line, facts)
         if added and beside and beside.heading and beside.current == lane.current:
-            # A rank without a heading: another rank's was for it too. Another run would have its
-            # own.
+            # This rank has no heading, so another rank's heading was for it too. Another run would
+            # have its own.
             lane.epochs[lane.current].opened = beside.epochs[beside.current].opened
             lane.first = min(lane.first, beside.last)
         return added
@@ -120,7 +120,7 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
     """Return whether a heading repeats an epoch: for another part of it, or from another rank.
 
-    Of several ranks, the one whose heading is the oldest gets it.
+    If there are several ranks, the heading goes to the one whose last heading is the oldest.
     """
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
     candidates = [lane for lane in ranks if may_head_again(lane, facts)]

@@ -1,9 +1,9 @@
-"""Collect the facts of lines in lanes, which tell apart the ranks and runs in a file.
+"""Collect the facts of lines in lanes, which separate the ranks and runs in a file.
 
-A lane is one process's sequence of epochs. Lines of several ranks are mixed, and several runs
-follow each other, and both look like an epoch that appears twice. So a line goes to the latest lane
-that it fits, or opens a new one. Lanes that overlap in the file are ranks of one run; lanes that
-follow each other are runs.
+A lane is one process's sequence of epochs. In a file, lines of several ranks are mixed, and several
+runs follow each other. Both look like an epoch that appears twice. So a line goes to the latest
+lane that it fits, or opens a new one. Lanes that overlap in the file are ranks of one run; lanes
+that follow each other are runs.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
 MOST_LANES = 5_000  # per file; the rest is left out, and a problem says so
-MOST_EPOCHS = 20_000  # in all lanes of a file
+MOST_EPOCHS = 20_000  # maximum in all lanes of a file
 MOST_PROBLEMS = 50
 MOST_RATES = 2_000  # per epoch
 
@@ -36,13 +36,13 @@ class EpochSoFar:
     closed: bool = False  # whether its result was printed: what follows belongs to another epoch
     whole: bool = False  # whether it has ended
     result: bool = False  # whether a result follows its last step
-    steps: int | None = None  # of the whole epoch
+    steps: int | None = None  # number of steps of the whole epoch
     # The last printed step, of training, of validation, or of either if the line does not say
     # which.
     last_step: dict[EpochPart | None, float] = field(default_factory=dict)
     # None: printed, but not a number, as in LineFacts.
     numbers: EpochNumbers = field(default_factory=dict)
-    loose: set[EpochNumber] = field(default_factory=set)  # from lines without an epoch
+    loose: set[EpochNumber] = field(default_factory=set)  # numbers from lines without an epoch
     rates: list[Number] = field(default_factory=list)  # samples per second, of its parts
     said: tuple[EpochNumber, ...] = ()  # values on the line of its last step
     opened: Stamp | None = None  # when it began, by the log
@@ -64,9 +64,10 @@ class Lane:
     progress: float | None = None  # finished epochs, with fractions, as the program counts them
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
-    part: EpochPart | None = None  # the subject of the lines below the last heading
+    # The part of the epoch that lines below the last heading are about.
+    part: EpochPart | None = None
     heading: int = 0  # line of the last heading
-    words: str = ""  # its first line without numbers
+    words: str = ""  # its first line, with the numbers removed
     run: RunFacts = field(default_factory=RunFacts)
     problems: list[Problem] = field(default_factory=list)
 
@@ -76,11 +77,11 @@ class Lanes:
     """All lanes of a file."""
 
     file: str
-    # By format and label: lanes that a line may still belong to, the latest last; all others.
+    # Lanes that a line may still belong to, by format and label, the latest last; then all others.
     open: dict[tuple[str, int | None], list[Lane]] = field(default_factory=dict)
     finished: list[Lane] = field(default_factory=list)
-    count: int = 0  # of all lanes
-    epochs: int = 0  # of all lanes
+    count: int = 0  # number of all lanes
+    epochs: int = 0  # number of epochs in all lanes
     left_out: int = 0  # lines beyond the limits
 
 
@@ -119,8 +120,8 @@ def add_to_lane(
         if facts.run.workers is not None:
             lane.run.workers = facts.run.workers
     if lane.of and lane.current >= lane.of and epoch.closed:
-        # A lane that was silent all the time is no rank of the same run, but a start that was cut
-        # off.
+        # A lane that printed nothing while this one ran is not a rank of the same run, but a start
+        # that was cut off.
         silent = [other for other in lanes if other.last < lane.first and len(lane.epochs) > 1]
         for over in (lane, *silent):
             lanes.remove(over)

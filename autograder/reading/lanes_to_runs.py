@@ -12,7 +12,7 @@ from autograder.reading.settled.settle import STEPS, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 ONCE: frozenset[EpochNumber] = frozenset(("seconds", "val_loss", "val_accuracy"))
-WEAK = ("plain", STEPS)  # steps do not count beside another format in the same file
+WEAK = ("plain", STEPS)  # less trusted; steps do not count beside another format in the same file
 
 
 def by_run(all_: Lanes) -> list[list[Lane]]:
@@ -38,9 +38,9 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return one run where several formats read the same lines.
+    """Return the runs, keeping only one where several formats read the same lines.
 
-    The more complete run is chosen, in the order of the formats. `begins` are the sorted lines at
+    Runs with results come first, in the order of the formats. `begins` are the sorted lines at
     which a program begins.
     """
     order = {name: place for place, name in enumerate(formats)}
@@ -98,7 +98,8 @@ def within_epochs(
 ) -> bool:
     """Return whether these steps belong to the first epoch of the run after them.
 
-    An epoch may be named only when it is over. Then the other epochs of that run have steps too.
+    Some programs name an epoch only when it is over. Then the other epochs of that run have steps
+    too.
     """
     last = span(steps)[1]
     behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
@@ -113,7 +114,7 @@ def within_epochs(
 def says_again(lane: Lane, run: Lane) -> bool:
     """Return whether these lines only repeat the epochs of the run before them.
 
-    Some programs print their history at the end.
+    Some programs print their history again at the end.
     """
     epochs = run.epochs
     pairs = [
@@ -137,7 +138,7 @@ def overlaps(spans: list[tuple[int, int]], other: tuple[int, int]) -> bool:
 
 
 def joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the same lines as sorted, disjoint spans."""
+    """Return the spans merged into sorted, disjoint spans."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if whole and first <= whole[-1][1]:
@@ -190,7 +191,7 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
 
 
 def first_rank(lanes: list[Lane]) -> Lane:
-    """Return the first rank. If one process may have printed all lanes, return its last one."""
+    """Return the first rank's lane. If one process may have printed all lanes, return the last."""
     return min(
         lanes,
         key=lambda lane: (
@@ -204,9 +205,10 @@ def first_rank(lanes: list[Lane]) -> Lane:
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
     """Return the number of ranks among the lanes.
 
-    Without labels, ranks are counted only if all came as far as the first one and print the values
-    that a process prints once per epoch in the same words. Cut-off starts and a program's several
-    lines about an epoch are no ranks. If the ranks' lines are mixed, the number is unknown.
+    Without labels, ranks are counted only if all came as far as the first one, and if they print
+    the same words for the values that a process prints once per epoch. Starts that were cut off are
+    not ranks, and neither are a program's several lines about an epoch. If the ranks' lines are
+    mixed, the number is unknown.
     """
     similar = [
         lane
@@ -222,8 +224,8 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
     """Return what an unlabelled lane prints once in its first epoch.
 
-    None if everything may be printed many times: only a running loss, without a validation, a time,
-    a last step or a heading.
+    Return None if it may print everything many times: it has only a running loss, and no
+    validation, time, last step or heading.
     """
     epoch = lane.epochs[min(lane.epochs)]
     once = epoch.last_step or lane.heading or not ONCE.isdisjoint(epoch.numbers)
@@ -293,7 +295,7 @@ def to_epoch(
 
 
 def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
-    """Return the number if it is possible for its kind. Otherwise it is a problem."""
+    """Return the number if it is possible for its kind. Otherwise add a problem."""
     if value is None:
         return None
     if name in ACCURACIES and not 0 <= value.value <= 1:

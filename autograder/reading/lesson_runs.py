@@ -1,6 +1,7 @@
 """Read the runs of one lesson from everything that a student submitted for it.
 
-The student never saw the names in an unpacked folder. Messages about a run use the submitted names.
+Messages about a run use the submitted names, because the student never saw the names in an unpacked
+folder.
 """
 
 import re

@@ -21,7 +21,7 @@ EpochNumber = Literal[
 RunNumber = Literal[
     "test_accuracy",
     "test_loss",
-    "total_seconds",  # of the whole training
+    "total_seconds",  # seconds of the whole training
     "run_throughput",  # samples per second, of the whole training
 ]
 EPOCH_NUMBERS: tuple[EpochNumber, ...] = get_args(EpochNumber)
@@ -44,10 +44,10 @@ class RunFacts:
     workers: int | None = None  # processes, or GPUs, that train together
     batch: int | None = None  # samples per step on all workers together
     batch_each: int | None = None  # samples per step on each worker
-    rank: int | None = None  # one of the processes
+    rank: int | None = None  # the rank of one of the processes
     says_end: bool = False  # whether the framework reports its end
     starts: bool = False  # whether a program begins here, or is about to
-    # the line is about the run with this many workers, wherever it is
+    # the line is about the run with this many workers, wherever that run is in the file
     of_workers: int | None = None
     job_id: str | None = None  # the scheduler's id
     done: bool = False  # whether the training is over, as planned
@@ -91,17 +91,17 @@ class LineFacts:
     # The line is within the epoch, after this many steps (or samples, or parts of the epoch).
     # Numbers of later steps replace those of earlier ones.
     step: float | None = None
-    steps: int | None = None  # of a whole epoch
+    steps: int | None = None  # number of steps in a whole epoch
     part: EpochPart | None = (
         None  # which steps are counted, if training and validation both count theirs
     )
     redraws: bool = False  # whether the same step may be printed again, as in bars
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     progress: float | None = None  # finished epochs since the start, with fractions
-    loose: bool = False  # the line names no epoch and belongs to the one of the lines before it
+    loose: bool = False  # the line names no epoch, and belongs to the epoch of the lines before it
     after_heading: bool = False  # whether such a line counts only right after a heading
     passes: bool = False  # steps that start again within an epoch are the validation's
-    rates: bool = False  # its throughput is of a part of the epoch
+    rates: bool = False  # its throughput covers only a part of the epoch
     unnamed: bool = False  # a loss or an accuracy does not name its data set
     stamp: Stamp | None = None  # when the line was written
     numbers: EpochNumbers = field(default_factory=dict)

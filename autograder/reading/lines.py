@@ -13,7 +13,8 @@ from typing import BinaryIO
 BLOCK = 1 << 18  # bytes per read; memory stays at a few times this, whatever the file's size
 LONGEST = 1 << 16  # of a longer line only the end is kept, which has the final state of a bar
 
-# `srun -l`, Open MPI's --tag-output, horovodrun, torchrun, torch's tracebacks, in this order.
+# Labels of `srun -l`, Open MPI's --tag-output, horovodrun, torchrun and torch's tracebacks, in this
+# order.
 LABEL = re.compile(
     r"\s*(?:(?P<srun>\d{1,6}):(?: |$)"
     r"|(?:\w[\w:. +-]{8,36})?\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
@@ -60,7 +61,7 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
 
 
 def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield these lines of the stream; `numbers` are sorted."""
+    """Yield the lines of the stream with these numbers, which are sorted."""
     waiting, first = deque(numbers), 1
     for block in blocks(stream):
         after = first + block.data.count(b"\n")
@@ -75,8 +76,10 @@ def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]
 
 
 def clean(line: bytes) -> str:
-    """Return a line as a terminal finally shows it, with carriage returns, backspaces, colours
-    applied."""
+    """Return a line as a terminal finally shows it.
+
+    Carriage returns, backspaces and colours are applied.
+    """
     if b"\r" in line:
         visible = line.rstrip(b"\r\n \t")
         line = visible[visible.rfind(b"\r") + 1 :]

@@ -1,4 +1,4 @@
-"""Put the lines of one job's files together into runs with their ends and problems."""
+"""Combine the lines of one job's files into runs with their ends and problems."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -43,8 +43,7 @@ def read_job(
 def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
     """Assign facts about whole runs to the run before them.
 
-    The number of workers is printed before a run, so a line with it between two runs is about the
-    second.
+    The number of workers is printed before a run, so between two runs it belongs to the second.
     """
     here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
     starts = [draft.first for draft in here]
@@ -91,7 +90,7 @@ def workers_of(facts: RunFacts) -> int | None:
 
 
 def ranks_of(files: list[ScannedFile]) -> int | None:
-    """Return the number of ranks, if all of them from 0 on printed their number."""
+    """Return the number of ranks, if every rank from 0 upward printed its number."""
     ranks = {facts.rank for file in files for _, facts in file.facts if facts.rank is not None}
     return len(ranks) if len(ranks) > 1 and max(ranks) == len(ranks) - 1 else None
 
@@ -125,16 +124,16 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def warned(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether the scheduler's message is in the last epoch.
+    """Return whether the scheduler's message is within the last epoch.
 
-    Processes have half a minute after it.
+    After this message, processes have half a minute left.
     """
     by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
     return by_scheduler and not draft.whole and draft.begun < end.where.line
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether this traceback ends in the exception that the record only names."""
+    """Return whether this traceback ends in the exception that the record names without details."""
     name = outcome.exception_name
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 

@@ -14,7 +14,7 @@ Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "ste
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """A line that says, or may say, how a run ended."""
+    """A line that shows, or may show, how a run ended."""
 
     kind: Kind
     where: Where
@@ -24,7 +24,7 @@ class EndLine:
 
     @property
     def code(self) -> ProblemCode:
-        """Return EXCEPTION, or the echo that a launcher raises."""
+        """Return EXCEPTION for an error that the program raised, otherwise OTHER."""
         raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
         return ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
 
@@ -141,7 +141,7 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
      "Python did not find the program"),
 )  # fmt: skip
 TRACEBACK = "Traceback (most recent call last)"
-# Before a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
+# Lines before a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
 IGNORED = re.compile(
     rb"Exception ignored in|Exception in thread|^--- Logging error ---|^Error in atexit"
 )
@@ -179,7 +179,7 @@ def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
 
 
 def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """Return what a line says about an end.
+    """Return the end that a line may report, or None.
 
     `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
     """
@@ -190,7 +190,7 @@ def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
 
 
 def read_exception(line: str, where: Where) -> EndLine | None:
-    """Return the end of a traceback that the line shows. A warning's traceback has none."""
+    """Return the end that the last line of a traceback shows. A warning's traceback shows none."""
     if not EXCEPTION.match(line[:400]):
         return None
     if may_be_memory(line) and OOM_EXCEPTION.search(line):
@@ -238,15 +238,16 @@ def decide(
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
     """Return whether a line after a run's last epoch decides how it ended.
 
-    A scheduler's message always does, a program's only if the program did not continue.
+    A scheduler's message always does. A program's message does only if the program did not
+    continue.
     """
     if end.kind in ("timeout", "cancelled", "step") and not end.raised:
         return True
     return end in final and not (end.kind == "weak" and whole is not None)
 
 
-# Outcomes of a run that is not whole, the strongest first. Lack of memory causes exceptions. A
-# stall lasts until the time limit. Where a rank raised an exception, others stall because of it.
+# Outcomes of a run that is not whole, in order of precedence. Lack of memory causes exceptions. A
+# stall lasts until the time limit. If one rank raises an exception, others stall because of it.
 # Slurm also ends a step after one of its processes failed.
 CAUSES: tuple[tuple[Kind, Outcome], ...] = (
     ("oom", Outcome.OOM),

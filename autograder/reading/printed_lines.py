@@ -1,6 +1,6 @@
 """Read the lines outside records.
 
-Only lines with one of a few anchors are cleaned and shown to the readers of all formats.
+Only lines with one of a few anchors are cleaned and passed to the readers of all formats.
 """
 
 import re
@@ -48,10 +48,10 @@ ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
     *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
 )
-FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # of a traceback: indented lines
+FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # frames of a traceback: indented lines
 MOST_OF_A_SIGN = MOST + 100  # per block; no more than MOST are kept in total
 LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
-BETWEEN_ROWS = 3  # other lines
+BETWEEN_ROWS = 3  # number of other lines allowed between two rows
 WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line
 
 
@@ -83,7 +83,8 @@ def read_part(
     """Read the bytes of a block between two positions. The block begins with line `number`."""
     data, counted = block.data, 0
     first, last = part
-    knows: Reader | None = None  # who understood the line before; usually also this one
+    # The reader that understood the line before; usually it reads this one too.
+    knows: Reader | None = None
     understood: LineFacts | None = None  # its facts, if this line follows it directly
     if file.open_traceback:
         end_traceback(file, data, first, number)
@@ -156,11 +157,11 @@ def read_formats(
     readers: Sequence[Reader],
     last: Reader | None,
 ) -> tuple[Reader | None, LineFacts | None]:
-    """Show a line to the reader of the last line, otherwise to all.
+    """Pass a line to the reader of the previous line, otherwise to all readers.
 
     Return the reader that understood it, and the facts if it is a step that the next line replaces.
     """
-    seen: LineFacts | None = None  # by that reader
+    seen: LineFacts | None = None  # the facts that this reader found
     if last is not None and last not in UNSURE:
         facts = seen = last.read(text)
         if facts and not facts.opens and not facts.loose:
@@ -249,7 +250,7 @@ class Hits:
     ) -> None:
         """Search for the anchors whose words occur.
 
-        `most` limits the matches of an anchor of ends to the last ones; 0 means all.
+        For anchors of ends, `most` keeps only that many of the last matches; 0 keeps all.
         """
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []

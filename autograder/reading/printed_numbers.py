@@ -1,7 +1,7 @@
 """Read printed numbers: finite values with the half width of their rounding.
 
-NaN, infinities, booleans and words are None. Callers decide what None means, but must not replace
-it by a number.
+NaN, infinities, booleans and words become None. Callers decide what None means, but must not
+replace it with a number.
 """
 
 import math
@@ -10,16 +10,16 @@ from typing import Any
 
 from autograder.records import Number, Where
 
-# At most 30 digits on either side. No measurement has more, and it keeps the patterns quick.
+# At most 30 digits on either side. No measurement has more, and the limit keeps the patterns quick.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
-VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # what a diverged training prints is recognised later
+VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # the words of a diverged training are recognised later
 PARTS = re.compile(
     r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
 )
 
 
 def finite(value: Any) -> float | None:
-    """Return a number of a decoded record, or None."""
+    """Return a finite number from a decoded record, or None."""
     if type(value) is int and -(10**15) < value < 10**15:  # the common case, quickly
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -61,11 +61,11 @@ def fraction(text: str, unit: str = "") -> Number | None:
 
 
 def exact(value: Any, where: Where | None = None) -> Number | None:
-    """Return a number of a decoded record as a Number without rounding."""
+    """Return a number from a decoded record as a Number without rounding."""
     number = finite(value)
     return None if number is None else Number(number, 0.0, where)
 
 
 def count(value: Any, least: int = 0) -> int | None:
-    """Return a count of a decoded record, or None."""
+    """Return a count from a decoded record, or None."""
     return value if type(value) is int and least <= value <= 10**15 else None

@@ -1,6 +1,6 @@
-"""Skip steps of an epoch, all but the first two and the last.
+"""Skip the steps of an epoch, except the first two and the last.
 
-Only the last step of an epoch counts, so thousands of lines in between are of no use. They are
+Only the last step of an epoch counts, so thousands of lines in between are not needed. They are
 skipped if nothing is lost: they follow each other without other lines in between, have the same
 words with other numbers, belong to the same epoch, and their steps increase.
 """
@@ -45,9 +45,9 @@ def goes_on(before: LineFacts, now: LineFacts) -> bool:
 
 
 def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) -> int:
-    """Return where the last line begins that continues like `line`, or `at` if there is none.
+    """Return where the last line like `line` in an unbroken sequence begins, or `at` without one.
 
-    Searches from `at` to `limit`.
+    Search from `at` to `limit`.
     """
     if len(line) > LONGEST or any(sign in line for sign in SHOWN_ANEW):
         return at

@@ -16,8 +16,8 @@ from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.reading.settled.last_words import KEPT
 from autograder.records import Where
 
-# What programs print is searched for in this many bytes at each end of a file. A record is found
-# anywhere. No honest output is this large: it holds debug output, which takes minutes to read.
+# Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.
+# Only debug output makes a file this large, and it takes minutes to read.
 MOST_SEARCHED = 32 << 20
 
 TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
@@ -32,7 +32,7 @@ def scan(
     file = ScannedFile(name)
     file.lanes.file = name
     whole = list_if_small(stream)
-    numbers = [1]  # of the first line of each block
+    numbers = [1]  # number of the first line of each block
     for block in whole or lines.blocks(stream):
         numbers.append(read_records(file, block, numbers[-1], launches))
         file.size = block.start + len(block.data)

@@ -31,7 +31,7 @@ class Ends(Generic[T]):
 
     @property
     def flooded(self) -> bool:
-        """Return whether a new item is kept only until MOST further ones have come."""
+        """Return whether a new item will be dropped once MOST more have been added."""
         return len(self.first) >= MOST
 
     def __iter__(self) -> Iterator[T]:
@@ -59,12 +59,12 @@ class ScannedFile:
     unread: bool = False  # whether a line names an epoch, and no format understood it
     open_bar: bool = False  # whether the file ends with an unfinished bar
     open_traceback: bool = False  # whether the part read so far ends in a traceback
-    table: Table | None = None  # the table that the part read so far ends in
+    table: Table | None = None  # the table in which the part read so far ends
     missed: int = 0  # lines since its last row
     tables_to: int = 0  # tables were followed up to this byte
     walked: int = 0  # tracebacks were followed up to this byte
     problems: list[Problem] = field(default_factory=list)
-    # lines of a record and their widths
+    # damaged lines of a record, and their widths
     broken: list[tuple[int, int]] = field(default_factory=list)
 
     def complain(

@@ -2,8 +2,8 @@
 
 [03/07/24 14:47:13] INFO  Epoch 0: …       2026-03-02 10:00:00,123 - INFO - Training epoch 3
 
-A single line does not say which of 03/07 is the month. All lines of a log together do: with the
-wrong order, a night would last a month.
+A single line does not say which of 03/07 is the month. All lines of a log together do: in the wrong
+order, one night would seem to last a month.
 """
 
 import re
@@ -23,11 +23,11 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A time in seconds for both readings of its date; None if the date has no such reading."""
+    """A timestamp in seconds, for each reading of its date. An impossible reading is None."""
 
     day_first: float | None
     month_first: float | None
-    daily: bool  # whether it has no date at all
+    daily: bool  # whether it has only a time of day
     resolution: float
 
 
@@ -71,7 +71,7 @@ def resolution(fraction: str | None) -> float:
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
-    """Return the differences between consecutive times, or None if no reading is in order."""
+    """Return the differences of consecutive timestamps, or None if neither reading is in order."""
     readings = [
         spans([getattr(stamp, name) for stamp in stamps], all(stamp.daily for stamp in stamps))
         for name in ("day_first", "month_first")
@@ -94,6 +94,6 @@ def number(seconds: float, resolution_: float, where: Where) -> Number:
 
 
 def disagree(printed: list[float], measured: list[float]) -> bool:
-    """Return whether printed seconds are far fewer or more than passed in the log."""
+    """Return whether the printed seconds are far from the time that passed in the log."""
     ratio = median(printed) / max(median(measured), 1e-9)
     return not 0.5 <= ratio <= 1.1

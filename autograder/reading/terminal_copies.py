@@ -8,7 +8,7 @@ from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Problem, Where
 
 WIDTHS = range(20, 513)  # characters per line of a window
-FEWEST = 2  # lines; a single one may have been cut when the job was killed
+FEWEST = 2  # minimum lines; a single one may have been cut when the job was killed
 
 
 def width_of(data: bytes, tag: int, end: int) -> int | None:

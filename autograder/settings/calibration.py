@@ -9,24 +9,25 @@ from autograder.measuring.interval import Measure, is_number
 from autograder.settings.strict_yaml import line_of, read_yaml
 from autograder.wording import counted
 
-FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for evidence
+# Measured for every run that a rubric names, and used as evidence.
+FIRST_ACCURACY = "first_train_accuracy"
 
 
 def of_run(metric: str, name: str) -> str:
-    """Return the key of a metric of a run in a calibration."""
+    """Return the key for a run's metric in a calibration."""
     return f"{metric.replace('_', ' ')} of {name}"
 
 
 def on_workers(title: str, workers: int) -> str:
-    """Return the key of the value that the solution reaches on this number of workers."""
+    """Return the key for the value that the solution reaches on this number of workers."""
     return f"{title}, on {counted(workers, 'worker')}"
 
 
 def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> Measure | None:
     """Return the value that the solution reaches on the same number of workers.
 
-    Values on another number are not a reference: two GPUs are not compared with eight. A file
-    without numbers of workers has one value for all.
+    A value for another number is not a reference: two GPUs are not compared with eight. A file that
+    does not name numbers of workers has one value for all.
     """
     if workers is not None and (same := known.get(on_workers(title, workers))):
         return same

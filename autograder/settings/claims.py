@@ -1,54 +1,56 @@
-"""Whose a folder or file is, as its name says, and the ways in which names are written."""
+"""The student that the name of a folder or file refers to, and the ways to write a name."""
 
 import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-NUMBERED = re.compile(r"\d{1,3}[ ._)-]+(?=\D)")  # `01 Ada`: the number only sorts
+NUMBERED = re.compile(r"\d{1,3}[ ._)-]+(?=\D)")  # `01 Ada`: the number is only for sorting
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a name says of the student to whom it belongs."""
+    """What the name of a folder or file says about the student to whom it belongs."""
 
-    spelt: str  # the student's name where the roster does not know it
+    spelt: str  # the name to use for a student who is not in the roster
     name: str = ""  # a full name, as the platform writes it
-    ids: tuple[tuple[str, str], ...] = ()  # kind, as the roster's columns are called, and id
-    ends_with: str = ""  # a repository's name: the student's own comes last in it
-    lasting: bool = True  # its ids last; Moodle numbers each assignment anew
+    ids: tuple[tuple[str, str], ...] = ()  # pairs of kind (a column of the roster) and id
+    ends_with: str = ""  # a repository's name, which ends with the student's own
+    lasting: bool = True  # whether its ids stay the same; Moodle's change with each assignment
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Whom a claim names: students of the roster, or nobody; and what contradicts."""
+    """The students in the roster that a claim refers to, if any, and what contradicts it."""
 
     students: tuple[str, ...] = ()
     doubt: str = ""
-    may_be: tuple[str, ...] = ()  # students who share the name, where nothing says which is meant
+    may_be: tuple[str, ...] = ()  # students who share the name, if it is ambiguous
 
 
 WhoIs = Callable[[Claim], Known]
 
 
 def nobody(claim: Claim) -> Known:
-    """Without a roster everybody is who the name says."""
+    """Return no student: without a roster, the name itself is used."""
     return Known()
 
 
 def one_spelling(name: str) -> str:
-    """Return é as one letter; macOS writes it as e and an accent."""
+    """Return the name with é as one character. macOS writes it as e and an accent."""
     return unicodedata.normalize("NFC", name)
 
 
 def plain(name: str) -> str:
-    """Return what is left of a name in every way of writing it: `Lovelace, Ada` is not
-    `Ada Lovelace`, but `ada_lovelace` is."""
+    """Return the words of a name in lower case, without punctuation.
+
+    `ada_lovelace` equals `Ada Lovelace`, but `Lovelace, Ada` does not.
+    """
     return " ".join(re.findall(r"[^\W_]+", one_spelling(name).casefold()))
 
 
 def squeezed(name: str) -> str:
-    """Return the name as Canvas writes it in the names of files."""
+    """Return the name as Canvas writes it in file names."""
     return plain(name).replace(" ", "")
 
 
@@ -62,6 +64,6 @@ def ascii_alone(name: str) -> str:
 
 
 def unnumbered(name: str) -> str:
-    """Return `Ada` of `01 Ada`; nothing if there is no number."""
+    """Return `Ada` for `01 Ada`, and an empty text if there is no number."""
     match = NUMBERED.match(name)
     return name[match.end() :] if match else ""

@@ -17,13 +17,13 @@ from autograder.settings.claims import (
 )
 from autograder.settings.roster import Person
 
-NAMES = ".names"  # below the folder of grades: all identifiers of each student
+NAMES = ".names"  # in the folder of grades: all identifiers of each student
 KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
 
 def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) -> WhoIs:
-    """Return a function from a claim to students: one student, or all members of a group.
+    """Return a function that maps a claim to students: one student, or all members of a group.
 
     An identifier that two students share is ignored.
     """
@@ -64,10 +64,10 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         known, named = by_id(claim), by_name(claim.name) if claim.name else ""
         alike = sharing(claim.name or whole)
         if not claim.lasting and len(alike) > 1 and known not in alike:
-            known = ""  # the number of somebody else, in another assignment
+            known = ""  # in another assignment, this number belongs to somebody else
         if known and named and known != named:
             right = known if claim.lasting else named
-            doubt = f"its number is that of {known}, its name that of {named}: taken as {right}'s"
+            doubt = f"its number belongs to {known}, its name to {named}; counted as {right}'s"
             return Known((right,), shortened(doubt, 300))
         if student := known or named or only(anything, plain(whole)):
             return Known((student,))
@@ -96,7 +96,7 @@ def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
 
 
 def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
-    """Return the students with this name, or else those whose name begins with it."""
+    """Return the students with this name or, if there are none, those whose name begins with it."""
     wanted = {text.casefold().strip(), plain(text)} - {""}
     whole = [student for student, known in names.items() if not wanted.isdisjoint(known)]
     first = plain(text) + " "
@@ -104,7 +104,10 @@ def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
 
 
 def only(known: Owners, form: str) -> str:
-    """Return the only student with this form; empty if there is none or more than one."""
+    """Return the only student with this form.
+
+    Return an empty text if there is none, or more than one.
+    """
     having = known.get(form, ()) if form else ()
     return next(iter(having)) if len(having) == 1 else ""
 
@@ -119,7 +122,7 @@ def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
 
 
 def form_of(kind: str, text: str) -> str:
-    """Return the form of an identifier that is compared.
+    """Return an identifier in the form in which identifiers are compared.
 
     Moodle's `Participant 4701`, in any language, becomes 4701.
     """

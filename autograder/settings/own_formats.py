@@ -16,7 +16,7 @@ class Strict(BaseModel):
 
 
 class OwnFormat(Strict):
-    """One of these formats (docs/formats-read.md)."""
+    """A format that a course defines for its own programs (docs/formats-read.md)."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     templates: list[str] = []  # lines as the program prints them, with {fields}

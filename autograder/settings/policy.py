@@ -18,8 +18,9 @@ class LatePolicy(BaseModel):
 
     due: dict[str, str] = {}  # lesson -> ISO time with its offset
     free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
-    penalty_a_day: str = "0%"  # of a lesson's points
-    latest_days: int | None = Field(default=None, ge=0)  # a later submission counts nothing
+    penalty_a_day: str = "0%"  # share of a lesson's points
+    # A submission later than this gets no points.
+    latest_days: int | None = Field(default=None, ge=0)
     drop_lowest: int = Field(default=0, ge=0)
 
     @field_validator("penalty_a_day", mode="before")
@@ -62,7 +63,7 @@ class Policy:
     extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
     regrades: dict[Key, tuple[Regrade, ...]] = field(default_factory=dict)
-    named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
+    named: dict[str, str] = field(default_factory=dict)  # student -> the first row about them
 
     def of_student(self, student: str) -> list:
         """Return everything that concerns one student, for the cache's key."""

@@ -90,12 +90,12 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
     student, lesson = key
     what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
     return SettingsError(
-        f"{where}: {what} of {shortened(student)} stands twice in this file; keep one of the rows"
+        f"{where}: {what} of {shortened(student)} appears twice in this file; keep one row"
     )
 
 
 def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
-    """Return the lesson's name: 02, 2 and 02_serial are one lesson, as in `lessons check`."""
+    """Return the lesson's name. 02, 2 and 02_serial are the same lesson, as in `lessons check`."""
     name = lesson_among(text, rubrics)
     if name is None:
         there = ", ".join(rubrics)
@@ -134,7 +134,7 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         where = f"{path}:{line_of(lines, ('due', name))}"
         lesson = _lesson(name, rubrics, where)
         if lesson in due:
-            raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
+            raise SettingsError(f"{where}: lesson {lesson} appears twice under due; keep one")
         read_moment(time, where)
         due[lesson] = time
     for field in ("penalty_a_day", "free_days", "latest_days"):
@@ -149,14 +149,16 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
 def _days(text: str, where: str) -> float:
     days = _number(text, where, "days")
     if days > LONGEST_EXTENSION:
-        raise SettingsError(f"{where}: {text} days; at most {LONGEST_EXTENSION} are an extension")
+        raise SettingsError(
+            f"{where}: {text} days; an extension is at most {LONGEST_EXTENSION} days"
+        )
     return days
 
 
 def _number(text: str, where: str, what: str, instead: str = "") -> float:
-    """Return the number in a text of digits and a point.
+    """Return the number in a text that consists of digits and a decimal point.
 
-    Python also accepts nan, 1e3 and 1_000; people do not write these.
+    Python also accepts nan, 1e3 and 1_000, which people do not write.
     """
     if re.fullmatch(r"[0-9]+,[0-9]+", text):
         raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
@@ -171,7 +173,9 @@ def read_moment(text: str, where: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise SettingsError(f"{where}: {text!r} is no time like 2026-03-01T23:59+01:00") from None
+        raise SettingsError(
+            f"{where}: {text!r} is not a time like 2026-03-01T23:59+01:00"
+        ) from None
     if moment.tzinfo is None:
         raise SettingsError(f"{where}: {text!r} needs its offset, like 2026-03-01T23:59+01:00")
     if moment.year not in YEARS:

@@ -8,7 +8,7 @@ from autograder.settings.policy import Override, Policy, Regrade
 from autograder.settings.rubric_schema import Rubric
 from autograder.wording import counted
 
-LONGEST = 2000  # characters of a student's request
+LONGEST = 2000  # maximum characters of a student's request
 
 
 def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
@@ -23,7 +23,10 @@ def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
 
 
 def answer_to(policy: Policy, student: str, lesson: str, request: Regrade) -> str:
-    """Return the reason of the override for this check or the whole lesson; empty: none yet."""
+    """Return the reason for the override of this check or the whole lesson.
+
+    It is empty if there is no override yet.
+    """
     changes = policy.overrides.get((student, lesson), ())
     for wanted in (request.check, ""):
         for change in changes:

@@ -1,4 +1,4 @@
-"""Read the released programs: their text in pieces, with gaps in between.
+"""Read the released programs. The text of each is in pieces, with gaps in between.
 
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """
@@ -12,7 +12,7 @@ Pieces = tuple[tuple[str, ...], ...]
 
 
 def load_released(path: Path) -> dict[str, Pieces]:
-    """Return program -> pieces. Without such a file, nothing is compared."""
+    """Return the pieces of each program. Without such a file, nothing is compared."""
     if not path.exists():
         return {}
     try:

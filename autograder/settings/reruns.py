@@ -1,7 +1,7 @@
 """Read what `cluster rerun` wrote: the instructor's own runs of submitted programs.
 
 RERUNS/ada/02/rerun.json   the submission that was run again, and the jobs; written outside the jobs
-RERUNS/ada/02/outputs/     what these jobs printed: no more trustworthy than any output
+RERUNS/ada/02/outputs/     these jobs' outputs, which are no more trustworthy than any other
 """
 
 import json
@@ -24,12 +24,12 @@ class RepeatedJob:
     """
 
     job_id: str
-    files: tuple[str, ...]  # what it printed, in the folder of outputs
+    files: tuple[str, ...]  # its outputs, in the folder of outputs
     state: str  # as the scheduler reports it
     submitted: float
     ended: float
     launches: tuple[str, ...]  # the student's runs that it repeats, by their ids in the record
-    # whether other jobs left it its cores, so that speeds can be compared
+    # whether no other job used its cores, so that speeds can be compared
     undisturbed: bool = False
 
 
@@ -41,12 +41,14 @@ class Rerun:
     lesson: str
     outputs: Path
     jobs: tuple[RepeatedJob, ...]
-    key: str  # changes with what was run again
+    key: str  # changes with the submission that was run again
 
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
-    """Return the reruns by student and lesson. Unreadable files are errors: they are the
-    instructor's."""
+    """Return the reruns by student and lesson.
+
+    An unreadable file is an error, because these files are the instructor's.
+    """
     if folder is None:
         return {}
     found = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))]

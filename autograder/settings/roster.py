@@ -13,7 +13,7 @@ from autograder.settings.policy import Policy
 from autograder.strict_csv import read_csv
 from autograder.wording import counted
 
-# Accepted names of a roster's columns. The first one is ours; nbgrader's export is included.
+# Accepted names for each column of a roster. The first is ours; nbgrader's are included.
 COLUMNS = {
     "student": ("student", "id", "student_id", "folder"),
     "name": ("name", "full name", "full_name"),
@@ -50,7 +50,7 @@ class Person:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
-# If two rows shared one of these, one student would get the other one's grade.
+# If two rows shared one of these, one student would get the other's grade.
 OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
 
@@ -72,32 +72,34 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
                 raise SettingsError(
-                    f"{where}: {field} {shortened(value)!r} stands twice in the roster, first in "
+                    f"{where}: {field} {shortened(value)!r} appears twice in the roster, first in "
                     f"{earlier[field, value]}"
                 )
             earlier[field, value] = where
         people[values["student"]] = Person(**values)
     if path is not None and not people:
-        raise SettingsError(f"{path}: nobody stands in it; below a header each line is a student")
+        raise SettingsError(
+            f"{path}: it names no student; below the header, each line is a student"
+        )
     return people
 
 
 def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
-    """Say what is wrong where a line names nobody: the header, or this line."""
+    """Return what is wrong if a line names no student: either the header or the line itself."""
     names = [*COLUMNS["student"], "github_username", "github_id"]
     if any(name in row for name in names):
         return f"{where}: the column of the student is empty"
     found = shortened(", ".join(row), 300)
     return (
-        f"{path}:1: no column says who a student is; name one `student`. Found: {found}. "
-        f"Read as the student are {', '.join(COLUMNS['student'])}"
+        f"{path}:1: no column identifies the student; name one `student`. Found: {found}. "
+        f"Accepted names are {', '.join(COLUMNS['student'])}"
     )
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the student in a row of a GitHub roster, which has no other column for it.
+    """Return the cells of a GitHub roster's row under our column names.
 
-    GitHub Classroom writes `identifier` and `github_username`, Classroom 50 `username` and
+    GitHub Classroom writes `identifier` and `github_username`. Classroom 50 writes `username` and
     `github_id`.
     """
     if row.get("github_username"):
@@ -108,7 +110,7 @@ def of_github(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:
-    """Raise an error for a misspelt column of ours.
+    """Raise an error for a column whose name looks like a misspelling of a known one.
 
     Other unknown columns are allowed, because exports of learning platforms have many.
     """

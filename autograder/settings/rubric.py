@@ -1,7 +1,7 @@
 """Read rubrics: YAML files with the checks of each lesson.
 
-They contain only data; a typo is an error with its line. docs/rubrics.md describes every field.
-`autograder rubric check` reads rubrics as grading does.
+They contain only data. A typo is an error that names its line. docs/rubrics.md describes all
+fields. `autograder rubric check` reads rubrics as grading does.
 """
 
 import difflib
@@ -33,15 +33,16 @@ def load_rubric(path: Path) -> Rubric:
     return _parse(path, path.read_bytes() if path.is_file() else b"")
 
 
+# The content is an argument so that a change is noticed.
 @lru_cache(maxsize=64)
-def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a change is noticed
+def _parse(path: Path, content: bytes) -> Rubric:
     data, lines = read_yaml(path)
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
         raise SettingsError(complaints(path, error, Rubric, lines)) from None
     found = list(mistakes(rubric))
-    if path.stem != rubric.lesson:  # elsewhere lessons are found by file name
+    if path.stem != rubric.lesson:  # elsewhere, lessons are found by file name
         found.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
     if found:
         raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
@@ -78,9 +79,9 @@ FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 
 
 def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that nearly equal a fact of the header.
+    """Yield names that nearly match the name of a header field, with that name.
 
-    Records may also have facts of their own.
+    Other unknown names are allowed, because records may have facts of their own.
     """
     for fact in where:
         near = difflib.get_close_matches(fact, FACTS, 1, 0.7)

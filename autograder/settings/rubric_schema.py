@@ -1,4 +1,4 @@
-"""The fields of a rubric, and the conditions within each part."""
+"""The fields of a rubric, and the rules within each part."""
 
 import re
 from collections.abc import Collection
@@ -44,14 +44,14 @@ def _known_metric(name: str | None, base: str | None = None, at: Collection[str]
 
 
 def _of_a_run(name: str | None) -> None:
-    """Check that this metric can sort runs."""
+    """Check that runs can be sorted by this metric."""
     _known_metric(name)
     if name is not None and not metric_named(name).of_a_run:
         raise ValueError(f"runs cannot be chosen by {name}, which needs more than one run")
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
-    """Return (relative, absolute) from "2%" or 0.01."""
+    """Return a tolerance such as "2%" or 0.01 as (relative, absolute)."""
     if isinstance(written, str):
         percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", written)
         if not percent:
@@ -70,13 +70,13 @@ class Strict(BaseModel):
 
 
 class Threshold(Strict):
-    """A number or word; or one per profile; or relative to the calibration or a metric."""
+    """A number or word, which may differ by profile or depend on the calibration or a metric."""
 
     value: float | str | None = None
     smoke: float | str | None = None
     full: float | str | None = None
     of_reference: float | None = None  # fraction of what the solution reaches on this site
-    metric: str | None = None  # of the run `of`, otherwise of the same run
+    metric: str | None = None  # a metric of the run named by `of`, otherwise of the same run
     of: str | None = None
     factor: float = 1.0
     plus: float = 0.0
@@ -106,7 +106,10 @@ class Threshold(Strict):
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
-        """Return the number and what it relates to; None for a word or another metric's value."""
+        """Return what the threshold is relative to, and its number.
+
+        Return None for a word or another metric's value.
+        """
         own = self.fixed(profile)
         kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
         return (kind, number) if isinstance(number, int | float) else None
@@ -131,7 +134,7 @@ class Condition(Strict):
     # half of the points here, all at the threshold, linear in between
     half_from: Threshold | None = None
     zero_from: Threshold | None = None  # no points here, all at the threshold, linear in between
-    real_data: bool = False  # not required of a run on the synthetic stand-in
+    real_data: bool = False  # whether it is waived for a run on the synthetic stand-in
     only: Profile | None = None
 
     @model_validator(mode="before")
@@ -193,8 +196,9 @@ class ReportAsked(Strict):
     tables: list[str] = []
     parts: list[str] = []
     words: dict[str, int] = {}  # by part: minimum number of different words
-    numbers: list[str] = []  # parts that contain a number, in digits
-    quotes: dict[str, str] = {}  # by part: the run whose table it quotes a size and a value of
+    numbers: list[str] = []  # parts that must contain a number in digits
+    # By part: the run from whose table it must quote a size and a value.
+    quotes: dict[str, str] = {}
     hints: dict[str, str] = {}  # by part: its required contents
 
     @model_validator(mode="after")
@@ -208,7 +212,7 @@ class ReportAsked(Strict):
 
 
 class RubricCheck(Strict):
-    """A line of the grade: conditions on runs, or the right fraction of answers or of a report."""
+    """A line of the grade: conditions on runs, or the fraction of right answers or report parts."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
@@ -234,12 +238,12 @@ class Question(Strict):
     ask: str
     kind: Literal["prediction", "number", "word", "interval"]
     unit: str = ""
-    metric: str | None = None  # of the student's own run `of`
+    metric: str | None = None  # a metric of the student's own run `of`
     of: str | None = None
     base: str | None = None
     at: dict[str, Scalar] = {}
     tolerance: str | float = 0.0
-    widest: float | None = None  # of an interval: its upper end over its lower end, at most
+    widest: float | None = None  # for an interval: the maximum ratio of its upper to its lower end
     choices: list[str] = []
     try_: str = Field("", alias="try")
 
@@ -259,15 +263,15 @@ class Question(Strict):
 
 
 class RunChoice(Strict):
-    """The runs of a submission with one name: those whose header has all these facts.
+    """The selector for runs of one name: their header has all these facts.
 
     If no record has them, outputs without a record count if they were read as `or_format`.
     """
 
     where: dict[str, Scalar] = Field(min_length=1)
     or_format: list[str] = []
-    train_samples: Threshold | None = None  # if another size is required than that of the lesson
-    smallest: str | None = None  # of those, the ones with the smallest value of a metric
+    train_samples: Threshold | None = None  # required size, if it differs from the lesson's
+    smallest: str | None = None  # of these runs, only those with the smallest value of this metric
     largest: str | None = None
 
     @model_validator(mode="after")

@@ -129,7 +129,7 @@ SLIPS = {
 
 
 def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    """Return the line of a mistake in YAML itself, and the mistake in plain words."""
+    """Return the line of a mistake in YAML's syntax, and the mistake in plain words."""
     unseen = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if unseen:
         return text.count("\n", 0, unseen.start()) + 1, "an invisible character; delete it"
@@ -141,15 +141,15 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
         character = text[mark.index : mark.index + 1]
         what = f"a text that begins with {character} needs quotes"
         return mark.line + 1, SLIPS["tab character"] if character == "\t" else what
-    if "end of stream" in problem:  # only its beginning is of use
+    if "end of stream" in problem:  # only its beginning helps
         mark = getattr(error, "context_mark", None) or mark
     plain = (words for part, words in SLIPS.items() if part in problem)
     return mark.line + 1, next(plain, problem)
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-DEEPEST = 40  # nested parts; a rubric has six levels
-MOST_PARTS = 100_000  # the course's longest rubric has 860
+DEEPEST = 40  # maximum depth; a rubric has six levels
+MOST_PARTS = 100_000  # maximum; the course's longest rubric has 860
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
@@ -188,7 +188,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
     lines[place] = line
     if len(place) > DEEPEST:  # a part that contains itself
         raise too_deep(path, line)
-    # a dozen lines can expand to this, where * repeats parts that repeat others
+    # A dozen lines can expand to this many, if * repeats parts that repeat others.
     if len(lines) > MOST_PARTS:
         raise SettingsError(
             f"{path}:{line}: more than {MOST_PARTS:,} parts, counting everything that * repeats"

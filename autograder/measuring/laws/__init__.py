@@ -8,7 +8,7 @@
     at_64.low, at_64.high                                    # speedup over the smallest size
     at_64.laws[0].fit.form.name, .parameters, .residual; .low, .best, .high; .describes
 
-    laws.textbook(sizes, speedups)      # the fits of textbooks, as in lesson 12
+    laws.textbook(sizes, speedups)      # the fits that textbooks use, as in lesson 12
     laws.objections(sizes, speedups)    # what contradicts a law: codes and sentences
 
 Sizes may repeat and come in any order. Speedups are relative to the smallest size of the study.

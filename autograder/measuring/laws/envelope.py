@@ -1,10 +1,10 @@
 """Combine the predictions of all laws for a size beyond the study into one interval.
 
-Each fit of each law counts by how well it matches the points. The interval contains 95 % of their
-predictions, and the best fits of all laws that describe the points. It is widened for effects that
-no law describes: beyond the data, a doubling may lose less or more, and a first step onto the
-network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is right; the
-constants come from there.
+Each fit of each law is weighted by how well it matches the points. The interval contains 95 % of
+the predictions, and the best fits of all laws that describe the points. It is widened for effects
+that no law describes: beyond the data, a doubling may lose less or more, and the first step onto
+the network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is right;
+the constants come from there.
 """
 
 import math
@@ -19,13 +19,14 @@ from autograder.measuring.laws.fitting import Fit
 from autograder.measuring.laws.study import Study
 
 FEWEST_SIZES = 3
-FARTHEST, ALWAYS = 32, 8  # times the largest size: the maximum, and what is always answered
-LESS, MORE = 0.35, 0.10  # fraction of the predicted further loss that may be absent, or come on top
-PER_DOUBLING = 0.03  # of everything; grows with the root of the number of doublings
-NETWORK = 0.35  # a first step beyond a node: work may cost exp(0.35) = 1.4 times as much
+# Times the largest size: the farthest prediction, and the range that is always allowed.
+FARTHEST, ALWAYS = 32, 8
+LESS, MORE = 0.35, 0.10  # fraction of the predicted further loss that may be absent or be added
+PER_DOUBLING = 0.03  # relative widening; grows with the square root of the number of doublings
+NETWORK = 0.35  # the first step beyond a node: work may cost exp(0.35) = 1.4 times as much
 AGAIN = 0.03  # a superlinear study may become more so
 USUAL_NODE = 8  # if the number of workers per node is unknown
-MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # within that size and beyond it
+MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # the same as NETWORK, within that size and beyond it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,10 @@ class Foretold:
 
 
 def farthest(study: Study) -> int:
-    """Return the largest size for which there is an answer.
+    """Return the largest size that can be predicted.
 
-    It is as far beyond the data as the data span, at least 8 and at most 32 times the largest size.
+    It is at least 8 and at most 32 times the largest measured size. In between, the factor is the
+    ratio of the largest to the smallest measured size.
     """
     span = study.sizes[-1] // study.sizes[0]
     return study.sizes[-1] * min(FARTHEST, max(ALWAYS, span))
@@ -66,7 +68,7 @@ def check(study: Study, size: int) -> None:
     there, first, last = len(study.sizes), study.sizes[0], study.sizes[-1]
     if there < FEWEST_SIZES:
         raise NotMeasured(
-            f"to foretell anything, {FEWEST_SIZES} sizes are needed, and there "
+            f"a prediction needs at least {FEWEST_SIZES} sizes, and there "
             + (f"are {there}" if there != 1 else "is 1"),
             "run the job on more sizes",
         )
@@ -74,14 +76,14 @@ def check(study: Study, size: int) -> None:
         raise NotMeasured(f"{size:,} is below the smallest size of the table, {first:,}")
     if size > farthest(study):
         raise NotMeasured(
-            f"{size:,} is too far beyond the largest size of the table, {last:,}: these data say "
-            f"nothing of more than {farthest(study):,}",
+            f"{size:,} is too far beyond the largest size of the table, {last:,}: these data "
+            f"allow no prediction beyond {farthest(study):,}",
             "run the job on larger sizes",
         )
 
 
 def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> list[Foretold]:
-    """Return the interval for each size. `node` is the number of workers per node, if known."""
+    """Return the predictions for each size. `node` is the number of workers per node, if known."""
     for size in sizes:
         check(study, size)
     fits = fitting.all_fits(study, node)
@@ -96,7 +98,7 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
         laws = []
         for fit, good, (own, score) in zip(fits, describes, grids, strict=True):
             best = float(fit.log_cost([size])[0])
-            # otherwise it would describe anything
+            # With as many coefficients as sizes, a law would describe anything.
             if good and len(fit.coefficients) < len(study.sizes):
                 low, high = min(low, best), max(high, best)
             ends = fitting.middle_of(own[:, i], score)
@@ -118,7 +120,7 @@ def speedup(study: Study, size: int, log_cost: float) -> float:
 def widened(
     study: Study, size: int, low: float, high: float, noise: float, node: int | None
 ) -> tuple[float, float]:
-    """Return the ends of a log cost, widened for effects that no law describes.
+    """Return the ends of a log cost's interval, widened for effects that no law describes.
 
     The result is never better than the best measured size.
     """
@@ -131,7 +133,7 @@ def widened(
         added = max(0.0, min(MORE * more, doublings * math.log(2) - more))
         low -= LESS * max(0.0, low - last)
         high += added + beyond_the_node(study, size, node)
-        high = max(high, last)  # a cost that fell so far may stop falling
+        high = max(high, last)  # a cost that has fallen so far may stop falling
     low -= fitting.NORMAL_TAIL * noise + unknown
     high += fitting.NORMAL_TAIL * noise + unknown
     ideal = min(study.costs)

@@ -2,8 +2,8 @@
 
 Points differ from a law by a fraction of their value, so all distances are relative. The best fit
 is the least-squares fit without negative coefficients. The interval comes from all fits on a grid,
-weighted by how well they match the points (normal noise; an overhead of 0.1 % is as likely as 1 %
-or 10 %). So a law with two free numbers and three points has a wide interval.
+weighted by how well they match the points (with normal noise, and an overhead of 0.1 % as likely as
+1 % or 10 %). So a law with two free numbers and three points has a wide interval.
 """
 
 import itertools
@@ -16,10 +16,12 @@ import numpy as np
 from autograder.measuring.laws.forms import FORMS, Array, Form, stepped
 from autograder.measuring.laws.study import Study
 
-USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0  # of a published point; its weight in points
+# Relative noise of a published point, and its weight in points.
+USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0
 LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # probability left out below the low end and above the high end
 NORMAL_TAIL = 1.645
-WORSE = 6.0  # a law whose squared distances sum up to more than this above the best describes less
+# A law describes the data worse if its squared distances sum to this much more than the best.
+WORSE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Fit:
 
 
 def columns(form: Form, n: Array) -> Array:
-    """Return the terms of a form on each size, one column each; for a speed, a and d·n."""
+    """Return the terms of a form at each size, one column each. For a speed, they are a and d·n."""
     terms = (lambda n: n,) if form.kind == "speed" else form.terms
     return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
 
@@ -68,7 +70,10 @@ def best_fit(form: Form, study: Study) -> Fit:
 
 
 def not_negative(rows: Array) -> Array:
-    """Return the k ≥ 0 that minimises |rows · k − 1|², from all choices of nonzero coefficients."""
+    """Return the k ≥ 0 that minimises |rows · k − 1|².
+
+    All choices of nonzero coefficients are tried.
+    """
     scale = rows.max(axis=0)
     scale[scale == 0] = 1
     rows = rows / scale
@@ -90,7 +95,7 @@ def not_negative(rows: Array) -> Array:
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
     """Return the relative noise of a point.
 
-    It comes from repeats, unexplained differences and the usual value.
+    It is estimated from repeats, unexplained differences and the usual value.
     """
     count = len(study.sizes)
     unexplained = min(fit.residual for fit in fits) ** 2 * count
@@ -102,7 +107,7 @@ def noise_of(study: Study, fits: Sequence[Fit]) -> float:
     return math.sqrt((weight * usual**2 + unexplained) / (weight + freedom))
 
 
-# --- every fit that the points leave possible ----------------------------------------------------
+# --- all fits that the points allow --------------------------------------------------------------
 
 SHARES = np.concatenate([[0.0], np.logspace(-4, 0, 90)])
 FEWER = np.concatenate([[0.0], np.logspace(-4, 0, 40)])
@@ -110,7 +115,10 @@ SLOPES = np.concatenate([[0.0], np.logspace(-3.5, 0.1, 90)])
 
 
 def candidates(form: Form, study: Study) -> Array:
-    """Return coefficients to try, one row each, as fractions of the cost on the largest size."""
+    """Return candidate coefficients, one set per row.
+
+    They are fractions of the cost on the largest size.
+    """
     if form.kind == "power":
         falling = -SLOPES[SLOPES < 0.3] if study.superlinear() else SLOPES[:0]
         slopes = np.concatenate([falling, SLOPES])
@@ -158,7 +166,7 @@ USUAL_NODES = (4, 8)
 
 
 def all_fits(study: Study, node: int | None) -> list[Fit]:
-    """Return the fits of all laws, and of steps between sizes where a node ends or may end."""
+    """Return the fits of all laws, including those with a step where a node ends or may end."""
     nodes = USUAL_NODES if node is None else (node,)
     steps = [
         form for one in nodes if study.sizes[0] <= one < study.sizes[-1] for form in stepped(one)

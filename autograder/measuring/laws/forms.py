@@ -1,8 +1,8 @@
-"""The laws in one form: the cost of work on n workers, which is n × its time.
+"""The laws of scaling, each as the cost of work on n workers, which is n × its time.
 
 Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law is about the speed:
-speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each has a sentence about its
-assumption. `fitting` decides whether the data agree.
+speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law has a sentence that
+states its assumption. `fitting` decides whether the data agree.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ def levels_each(n: Array) -> Array:
 
 
 def bandwidth(n: Array) -> Array:
-    """Return the fraction of bytes that a ring sends, 2(n−1)/n."""
+    """Return the bytes that each worker of a ring sends, relative to the array: 2(n−1)/n."""
     return 1 - 1 / n
 
 
@@ -66,7 +66,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function for coefficients relative to that of the work itself."""
+    """Return a function that divides coefficients by that of the work itself, and names them."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -93,7 +93,7 @@ GUSTAFSON = Form(
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
-    "workers wait for something shared (σ) and each speaks with every other (κ): there is a peak",
+    "workers wait for something shared (σ) and each exchanges with all others (κ): there is a peak",
     (others, pairs),
     named=sigma_kappa,
 )
@@ -137,7 +137,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """Return laws with a step of the cost beyond the `node` workers of one node."""
+    """Return laws in which the cost rises beyond the `node` workers of one node."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

@@ -1,7 +1,7 @@
-"""Convert a scaling table with any unit to the cost of a unit of work on each size.
+"""Convert a scaling table in any unit to the cost of one unit of work at each size.
 
 The *cost* of work is workers × time. Ideal scaling does not change it, so the laws need no other
-number, and seconds, hours and images per second of the same runs give the same study.
+number. Seconds, hours and images per second of the same runs give the same study.
 """
 
 import math
@@ -13,12 +13,13 @@ import numpy as np
 from autograder.measuring.interval import NotMeasured
 
 KINDS = ("strong", "epoch", "weak")
-MOST_SIZES = 10_000_000  # workers; above this, another column was mistaken for the sizes
+# Workers; a larger number means that another column was mistaken for the sizes.
+MOST_SIZES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Rising sizes, and the logarithm of the cost on each (median over its repeats)."""
+    """The sizes in rising order, and the logarithm of each one's cost (median over its repeats)."""
 
     sizes: tuple[int, ...]
     costs: tuple[float, ...]
@@ -26,7 +27,10 @@ class Study:
     spread: float | None  # standard deviation of the repeats' logarithms, over all sizes
 
     def superlinear(self) -> bool:
-        """Return whether work costs less somewhere than on the fewest workers, beyond rounding."""
+        """Return whether work costs less at some size than on the fewest workers.
+
+        Differences within rounding do not count.
+        """
         return min(self.costs) < self.costs[0] - 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Fit the laws as textbooks do, to speedups over one worker, and name what contradicts them.
+"""Fit the laws as textbooks do, to speedups over one worker, and report what contradicts them.
 
 `scaling_laws` has the formulas and the graded intervals. To predict a size beyond the data, use
 `foretell`.
@@ -55,7 +55,7 @@ class Objection(StrEnum):
     SUPERLINEAR = "superlinear"  # contradicts all of them
 
 
-CLEARLY = 0.02  # of a point's value; smaller differences are noise
+CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
@@ -68,7 +68,7 @@ def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
 
 
 def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
-    """Return sentences about speedups over the smallest size that contradict a law."""
+    """Return a sentence for each way in which speedups over the smallest size contradict a law."""
     first = min(sizes)
     order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
     fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]
@@ -97,7 +97,7 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
 
 
 def monotone(values: Sequence[float]) -> bool:
-    """Return whether each value is above the previous one, by a fifth in total.
+    """Return whether no value is below the previous one, and the last is a fifth above the first.
 
     Two values are not enough.
     """

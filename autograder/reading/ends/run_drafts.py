@@ -1,4 +1,4 @@
-"""Collect the runs in a job's files as drafts, which surrounding lines complete later."""
+"""Collect the runs in a job's files as drafts, which are completed from surrounding lines later."""
 
 import math
 from bisect import bisect_right
@@ -46,7 +46,7 @@ class RunDraft:
     facts: RunFacts = field(default_factory=RunFacts)  # facts from outside its record
     places: dict[str, Where] = field(default_factory=dict)  # as in Run
     totals: list[Number] = field(default_factory=list)  # the smallest and the largest printed total
-    # Lines that show the end of the training if nothing like them comes earlier: file, line.
+    # Lines that show the end of the training, if no similar line comes earlier: file, line, facts.
     closings: list[tuple[int, int, RunFacts]] = field(default_factory=list)
 
     @property
@@ -57,7 +57,7 @@ class RunDraft:
 def drafts_of(
     files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[RunDraft]:
-    """Return the runs in one job's files; at least one."""
+    """Return the runs in one job's files. There is always at least one."""
     drafts: list[RunDraft] = []
     for at, file in enumerate(files):
         here = from_records(at, file, launches)
@@ -125,7 +125,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
 
 
 def next_of(lines: list[int], after: int, before: float) -> int | None:
-    """Return the first of these sorted lines that is between two others."""
+    """Return the first of these sorted line numbers that is between two others."""
     place = bisect_right(lines, after)
     return lines[place] if place < len(lines) and lines[place] < before else None
 
@@ -167,7 +167,7 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Return whether these are the last lines of a record's run that was cut off.
+    """Return whether these lines continue a record's run that was cut off.
 
     Its program then printed the next epoch, or the last one again (numbers may start at 0), and
     nothing ended it in between.
@@ -176,13 +176,13 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
         return False
     if max(lane.epochs) > done + 1:
-        return False  # otherwise the record would have more
+        return False  # otherwise the record would have more epochs
     between = range(draft.last, lane.first)
     return draft.last < lane.first and not any(end.where.line in between for end in file.ends)
 
 
 def merged(drafts: list[RunDraft]) -> list[RunDraft]:
-    """Merge runs that are in both output and error output: bars go to one, prints to the other."""
+    """Merge runs that are in both output and error output. Bars go to one, prints to the other."""
     first = [draft for draft in drafts if draft.file == drafts[0].file]
     rest = [draft for draft in drafts if draft.file != drafts[0].file]
     if rest and len(rest) == len(first):
@@ -209,7 +209,7 @@ def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple
 
 
 def without_run(files: list[ScannedFile]) -> RunDraft:
-    """Return a draft for a job without any run that a reader recognises."""
+    """Return a draft for a job in which no reader recognises a run."""
     names = tuple(file.name for file in files)
     if not any(file.last_line for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)

@@ -1,8 +1,8 @@
 """Decide whether a run reached its end, from lines that follow its last epoch and no earlier one.
 
 The number of epochs is the best sign. Without it, an output that was cut off after an epoch looks
-like a finished one. Then it needs a message, a total, a test or a summary line; or the job's error
-output, to which a scheduler would have written.
+like a finished one. Then it needs a message, a total, a test or a summary line. Or it needs the
+job's error output, to which a scheduler would have written.
 """
 
 import math
@@ -20,8 +20,8 @@ from autograder.records import Run, Where
 from autograder.submissions import output_names
 
 TESTS = ("test_accuracy", "test_loss")
-MOST_TESTS = 3  # distinct results
-NEAR = 20  # lines after the end of a run in which its summary is searched
+MOST_TESTS = 3  # maximum number of distinct results
+NEAR = 20  # lines after the end of a run in which its summary is looked for
 
 
 def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | None]:

@@ -12,7 +12,8 @@ PREPARING = re.compile(
     r"|generating|sanity|shards|resolving|unpack|pack)\w{0,12}\b[^%|]{0,80}$"
 )
 BAR = re.compile(r"(\d{1,3})%\|[^|]{0,400}\| ?(\d{1,15})/(\d{1,15}) \[([\d:]{0,12})")
-OF_A_PART = re.compile(r"(?i)epoch|fold|\b\d{1,6} ?/ ?\d{1,6}\b")  # other bars may follow
+# A bar of one part; other bars may follow.
+OF_A_PART = re.compile(r"(?i)epoch|fold|\b\d{1,6} ?/ ?\d{1,6}\b")
 FORMAT = "bars"
 TAG = b"%|"
 
@@ -47,7 +48,7 @@ def read(line: str, before: Bar | None) -> Bar | None:
 
 
 def is_another(before: Bar, bar: Bar) -> bool:
-    """Return whether this is another bar than `before`, not its continuation or a repeated end."""
+    """Return whether this is a new bar, not the continuation of `before` or its repeated end."""
     if before.one_of_many or bar.of != before.of or bar.at < before.at:
         return True
     return bar.at == before.at == bar.of and bar.clock != before.clock

@@ -53,7 +53,7 @@ def read(line: str) -> LineFacts | None:
 
 
 def elapsed(text: str) -> Number | None:
-    """Return the time of a bar's clock, which cuts fractions off: 00:12 is 12 to 13 seconds."""
+    """Return the time of a bar's clock, which drops fractions: 00:12 is 12 to 13 seconds."""
     seconds = 0
     for part in text.split(":"):
         seconds = 60 * seconds + int(part or 0)

@@ -1,6 +1,6 @@
 """Read MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
 
-The course's own record has the same form, but its own reader.
+The course's own record has the same form, but a reader of its own.
 """
 
 import json
@@ -33,7 +33,7 @@ class BadLineError(ValueError):
 
 
 def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the event in a line, which begins with the tag, and its JSON text."""
+    """Return the event in a line that begins with the tag, and the event's JSON text."""
     if line[:9] == b":::MLLOG ":
         payload = line[9:].strip()
         return decode(payload), payload
@@ -167,7 +167,7 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
     run.last = line
     if key in OF_EPOCHS:
         number = about.get("epoch_num")
-        # like `count`, without a call per line
+        # The same check as in `count`, without a function call per line.
         if type(number) is not int or not 0 <= number <= 10**15:
             number = max(run.epochs, default=None) if key == "eval_accuracy" else None
         if number is not None:

@@ -60,7 +60,7 @@ def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
 def checks_of_blocks(run: Benchmark) -> list[Number]:
     """Return the evaluations of the blocks, in order, or none if one in between is missing.
 
-    The number of an evaluation has the same distance from its block's number every time.
+    The number of an evaluation always differs from its block's number by the same amount.
     """
     blocks = sorted(run.blocks)
     checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]

@@ -31,7 +31,7 @@ FORMAT = "record"
 CHAIN = b',"chain":'
 # Limits per submission; no run of a course has more.
 MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
-MOST_BYTES = 16 << 20  # of lines; in memory their values may take thirty times as much
+MOST_BYTES = 16 << 20  # bytes of lines; in memory their values may take thirty times as much
 LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 
@@ -48,8 +48,9 @@ class Launch:
     program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    shards: dict[int, Slice] = field(default_factory=dict)  # the header, which may come later,
-    slices: dict[int, list[Slice]] = field(default_factory=dict)  # has the size of the data set
+    # Kept until the header, which may come later, gives the size of the data set.
+    shards: dict[int, Slice] = field(default_factory=dict)
+    slices: dict[int, list[Slice]] = field(default_factory=dict)
     epoch_starts: dict[int, float | None] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
@@ -63,7 +64,7 @@ class Launch:
     chains: dict[int, bytes] = field(default_factory=dict)
     broken: set[int] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
-    left_out: int = 0  # lines
+    left_out: int = 0  # number of lines
 
     def complain(
         self,
@@ -163,7 +164,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """Add the second line of header facts, which keeps both lines short enough."""
+    """Add the second line of header facts. There are two lines so that both are short enough."""
     if launch.machine:
         launch.complain(where, "machine", "a second machine line in the same run; the first counts")
         return
@@ -309,7 +310,7 @@ def quantity(
     fraction: bool = False,
     above_zero: bool = False,
 ) -> Number | None:
-    """Return a member that should be a number. Anything else is a problem and None."""
+    """Return a member that should be a number. For anything else, add a problem and return None."""
     value = members.get(name)
     if value is None:
         return None

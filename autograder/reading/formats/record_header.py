@@ -12,7 +12,10 @@ TEXT = "a text"
 
 
 def text(value: Any) -> str | None:
-    """Return a text. Other values are written out, so they equal nothing that is expected."""
+    """Return the value as text.
+
+    Values of other types are written out, so they never equal an expected text.
+    """
     return str(value)[:LONGEST_TEXT] if value or value == "" else None
 
 
@@ -43,7 +46,7 @@ READ_AS: dict[Any, tuple[Callable[[Any], Any], str]] = {
 
 
 def readers_of(kind: type) -> dict[str, tuple[Callable[[Any], Any], str]]:
-    """Return how each fact is read, and the words for its type."""
+    """Return, for each fact, the function that reads it and the words for its type."""
     return {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
 
 

@@ -29,7 +29,7 @@ def slices_of(value: Any) -> list[Slice] | None:
 
 
 def counts(value: Any) -> tuple[int, ...] | None:
-    """Return the samples of each class."""
+    """Return the number of samples of each class."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
         return None
     numbers = [count(item) for item in value]

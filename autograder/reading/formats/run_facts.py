@@ -1,4 +1,4 @@
-"""Read what programs and job scripts print about a whole run, in any format of epochs."""
+"""Read what programs and job scripts print about a whole run, whatever the format of epochs."""
 
 import re
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def workers(match: re.Match[str]) -> RunFacts | None:
 
 
 def workers_at_end(match: re.Match[str]) -> RunFacts | None:
-    """Return the workers of a heading. Devices that are only present do not count."""
+    """Return the workers in a heading. Devices that are present but unused do not count."""
     return None if NOT_TRAINING.search(match.string) else workers(match)
 
 
@@ -141,8 +141,8 @@ def sums_up(match: re.Match[str]) -> RunFacts:
     return RunFacts(sums_up=" ".join(re.findall("[a-z]+", match.string[:200])))
 
 
-# What a file is searched for; a word that the line then needs; a pattern for the line in lower
-# case; the facts. The word keeps the patterns away from almost all lines.
+# A word that a file is searched for; a word that the line then needs; a pattern for the line in
+# lower case; the facts. With the words, the pattern is not tried on most lines.
 Says = Callable[[re.Match[str]], RunFacts | None]
 FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),

@@ -36,7 +36,7 @@ MARKS = ("begins", "done")  # they match no text: the line begins an epoch, or e
 NUMBERS = (*EPOCH_NUMBERS, *RUN_NUMBERS)
 FIELDS = (*COUNTS, *NUMBERS, "job_id", "any", *MARKS)
 LONGEST, MOST_FIELDS, MOST_ANY = 300, 20, 4
-LONGEST_LINE = 1000  # characters of a line that a template is tried on
+LONGEST_LINE = 1000  # maximum characters of a line that a template is tried on
 MOST_TEMPLATES = 20
 SHORTEST_TAG = 3
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
@@ -66,7 +66,7 @@ class Template:
 
     tag: str  # words that every matching line contains
     regex: re.Pattern[str]
-    scales: dict[str, float]  # of a field, by the unit that follows it
+    scales: dict[str, float]  # scale of each field, from the unit that follows it
     percent: frozenset[str]
     marks: frozenset[str]
 
@@ -177,7 +177,7 @@ def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
 
 
 def pattern_of(parts: Parts, with_unit: set[str]) -> str:
-    """Return a pattern that tries nothing twice from one position in a line."""
+    """Return a pattern that never tries anything twice at one position in a line."""
     pieces = [r"(?<![\w.])"] if starts_word(parts) else []
     waits = False  # {any} ends where the text after it begins
     for place, (name, is_field) in enumerate(parts):

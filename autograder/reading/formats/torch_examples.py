@@ -56,7 +56,7 @@ def read_imagenet(line: str) -> LineFacts | None:
 
 
 def read_clock(line: str) -> LineFacts | None:
-    """Return the time of all steps of an epoch, from a clock that cuts fractions off."""
+    """Return the time of all steps of an epoch, from a clock that drops fractions."""
     took = EPOCH_TOOK.search(line)
     if took is None:
         return None
@@ -66,7 +66,7 @@ def read_clock(line: str) -> LineFacts | None:
 
 
 def times(each: Number | None, count: int) -> Number | None:
-    """Return a mean over (nearly) all steps of an epoch times their number."""
+    """Return the mean over (nearly) all steps of an epoch, multiplied by their number."""
     return each and Number(each.value * count, each.half_width * count)
 
 
@@ -122,5 +122,5 @@ READERS = (
         read_imagenet,
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
-    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its heading
+    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # which reads its heading
 )

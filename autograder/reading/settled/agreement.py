@@ -15,7 +15,7 @@ LEAST = 0.25  # minimum fraction of a training's time that its epochs take
 
 
 def agreed(run: Run, totals: list[Number]) -> Run:
-    """Return the run without impossible values. `totals` are all that were printed for it."""
+    """Return the run without impossible values. `totals` are all totals that it printed."""
     if run.format in (RECORD, MLPERF) or run.total_seconds is None:
         return run
     where = run.total_seconds.where or Where(run.files[0], 1)

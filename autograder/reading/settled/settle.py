@@ -12,7 +12,7 @@ from autograder.reading.lanes import EpochSoFar, Lane
 from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
-FEW = 3  # epochs that are enough to see whether seconds add up from epoch to epoch
+FEW = 3  # minimum epochs to see whether seconds add up from epoch to epoch
 NEAR = 0.25
 STEPS = "steps"  # the format of runs with steps and without epochs
 
@@ -22,8 +22,8 @@ class Settled:
     """The facts of a lane beyond its epochs."""
 
     sparse: bool = False  # whether only some epochs were printed
-    done: float | None = None  # then the minimum number of epochs
-    measured: bool = False  # whether the seconds are differences of the log's times
+    done: float | None = None  # if so, the minimum number of epochs
+    measured: bool = False  # whether the seconds are differences of the log's timestamps
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -53,8 +53,8 @@ def settle(lane: Lane, file: str) -> Settled:
 def settle_last(lane: Lane, numbers: list[int]) -> None:
     """Drop values after the last epoch that may belong to a test or to the whole run.
 
-    Of values in lines without an epoch, only those count that the previous epoch also had. If all
-    of them are there, the epoch is whole.
+    A value in a line without an epoch counts only if the previous epoch had it too. If all of the
+    previous epoch's values are there, the epoch is whole.
     """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None
@@ -96,7 +96,7 @@ def take_differences(lane: Lane, numbers: list[int]) -> None:
 
 
 def settle_seconds(lane: Lane, numbers: list[int], file: str, settled: Settled) -> None:
-    """Take the printed seconds, or those from the log's times. Drop them if the two differ."""
+    """Use the printed seconds, or those from the log's timestamps. Drop them if the two differ."""
     measured = by_stamps(lane, numbers, file)
     pairs = [
         (said.value, measured[number].value)
@@ -122,7 +122,7 @@ def drop_seconds(lane: Lane) -> None:
 
 
 def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
-    """Return the seconds of epochs, from the log's times at their beginnings or results."""
+    """Return the seconds of epochs, from the log's timestamps at their beginnings or results."""
     if len(numbers) < 2 or numbers[-1] - numbers[0] != len(numbers) - 1:
         return {}
     epochs = [lane.epochs[number] for number in numbers]

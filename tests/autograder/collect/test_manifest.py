@@ -235,7 +235,7 @@ def test_times_of_the_instructor(tmp_path, collect, roster):
     ("rows", "words"),
     [
         ("ada,x,2026-03-01T20:00Z\n", "times.csv:2: there is no rubric"),
-        ("ada,01,noon\n", "times.csv:2: 'noon' is no time like"),
+        ("ada,01,noon\n", "times.csv:2: 'noon' is not a time like"),
         ("ada,01,0206-03-01T20:00Z\n", "is in the year 206"),
         (2 * "ada,01,2026-03-01T20:00Z\n", "times.csv:3: ada has two times for lesson 01"),
     ],

@@ -158,7 +158,7 @@ def test_a_picture_is_written(foretell, tmp_path):
 
 
 NO_ANSWER = {
-    "two sizes": ("1,10\n2,5\n", (), "3 sizes are needed, and there are 2"),
+    "two sizes": ("1,10\n2,5\n", (), "at least 3 sizes, and there are 2"),
     "too far": ("1,10\n2,5\n4,3\n", ("--at", 4096), "4,096 is too far beyond"),
     "too small": ("4,10\n8,6\n16,4\n", ("--at", 2), "below the smallest size"),
     "too many workers": ("1,10\n2,5\n1e9,4\n", (), "a whole number from 1 to 10,000,000"),

@@ -142,9 +142,9 @@ def test_three_points_do_not_let_usl_say_that_it_gets_slower():
 @pytest.mark.parametrize(
     ("sizes", "size", "words"),
     [
-        ((1, 2), 4, "3 sizes are needed, and there are 2"),
+        ((1, 2), 4, "at least 3 sizes, and there are 2"),
         ((1, 1), 4, "there is 1"),
-        ((1, 2, 4), 64, "64 is too far beyond .* nothing of more than 32"),
+        ((1, 2, 4), 64, "64 is too far beyond .* no prediction beyond 32"),
         ((4, 8, 16), 2, "2 is below the smallest size"),
     ],
 )

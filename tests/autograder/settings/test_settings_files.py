@@ -50,7 +50,7 @@ def refused(tmp_path, grade):
         (TOTALS + "ada,02,5\n", "`reason` is empty"),
         (TOTALS + "ada,99,5,x\n", "file:2: there is no rubric"),
         (TOTALS + "ada,02,10.5,x\n", "file:2: lesson 02 has 10 points, not 10.5"),
-        (TOTALS + "ada,02,excused,ill\n\nada,2,3,x\n", "file:4: lesson 02 of ada stands twice"),
+        (TOTALS + "ada,02,excused,ill\n\nada,2,3,x\n", "file:4: lesson 02 of ada appears twice"),
         (TOTALS + 'ada,02,3,"ill\neve,02,excused,ill\n', "file:2: a quotation mark is open"),
         ("student,lesson,points\nada,02,5\n", "no column `reason`; found: student, lesson, points"),
         ("student,lesson,points,points,reason\n", "file:1: the column `points` appears twice"),
@@ -88,9 +88,9 @@ def test_overrides(refused, rows, words):
         (
             "extensions",
             "ada,02,20260308,x\n",
-            "file:2: 20260308 days; at most 366 are an extension",
+            "file:2: 20260308 days; an extension is at most 366 days",
         ),
-        ("extensions", "ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada stands twice"),
+        ("extensions", "ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada appears twice"),
         ("extensions", "ada,03,2,x\n", "file:2: lesson 03 has no due time in --policy, so that an"),
     ],
 )
@@ -105,11 +105,11 @@ def test_an_extension_of_no_due_time(refused):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("due: {'02': tomorrow}\n", "is no time like"),
+        ("due: {'02': tomorrow}\n", "is not a time like"),
         ("due: {'02': '2026-03-01T23:59'}\n", "needs its offset"),
         ("due: {'02': '2206-03-01T23:59Z'}\n", "is in the year 2206; which is meant?"),
         ("due:\n  '99': 2026-03-01T23:59Z\n", "file:2: there is no rubric for lesson '99'; there"),
-        (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:1: lesson 02 stands twice under due"),
+        (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:1: lesson 02 appears twice under due"),
         ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
         ("due:\n", "due has to be `name: value` lines"),
         ("- due\n", ":1: the file has to be `name: value` lines"),
@@ -186,23 +186,26 @@ def test_two_students_with_one_id(tmp_path, column):
     with pytest.raises(SettingsError) as caught:
         roster(tmp_path, f"student,{column}\nada,7\nben,8\ncyd,7\n")
     path = tmp_path / "roster.csv"
-    words = f"{path}:4: {column} '7' stands twice in the roster, first in {path}:2"
+    words = f"{path}:4: {column} '7' appears twice in the roster, first in {path}:2"
     assert caught.value.message == words
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("student\nada\nben\nada\n", "csv:4: student 'ada' stands twice"),
-        ("student,email\nada,A@x.org\nben,a@X.org\n", "csv:3: email 'a@x.org' stands twice"),
+        ("student\nada\nben\nada\n", "csv:4: student 'ada' appears twice"),
+        ("student,email\nada,A@x.org\nben,a@X.org\n", "csv:3: email 'a@x.org' appears twice"),
         (
             "student,canvas-id\nada,7\n",
             "csv:1: there is no column `canvas-id` here; did you mean `ca",
         ),
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
-        ("name\nada\n", "csv:1: no column says who a student is; name one `student`. Found: name."),
-        ("", "csv: nobody stands in it"),
-        ("student,name\n", "csv: nobody stands in it"),
+        (
+            "name\nada\n",
+            "csv:1: no column identifies the student; name one `student`. Found: name.",
+        ),
+        ("", "csv: it names no student"),
+        ("student,name\n", "csv: it names no student"),
     ],
 )
 def test_slips_in_the_roster(tmp_path, text, words):

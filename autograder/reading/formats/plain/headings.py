@@ -25,7 +25,7 @@ HEADING = re.compile(
 CHECKING = re.compile(r"(?i)\b(?:val|eval|test|dev)")
 RESULTS = re.compile(r"(?i)\b(?:summary|results)")
 TRAINING = re.compile(r"(?i)\btrain")
-# Lines that do not begin an epoch, but mention it: something else happened to it, or it is over.
+# Lines that mention an epoch but do not begin it: something else happened to it, or it is over.
 NOT_BEGUN = re.compile(r"(?i)sav|load|best|resum|checkpoint|stop|restor|from|until|improv|skip")
 
 

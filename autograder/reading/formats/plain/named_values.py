@@ -124,7 +124,10 @@ class Measured:
 
 
 def values(line: str, at: int, on: On | None = None) -> Named:
-    """Return the named values from a position in the line on. The first value of a name counts."""
+    """Return the named values found in the line from the given position onward.
+
+    If a name appears twice, its first value counts.
+    """
     named = Named()
     if "{'" in line:
         line = line[:at] + ONLY_ONE.sub(r"\1=\2", line[at:])
@@ -218,8 +221,8 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
 def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
     """Return whether an unnamed value is ambiguous.
 
-    It is if other values on the line are of training and of validation, and none of them is of its
-    own kind.
+    It is ambiguous if the line has other values for both training and validation, and none of them
+    is of its own kind.
     """
     named = {on for _, on in said}
     checks = "val" in named or "test" in named

@@ -5,8 +5,8 @@ Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
 Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
 {"epoch": 3, "train_loss": 0.31, "val_acc": 0.91}
 
-Also a heading with the epoch and names with values below it, and counts that start again for the
-validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
+Also read a heading with the epoch and names with values below it, and counts that start again
+for the validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 """
 
 import re
@@ -61,7 +61,7 @@ def read(line: str) -> LineFacts | None:
         return within_bar(place, bar, named)
     step = STEP.search(line, place.end()) or step_behind(line, place.end())
     if step and not named.sure_time:
-        named.numbers.pop("seconds", None)  # of a part of the epoch
+        named.numbers.pop("seconds", None)  # they cover only a part of the epoch
         if not named.numbers:
             return None
     of = None if place["of"] or '"' not in line else OF_IN_JSON.search(line)
@@ -78,7 +78,7 @@ def read(line: str) -> LineFacts | None:
 
 
 def step_behind(line: str, at: int) -> re.Match[str] | None:
-    """Return steps that follow the epoch directly, with or without brackets."""
+    """Return the steps that directly follow the epoch, with or without brackets."""
     step = STEP_IN_BRACKETS.match(line, at) or STEP_BEHIND.match(line, at)
     return step if step and int(step[1]) <= int(step[2]) else None
 
@@ -126,7 +126,7 @@ def below(line: str) -> LineFacts | None:
 
 
 def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
-    """Return a running mean over a number of samples: first of training, then of validation."""
+    """Return a running mean over a number of samples: first for training, then for validation."""
     loss, right = printed(counts[1]), printed(counts[2], 0.01)
     named = Named()
     on = "test" if re.search(r"(?i)\btest", line[: counts.start()]) else None

@@ -108,7 +108,7 @@ def row(table: Table, line: str) -> LineFacts | None:
 
 
 def never(line: str) -> LineFacts | None:
-    """Return None: a single line is no table. Rows are read below their head (printed_lines)."""
+    """Return None: a single line is not a table. Rows are read below their head (printed_lines)."""
     return None
 
 

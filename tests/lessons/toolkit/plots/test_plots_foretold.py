@@ -40,5 +40,5 @@ def test_every_repeat_is_a_point_and_the_numbers_stand_below():
 
 
 def test_too_few_sizes_are_said():
-    with pytest.raises(SettingsError, match="3 sizes are needed"):
+    with pytest.raises(SettingsError, match="at least 3 sizes"):
         plots.foretold({1: [9.0], 2: [5.0]})
