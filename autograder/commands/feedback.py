@@ -1,4 +1,4 @@
-"""`autograder feedback`: the reasons back to the students, as Moodle and Canvas take them."""
+"""`autograder feedback`: pack feedback for students in the forms of Moodle and Canvas."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`autograder read`: what output files say, for people or as JSON."""
+"""`autograder read`: show what output files contain, for people or as JSON."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from autograder.submissions.error_outputs import with_those_beside
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
-LONGEST_TEXT = 90  # of a line that a fact is from
+LONGEST_TEXT = 90  # characters of a quoted line
 SHOWN = (
     "job_id",
     "workers",
@@ -78,7 +78,7 @@ def read_command(
 
 
 def is_recognised(run: dict[str, Any]) -> bool:
-    """Return whether the lines of the output, not only its name, say something about training."""
+    """Return whether the output's lines, not only its name, show facts about training."""
     facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
 
@@ -104,7 +104,7 @@ def show(text: str) -> None:
 
 
 def why_lines(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield the lines that are printed."""
+    """Yield the lines that `--why` prints."""
     for number, run in enumerate(runs):
         if number:
             yield ""
@@ -127,7 +127,7 @@ def lines_of(reason: Reason, text: str) -> Iterator[str]:
 
 
 def describe(run: dict[str, Any]) -> str:
-    """A run for people: a line a fact, what is unknown left out."""
+    """Return a run as text, with one line per known fact."""
     rows = [("outcome", run["outcome"]), ("format", run["format"])]
     rows += [(name, shown(run[name])) for name in SHOWN if run[name] not in (None, [])]
     text = "\n".join(f"  {name.replace('_', ' '):<34}{value}" for name, value in rows)

@@ -1,4 +1,4 @@
-"""`autograder rubric check`: rubrics read as grading does, without grading."""
+"""`autograder rubric check`: read rubrics as grading does, without grading."""
 
 from pathlib import Path
 
