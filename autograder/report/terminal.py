@@ -33,9 +33,9 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
-    """Return a question if most runs are for the other profile.
+    """Return a message that asks about the profile if most runs are for the other one.
 
-    A single small run is a finding instead.
+    If only one run is small, it gets a finding instead.
     """
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:

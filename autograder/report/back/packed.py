@@ -51,9 +51,9 @@ class Back:
 
 
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
-    """Return the students who submitted something for this lesson, if only a picture.
+    """Return the students who submitted something for this lesson, even if only a picture.
 
-    Their feedback begins with what to do. Students who submitted nothing get nothing.
+    Their feedback begins with what to do next. Students who submitted nothing get no feedback.
     """
     found = {}
     for row in rows:

@@ -1,4 +1,7 @@
-"""Join equal findings, problems and reasons of several lessons, runs or checks, with all places."""
+"""Join equal findings, problems and reasons of several lessons, runs or checks into one.
+
+The joined entry names all places.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +10,13 @@ from autograder.codes import ReasonCode
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
-MOST_FOUND = 20  # different values of one finding
+MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A finding of several lessons."""
+    """A finding that several lessons share."""
 
     finding: Finding
     lessons: tuple[str, ...]
