@@ -1,5 +1,7 @@
-"""The jobs that were submitted from this account, one JSON line per job, with the names of their
-output files."""
+"""Keep the jobs that were submitted from this account, one JSON line per job.
+
+A line includes the names of the job's output files.
+"""
 
 import json
 from dataclasses import asdict, dataclass
