@@ -91,7 +91,7 @@ def locked(descriptor: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:  # for example Lustre mounted without `flock`
-        warn_once(f"no locks there ({error.strerror}): let no second grader write into --out")
+        warn_once(f"--out cannot be locked ({error.strerror}): do not start a second grader on it")
     return True
 
 

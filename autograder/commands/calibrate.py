@@ -29,7 +29,7 @@ from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
 ALWAYS = (FIRST_ACCURACY,)
-EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
+EXPECTED = "Expected is one folder of the solution's outputs per lesson, like RUNS/02/*.out"
 
 
 @click.command()
@@ -47,11 +47,11 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     for files in references(runs, rubrics):
         if lesson := files.lesson or lesson_named(read_runs(files)):
             if lesson in data:
-                raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+                raise SettingsError(f"{runs} contains lesson {lesson} twice: remove one of them")
             if found := values_of(files, lesson, rubrics):
                 data[lesson] = found
         elif files.outputs:
-            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
+            click.echo("left out: outputs without a lesson's folder or name", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"

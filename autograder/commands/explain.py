@@ -90,7 +90,7 @@ def as_graded(grades: Path, student: str) -> str:
     if len(candidates) > 1:
         raise click.ClickException(
             f"{student!r} may be {', '.join(sorted(candidates)[:5])}: "
-            "say it as it stands in the grades"
+            "use the name as it is in the grades"
         )
     return candidates[0] if candidates else student
 

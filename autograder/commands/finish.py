@@ -36,7 +36,7 @@ def finish_class(
         exports = class_files.Exports(options.canvas, options.moodle, names)
         said = class_files.write_all(rows, out, people, settings, exports)
     elif len(done) > 1:
-        said = ["Nothing is kept of this: --out FOLDER writes pages and tables."]
+        said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     if untimed := sum(row.untimed for row in rows):
         said = [
             *said,

@@ -102,8 +102,8 @@ def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
     for one in parts:
         if one.everybody != everybody:
             raise SettingsError(
-                f"{one.path} is a part of another set of students: somebody came or went while "
-                "the class was graded. Grade all shards again; what did not change goes fast"
+                f"{one.path} belongs to another set of students: some were added or removed while "
+                "the class was graded. Grade all shards again. Unchanged students take little time"
             )
 
 

@@ -96,7 +96,7 @@ OPTIONS = (
     ),
     click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in."),
     click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in."),
-    click.option("--junit", is_flag=True, help="Also one JUnit file a student."),
+    click.option("--junit", is_flag=True, help="Also write one JUnit file per student."),
 )
 
 

@@ -37,14 +37,14 @@ SHOWN = (
 
 @click.command("read")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a run.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per run.")
 @click.option(
     "--formats",
     "formats_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Read by the `formats:` of this file too, which may be a rubric.",
+    help="Also use the `formats:` of this file, which may be a rubric.",
 )
-@click.option("--why", is_flag=True, help="Say from which line and by which rule each fact is.")
+@click.option("--why", is_flag=True, help="Show the line and the rule behind each fact.")
 def read_command(
     files: tuple[Path, ...], as_json: bool, formats_file: Path | None, why: bool
 ) -> None:

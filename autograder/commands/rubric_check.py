@@ -11,7 +11,7 @@ from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rub
 
 @click.group()
 def rubric_command() -> None:
-    """Look after rubrics."""
+    """Check rubrics, or make one from a part of a lesson."""
 
 
 rubric_command.add_command(part_command)

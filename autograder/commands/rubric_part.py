@@ -63,7 +63,7 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
 def refuse_another(path: Path, data: dict[str, Any]) -> None:
     """Refuse to overwrite a rubric that somebody has edited."""
     if path.is_file() and read_yaml(path)[0] != data:
-        text = f"{path} is there already and is another one: delete it, or name another --out"
+        text = f"{path} already exists with other contents: delete it, or choose another --out"
         raise SettingsError(text)
 
 

@@ -192,7 +192,7 @@ def not_read(line: WrittenAnswer) -> Finding:
         expected="id = value",
         found=shortened(line.text, 80),
         where=(line.where,),
-        try_="write one answer a line, like `keras_epoch_s = 0.91`",
+        try_="write one answer per line, like `keras_epoch_s = 0.91`",
     )
 
 

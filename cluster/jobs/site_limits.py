@@ -27,7 +27,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
     if limit is not None and asked.seconds is not None and asked.seconds > limit:
         sentences.append(
             f"--time={every_option['time']} is more than the {longest} usual here: the job may be"
-            " refused or wait for ever"
+            " refused or wait forever"
         )
     sentences += on_nodes(asked, site)
     at_a_time = site.settings.get("SITE_MAX_JOBS")
