@@ -165,7 +165,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
-    """Excuse the lessons with the lowest shares of points; the earlier of equal ones first."""
+    """Excuse the lessons with the lowest shares of points. Of equal ones, the earlier is first."""
     scored = [g for g in grades if g.score is not None and g.max_score > 0]
     if count <= 0 or len(scored) <= count:
         return grades

@@ -49,7 +49,7 @@ def whole_class(out: Path) -> Iterator[None]:
 
 @contextmanager
 def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[None]:
-    """Lock one part; graders of other parts with the same options can write at the same time."""
+    """Lock one part. Graders of other parts with the same options can write at the same time."""
     mine = json.dumps([shard.of, sorted(graded_by.items())]).encode()
     with opened(out / LOCK) as descriptor, opened(out / f".shard-{shard.number}.lock") as own:
         if not in_time(lambda: joined(descriptor, mine)):

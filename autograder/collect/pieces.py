@@ -23,7 +23,7 @@ UNREAD = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One file."""
+    """A submitted file, perhaps from an archive, with the item it came in."""
 
     path: Path
     name: PurePath  # as the student knows it; inside an archive, it starts with the archive

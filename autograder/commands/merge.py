@@ -28,7 +28,7 @@ from autograder.writing import write_bytes_if_new
 @click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
 @class_options
 def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> None:
-    """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
+    """Combine the folders PARTS that `grade --shard` wrote. Give the same options as there.
 
     Exit codes are those of grading the whole class.
     """

@@ -50,7 +50,7 @@ def read_command(
 ) -> None:
     """Print what output files of jobs say: every run with its outcome, times and accuracies.
 
-    A job's error output that lies beside its output is read with it.
+    A job's error output in the same folder is read with its output.
 
     Exit code 0: something was recognised; 1: nothing was.
     """

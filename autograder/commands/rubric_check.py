@@ -20,7 +20,7 @@ rubric_command.add_command(part_command)
 @rubric_command.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def check_command(paths: tuple[Path, ...]) -> None:
-    """Read rubrics (default: the course's own) as grading does; say what is wrong and where."""
+    """Read rubrics (default: the course's own) as grading does, and say what is wrong and where."""
     wrong = []
     for path in paths or (FOLDER,):
         for file in files_in(path) if path.is_dir() else [path]:

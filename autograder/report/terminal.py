@@ -79,7 +79,7 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 
 
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
-    """Print the rows and return them; a terminal with many shows only those to look at."""
+    """Print the rows and return them. If there are many, a terminal shows only those to look at."""
     terminal = sys.stdout.isatty()
     visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
     if visible and terminal:

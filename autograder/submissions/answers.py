@@ -223,7 +223,7 @@ def as_number(text: str, unit: str = "") -> float | None:
 
 
 def as_answer(text: str, unit: str = "") -> float | None:
-    """Return the number in an answer; also accept quotes, `~`, and other units of the same kind."""
+    """Return the number in an answer. Also accept quotes, `~`, and other units of the same kind."""
     plain = as_number(text, unit)
     if plain is not None:
         return plain

@@ -18,7 +18,7 @@ MAX_DEPTH = 8
 
 
 class Found(NamedTuple):
-    """One file."""
+    """A file found by Walk."""
 
     path: Path
     name: PurePath  # as the student knows it

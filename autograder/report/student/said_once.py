@@ -37,7 +37,7 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return the other findings of a lesson, the most severe first; equal ones are joined."""
+    """Return the other findings of a lesson, joining equal ones, the most severe first."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -106,7 +106,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Return the reasons why points are missing; equal reasons are joined."""
+    """Return the reasons why points are missing, joining equal ones."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:
