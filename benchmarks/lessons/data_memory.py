@@ -25,7 +25,7 @@ WAYS = {
 
 
 def train(way: str, net: str, batch: int, size: int, steps: int) -> dict[str, float]:
-    """Train for some steps in this process, and return what it took."""
+    """Train for some steps in this process, and return its peak memory and other results."""
     from lessons.toolkit import data
 
     few = 1 if way == "no data" else None

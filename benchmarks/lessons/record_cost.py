@@ -19,7 +19,7 @@ EPOCHS = 2000
 
 
 def epoch_cost(target: str) -> float:
-    """Return the median seconds of an epoch without training; output goes to a file or a pipe."""
+    """Return the median seconds of an epoch without training, with output to a file or a pipe."""
     sys.stdout.flush()
     saved = os.dup(1)
     with contextlib.ExitStack() as stack:

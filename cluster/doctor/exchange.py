@@ -17,7 +17,7 @@ def shared_folder() -> Path:
 
 
 def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
-    """Write the file; return False if another process with the same rank has written it already."""
+    """Write the file. Return False if another process with the same rank has already written it."""
     new = folder / f".{kind}-{rank}-{os.getpid()}-{position.host_name()}"
     new.write_text(json.dumps(content))
     try:

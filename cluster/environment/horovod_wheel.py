@@ -137,7 +137,7 @@ def intact(kept: Path) -> Path | None:
 def build(
     shelf: Path, kept: Path, values: Mapping[str, object], gpu: Mapping[str, str], logs: Path
 ) -> None:
-    """Download, verify, patch and compile Horovod, then move the wheel into the cache at once."""
+    """Download, verify, patch and compile Horovod. Move the wheel into the cache in one step."""
     scratch = Path(tempfile.mkdtemp(prefix="building-", dir=shelf))
     try:
         pip = [sys.executable, "-m", "pip"]

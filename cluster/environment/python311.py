@@ -64,7 +64,7 @@ def say_at_once(line):
 
 
 def find(root, with_headers, say=say_at_once):
-    """Return a usable Python 3.11; download one if this machine has none."""
+    """Return a usable Python 3.11, after downloading one if this machine has none."""
     of_venv = probe(os.path.join(root, ".venv", "bin", "python"))
     if of_venv:
         return require_headers(*of_venv) if with_headers else of_venv[0]

@@ -200,7 +200,7 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait, and print new states, long-lasting ones at growing intervals, and epochs."""
+    """Wait. Print epochs and new states, and repeat unchanged states at growing intervals."""
     said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []

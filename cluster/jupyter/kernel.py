@@ -161,7 +161,7 @@ def folder_of(name: str) -> Path:
 
 
 def read(folder: Path) -> Kernel | None:
-    """Return the kernel in that folder, whoever installed it."""
+    """Return the kernel in that folder, no matter who installed it."""
     try:
         metadata = json.loads((folder / "kernel.json").read_text()).get("metadata", {})
         environment = metadata.get(OURS, {}).get("environment")

@@ -70,7 +70,7 @@ def flagged(grades: Path, lesson: str) -> set[str]:
 
 
 def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
-    """Return a random draw; the same class and seed give the same submissions."""
+    """Return a random draw. The same class and seed give the same submissions."""
     in_order = sorted(submissions, key=lambda one: one.owner)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
     return sorted(chosen, key=lambda one: one.owner)

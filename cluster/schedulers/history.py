@@ -46,6 +46,6 @@ def of(job: Path) -> list[Submission]:
 
 
 def with_id(job_id: str) -> Submission | None:
-    """Return the latest submission with this id; different sites may use the same id."""
+    """Return the latest submission with this id, which different sites may have used."""
     same_id = [submission for submission in everything() if submission.job_id == job_id]
     return same_id[-1] if same_id else None
