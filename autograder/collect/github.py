@@ -26,7 +26,7 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
     """Yield the items, one for each repository.
 
     If the text after the slug is a known student in any name, it is taken as a whole in all names:
-    `foo-ada` is then not ada's. Otherwise the end of a name may be the student.
+    `foo-ada` is then not ada's. Otherwise only the end of a name needs to match a student.
     """
     match = FOLDER.match(place.name)
     slug = match["slug"] if match else ""

@@ -1,4 +1,4 @@
-"""Read --times: when work was submitted, if the platform does not record it."""
+"""Read the file of --times: when work was submitted, if the platform does not record it."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace

@@ -64,9 +64,9 @@ def check_mine_command(
 def own_settings(
     rubrics: Path = rubric.FOLDER, released: Path | None = None, calibration: Path | None = None
 ) -> ClassSettings:
-    """Return settings made from what the students' edition also has.
+    """Return settings from the rubrics and the released programs.
 
-    These are the rubrics and the released programs.
+    The students' edition contains these too.
     """
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
     known = read_calibration(calibration)

@@ -44,7 +44,7 @@ class ClassOptions:
 
     @property
     def heading(self) -> str:
-        """Return the title of all pages, by default the course's name for its own rubrics."""
+        """Return the title of all pages. The default for the course's own rubrics is its name."""
         ours = self.rubrics.resolve() == rubric.FOLDER
         return printable(self.title or (COURSE if ours else "Grades"), LONGEST_TITLE)
 

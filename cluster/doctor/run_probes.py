@@ -24,7 +24,7 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LE
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """Return a probe's diagnoses, or that it did not answer.
+    """Run a probe. Return its diagnoses, or a diagnosis that it did not answer.
 
     A probe that hangs is killed. With `later` it is only listed there: killing an MPI process makes
     the launcher end all ranks, so that has to wait until the report is written.

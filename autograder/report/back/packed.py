@@ -166,7 +166,7 @@ def fitness(name: str) -> int:
 
 
 def canvas_user(name: str) -> str:
-    """Return the user in a name: `lovelaceada_LATE_101_2002_train.zip` is file 2002 of user 101."""
+    """Return the user id in a name: 101 in `lovelaceada_LATE_101_2002_train.zip`."""
     numbers = [part for part in name.split("_") if re.fullmatch(r"[0-9]+", part)]
     return numbers[0] if len(numbers) > 1 else ""
 

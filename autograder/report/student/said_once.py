@@ -118,7 +118,7 @@ def reasons(check: Check) -> list[Part]:
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
-    """Return check -> reasons. Advice that an earlier check has is not repeated."""
+    """Return the reasons by check. Advice that an earlier check has is not repeated."""
     stated: set[tuple] = set()
     reasons_of = {}
     for check in grade.checks:
