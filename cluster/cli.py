@@ -1,5 +1,7 @@
-"""The `cluster` command. Each subcommand is defined where its work is done, and imported when
-called."""
+"""The `cluster` command.
+
+Each subcommand is defined in the module that does its work, and imported only when called.
+"""
 
 import click
 

@@ -1,6 +1,6 @@
-"""Which launcher started this process, and which rank it is.
+"""Find out which launcher started this process, and which rank it is.
 
-Every rank of a training run asks, so this module is light to import.
+Every rank of a training run calls this, so the module imports little.
 """
 
 import os
@@ -12,13 +12,15 @@ Environ = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Launcher:
-    """Variables that a launcher sets. Where several names are possible, the first that holds a
-    number counts."""
+    """The variables that a launcher sets.
+
+    If several names are possible, the first one that holds a number counts.
+    """
 
     name: str
-    mark: str  # is set by it; "": a size is enough
+    mark: str  # the launcher always sets it; "": the size is enough
     rank: tuple[str, ...]
-    local_rank: tuple[str, ...]  # among those on the same node
+    local_rank: tuple[str, ...]  # rank among those on the same node
     size: tuple[str, ...]
 
 
@@ -42,7 +44,7 @@ LAUNCHERS = (
 VARIABLES = frozenset(
     name for each in LAUNCHERS for name in (each.mark, *each.rank, *each.local_rank, *each.size)
 ) - {""}
-NO_STEP = 2**32 - 16  # only these: the batch script itself, or a shell inside `salloc`
+NO_STEP = 2**32 - 16  # these steps only: the batch script itself, or a shell inside `salloc`
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class LaunchedAs:
 
 
 def launched(environ: Environ = os.environ) -> LaunchedAs | None:
-    """Return how this process was launched as one of several; None if no launcher says so."""
+    """Return how this process was launched as one of several; None if no launcher shows it."""
     for each in LAUNCHERS:
         size = number(environ, each.size)
         if size is None or (each.mark and each.mark not in environ):

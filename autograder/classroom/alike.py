@@ -1,7 +1,8 @@
-"""Runs that two students cannot both have made: copies, whatever of them was changed.
+"""Find runs that two students cannot both have made: copies, even if parts of them were changed.
 
-For the instructor only: who copied from whom, or whether two worked together as they were told to,
-no program can say. Each mark is looked up in a table, so the work grows with the number of runs.
+The results are for the instructor only. No program can know who copied from whom, or whether two
+students worked together as they were told to. Each mark is looked up in a table, so the work grows
+linearly with the number of runs.
 """
 
 import heapq
@@ -25,7 +26,7 @@ class Print:
 
     fingerprint: str
     launch: str
-    place: str  # where it begins
+    place: str  # file and line where the run begins
     student: str
     traits: RunTraits
 
@@ -43,21 +44,21 @@ def place(where: Where | None) -> str:
     return f"{where.file}:{where.line}" if where else "?"
 
 
-Lesson = tuple[str, str]  # a student and a lesson
-Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
+Lesson = tuple[str, str]  # student and lesson
+Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's run
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A fact that must be equal in runs that share a mark.
+    """A fact that must be equal in all runs that share a mark.
 
-    An edited record must not cast doubt on the honest ones. So where most agree, only those who
+    An edited record must not cast doubt on the honest ones. If most runs agree, only those that
     differ are reported, and records that contradict themselves do not count.
     """
 
     value: Callable[[Print], Any]  # of a run
     differ: Callable[[Any, Any], bool]
-    sound: Owners = field(default_factory=dict)  # a mark -> one of a group -> their first run
+    sound: Owners = field(default_factory=dict)  # mark -> a group's student -> first run
     contradicted: Owners = field(default_factory=dict)
     judges: dict[str, tuple[Print | None, list[Print]]] = field(default_factory=dict)
 
@@ -66,8 +67,10 @@ class Agreement:
         owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
-        """Return a few runs that differ from this one, so that a large class costs no more per
-        student."""
+        """Return a few runs that differ from this one.
+
+        Limiting them keeps the cost per student constant in a large class.
+        """
         if mark not in self.judges:
             self.judges[mark] = self.judges_of(mark)
         typical, judges = self.judges[mark]
@@ -76,8 +79,12 @@ class Agreement:
         return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
-        """One with whom most agree, if there is, and two of these; else the extremes. What more
-        than half agree in is in the middle; who differs from anybody differs from an extreme."""
+        """Return a run that more than half of the others agree with, and two of those.
+
+        If there is no such run, return None and the extremes of the sorted runs. A value that more
+        than half share is always the median. A run that differs from any other differs from an
+        extreme.
+        """
         prints = self.sound.get(mark) or self.contradicted.get(mark, {})
         ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
         middle = ordered[(len(ordered) - 1) // 2]
@@ -104,15 +111,15 @@ def far(first: float, other: float) -> bool:
 
 @dataclass(slots=True)
 class Known:
-    """All marks of a class, and who has them."""
+    """All marks of a class, and the students who have them."""
 
-    room: int  # for partners, in a list of the first names
-    accounted: Collection[str]  # jobs that the instructor's accounting holds: one cluster's
+    room: int  # more names, so that partners can be skipped
+    accounted: Collection[str]  # job ids in the instructor's accounting, which is from one cluster
     runs: Owners = field(default_factory=dict)  # by fingerprint, launch and seconds
     jobs: Owners = field(default_factory=dict)
     losses: Agreement = field(default_factory=lambda: Agreement(settings_of, differ=ne))
     results: Agreement = field(default_factory=lambda: Agreement(result_of, differ=far))
-    first_names: dict[int, list[str]] = field(default_factory=dict)  # of a mark's owners, in order
+    first_names: dict[int, list[str]] = field(default_factory=dict)  # by mark, sorted
 
 
 def alike(
@@ -121,10 +128,10 @@ def alike(
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
 ) -> dict[Lesson, tuple[LookReason, ...]]:
-    """Return, by student and lesson, the runs that others than partners submitted too."""
+    """Return, by student and lesson, the runs that students other than partners also submitted."""
     known = Known(max(map(len, partners.values()), default=0), accounted)
     for lesson, theirs in prints:
-        group = min([lesson[0], *partners.get(lesson, ())])  # which has one say
+        group = min([lesson[0], *partners.get(lesson, ())])  # a group counts as one
         for print_ in theirs:
             add(known, lesson[0], print_, group, lesson not in contradicted)
     reasons_of = {}
@@ -162,7 +169,10 @@ def job_marks(known: Known, print_: Print) -> list[str]:
 def reasons_to_look(
     known: Known, student: set[str], prints: Sequence[Print]
 ) -> Iterator[LookReason]:
-    """`student`: with all who may have handed in the same."""
+    """Yield the reasons to look.
+
+    `student` contains the student and everyone who may have submitted the same work.
+    """
     for owners, marks_of in ((known.runs, run_marks), (known.jobs, job_marks)):
         others = others_with(known, owners, marks_of, student, prints)
         if not others:
@@ -178,7 +188,7 @@ def reasons_to_look(
         else:
             text = "a run of the same job was also handed in"
             yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
-        return  # what else is alike follows from it
+        return  # other shared marks follow from this one
     for print_ in prints:
         traits = print_.traits
         unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
@@ -199,7 +209,10 @@ def places(mine: Print, other: Print) -> str:
 
 
 def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
-    """The first of them; a student's own are told with the student's evidence."""
+    """Return the first run of another student.
+
+    Matches between a student's own runs are reported with the student's evidence.
+    """
     return next((print_ for print_ in prints if print_.student not in student), None)
 
 
@@ -210,8 +223,10 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
-    """Return other students with one of these marks, each with both runs. Of very many, the first
-    ones."""
+    """Return the other students who share a mark, each with both runs.
+
+    If there are very many, return only the first ones.
+    """
     others: dict[str, tuple[Print, Print]] = {}
     for print_ in prints:
         for mark in marks_of(known, print_):

@@ -1,4 +1,4 @@
-"""What all students of a class are graded by, read and checked before anything is graded."""
+"""Settings for grading all students of a class, read and checked before grading starts."""
 
 from dataclasses import dataclass, field
 
@@ -12,12 +12,12 @@ from autograder.settings.rubric_schema import Profile, Rubric
 
 @dataclass(frozen=True, slots=True)
 class ClassSettings:
-    """What all students of a class are graded by."""
+    """The settings that all students of a class are graded with."""
 
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
     profile: Profile = "full"
-    heading: str = "Grades"  # of all pages
+    heading: str = "Grades"  # title of all pages
     released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
@@ -27,14 +27,14 @@ class ClassSettings:
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
-    key: str = ""  # of everything above, for grading only what changed
+    key: str = ""  # a key of all settings above, to grade again only after changes
 
     @property
     def ids(self) -> frozenset[str]:
-        """The names of all lessons' questions."""
+        """Return the ids of all lessons' questions."""
         return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
 
     @property
     def titles(self) -> dict[str, dict[str, str]]:
-        """The titles of checks by lesson."""
+        """Return the titles of checks by lesson."""
         return {lesson: {c.id: c.title for c in r.checks} for lesson, r in self.rubrics.items()}

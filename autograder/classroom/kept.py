@@ -1,7 +1,8 @@
-"""What is kept of a graded unit, so that only what changed is graded again.
+"""Keep the results of each graded unit, so that only changed units are graded again.
 
-A unit's state has the key of all that went in: the files (size and times), rubrics, policy and the
-grader's own code. The index has the states of a whole class: it only saves reading them all.
+A unit's state contains a key of all inputs: the files (size and times), rubrics, policy, and the
+grader's own code. The index holds the states of a whole class, which is faster to read than one
+file per unit.
 """
 
 import json
@@ -23,13 +24,13 @@ from autograder.submissions.walk import MAX_DEPTH, MAX_ENTRIES
 from autograder.writing import write_if_new
 
 INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out
-PROGRAMS = "programs"  # the same, of pages for the instructor
-RACY_SECONDS = 2.0  # a file changed this recently could change again unseen
+PROGRAMS = "programs"  # like PAGES, but for the instructor
+RACY_SECONDS = 2.0  # a file changed so recently may change again with the same timestamp
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One unit's rows, and the key under which they may be used again (empty: never)."""
+    """A unit's rows, and the key under which they can be reused (empty: never)."""
 
     unit: str
     key: str
@@ -37,7 +38,10 @@ class Done:
 
 
 def state_of(unit: Unit, settings: ClassSettings) -> str:
-    """A key of everything that a unit's grades depend on, without reading the files."""
+    """Return a key of all inputs of a unit's grades, without reading the files.
+
+    It is empty if there are too many files, or if one was changed just now.
+    """
     digest = blake2b(settings.key.encode(), digest_size=16)
     names = {*unit.students, *(one.owner for one in unit.submissions)}
     mine = [
@@ -63,7 +67,7 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
 
 
 def _files(place: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below, links not followed, in a fixed order; bounded as collecting is."""
+    """Yield everything below a folder in a fixed order, up to the limits, not following links."""
     stack = [(str(place), 0)]
     count = 0
     while stack and count <= MAX_ENTRIES:
@@ -98,7 +102,7 @@ def read_index(path: Path) -> dict[str, Done]:
         with path.open("rb") as file:
             return {done.unit: done for done in map(from_line, file)}
     except (OSError, *NO_LINE):
-        return {}  # written by another version, or cut: the records are still there
+        return {}  # from another version, or truncated; the states of single units remain
 
 
 def write_index(path: Path, all_done: Sequence[Done]) -> None:
@@ -106,11 +110,11 @@ def write_index(path: Path, all_done: Sequence[Done]) -> None:
 
 
 def as_line(done: Done) -> str:
-    name = json.dumps(done.unit)  # may hold bytes that are no text
+    name = json.dumps(done.unit)  # may contain bytes that are not text
     return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
 
 
-NO_LINE = (ValueError, LookupError, TypeError)  # what `from_line` raises on anything else
+NO_LINE = (ValueError, LookupError, TypeError)  # what `from_line` raises on other contents
 
 
 def from_line(line: bytes) -> Done:
@@ -120,7 +124,10 @@ def from_line(line: bytes) -> Done:
 
 @cache
 def code_key() -> str:
-    """Changes when any file of the grader changes; a process goes on with what it has loaded."""
+    """Return a key that changes with any file of the grader.
+
+    It is cached, because a process keeps using the code that it has loaded.
+    """
     digest = blake2b(digest_size=16)
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*")):
@@ -130,7 +137,7 @@ def code_key() -> str:
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """One key of several contents, whatever they are."""
+    """Return one key for several contents."""
     whole = blake2b(digest_size=16)
     for part in parts:
         whole.update(len(part).to_bytes(8) + part)

@@ -1,6 +1,6 @@
-"""What happens to points after measuring: overrides, late days, extensions, excuses, drops.
+"""Adjust points after measuring: overrides, late days, extensions, excuses and dropped results.
 
-All of it comes from small files (settings/read_policy.py), so that every grade can be replayed.
+All adjustments come from small files (settings/read_policy.py), so every grade can be reproduced.
 """
 
 import math
@@ -20,7 +20,7 @@ TIME_UNKNOWN = "time of handing in unknown, taken as on time"
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
-    """Changed checks, then late days, then changed totals and excuses; in the lessons' order."""
+    """Apply changed checks, then late days, then changed totals and excuses, lesson by lesson."""
     left = policy.late.free_days
     adjusted, untimed = [], set()
     for grade in grades:
@@ -36,13 +36,13 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if not change.check:
                 grade = _override_total(grade, change)
         adjusted.append(grade)
-    missing = set(policy.late.due) - {g.lesson for g in adjusted}  # these are the lowest of all
+    missing = set(policy.late.due) - {g.lesson for g in adjusted}  # the lowest results
     dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
     return [without_time(g) if g.lesson in untimed else g for g in dropped]
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
-    """Return a grade for each lesson that was not submitted and whose points an override sets."""
+    """Return a grade for each lesson without a submission whose points an override sets."""
     grades = []
     for (name, lesson), changes in sorted(settings.policy.overrides.items()):
         totals = [change for change in changes if not change.check]
@@ -71,7 +71,10 @@ def is_untimed(grade: Grade, policy: Policy) -> bool:
 
 
 def without_time(grade: Grade) -> Grade:
-    """Mark the grade. The remark comes last, because it changed nothing and should hide nothing."""
+    """Mark a grade as having no submission time.
+
+    The remark is the last adjustment, because it changed nothing and must not hide one that did.
+    """
     return replace(grade, untimed=True, adjustments=(*grade.adjustments, TIME_UNKNOWN))
 
 
@@ -79,7 +82,7 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     if change.check not in [c.id for c in grade.checks]:
         return replace(grade, adjustments=(*grade.adjustments, nothing_to_change(change)))
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
-    hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this line too
+    hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this text too
     text = f"{'another check' if hidden else change.check}: {by_hand(change)}"
     score = round(sum(c.score for c in checks), 2)
     return replace(
@@ -162,7 +165,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
-    """The lowest shares of points are excused, the earlier lesson first where equal."""
+    """Excuse the lessons with the lowest shares of points. Of equal ones, the earlier is first."""
     scored = [g for g in grades if g.score is not None and g.max_score > 0]
     if count <= 0 or len(scored) <= count:
         return grades

@@ -1,10 +1,10 @@
-"""Why a check gave not all of its points, in words that are alike for many students."""
+"""Explain why a check did not give all points, in words that group many students."""
 
 from autograder.codes import ReasonCode
 from autograder.safe_text import shortened
 from autograder.verdict import BORDERLINE, PASSED, Check, Part
 
-MOST = 8  # reasons of a check
+MOST = 8  # reasons per check
 LONGEST = 120
 ANSWERED = (ReasonCode.ANSWER, ReasonCode.OWN_RECORD, ReasonCode.EXPECTED_KEPT)
 COMPARED = (ReasonCode.VALUE, ReasonCode.TABLE)
@@ -21,7 +21,10 @@ def reasons(check: Check) -> tuple[str, ...]:
 
 
 def reason(part: Part) -> str:
-    """What one student's number was says little of a class: what was not reached does."""
+    """Return the reason why a part gave no points.
+
+    It names the condition that was not met, because single students' numbers do not group a class.
+    """
     if part.code == ReasonCode.NO_ANSWER:
         return f"{part.name}: {part.found}"
     if part.code in ANSWERED:

@@ -1,8 +1,8 @@
-"""One grader at a time writes into a folder of grades, or the parts of one class side by side.
+"""Lock a folder of grades: for one grader, or for several that grade parts of the same class.
 
-The system holds these locks for a process and drops them with it: what a killed grader leaves is a
-small file that locks nothing. A class holds the folder alone. Parts share it, and the first of them
-writes down what it is graded by: another one is graded by the same, or not now.
+The operating system releases these locks when the process ends. After a grader is killed, only a
+small file without a lock remains. Grading a whole class locks the folder exclusively. Graders of
+parts share it: the first one writes down its options, and the others must have the same options.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ from autograder.errors import SettingsError
 from autograder.writing import cannot_write
 
 LOCK = ".lock"
-WAIT_S = 3.0  # parts that start together take turns at writing down their options
+WAIT_S = 3.0  # parts that start at the same time write down their options one after another
 TRY_AGAIN_S = 0.05
 ELSE = "wait for its end, or choose another --out"
 
@@ -29,7 +29,7 @@ _held: set[int] = set()
 
 
 def let_go() -> None:
-    """A worker that outlives its parent must not go on holding what the parent held."""
+    """Release the locks in a worker process, which may outlive the parent that holds them."""
     for descriptor in _held:
         os.close(descriptor)
 
@@ -39,7 +39,7 @@ os.register_at_fork(after_in_child=let_go)
 
 @contextmanager
 def whole_class(out: Path) -> Iterator[None]:
-    """Nobody else writes into the folder meanwhile."""
+    """Lock the folder, so that no other grader writes into it."""
     with opened(out / LOCK) as descriptor:
         if not in_time(lambda: locked(descriptor, fcntl.LOCK_EX)):
             raise SettingsError(f"another grader is writing into {out}: {ELSE}")
@@ -49,7 +49,7 @@ def whole_class(out: Path) -> Iterator[None]:
 
 @contextmanager
 def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[None]:
-    """Other parts of the same class, graded by the same, may be written meanwhile."""
+    """Lock one part. Graders of other parts with the same options can write at the same time."""
     mine = json.dumps([shard.of, sorted(graded_by.items())]).encode()
     with opened(out / LOCK) as descriptor, opened(out / f".shard-{shard.number}.lock") as own:
         if not in_time(lambda: joined(descriptor, mine)):
@@ -63,7 +63,7 @@ def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[
 
 
 def joined(descriptor: int, mine: bytes) -> bool:
-    """Hold the folder together with others that wrote the same, or as the first."""
+    """Share the folder with graders that wrote the same options, or write them as the first."""
     if locked(descriptor, fcntl.LOCK_EX):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine, 0)
@@ -90,8 +90,8 @@ def locked(descriptor: int, kind: int) -> bool:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError as error:  # Lustre, say, mounted without `flock`
-        warn_once(f"no locks there ({error.strerror}): let no second grader write into --out")
+    except OSError as error:  # for example Lustre mounted without `flock`
+        warn_once(f"--out cannot be locked ({error.strerror}): do not start a second grader on it")
     return True
 
 

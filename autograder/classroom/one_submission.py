@@ -1,4 +1,4 @@
-"""Grade one submission: read the files, judge, and say it as a Grade."""
+"""Grade one submission: read its files, judge them, and return a Grade."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ from autograder.verdict import (
     make_finding,
 )
 
-# Their titles do not say what was left out.
+# The titles of these findings do not name what was left out.
 SAYS_LITTLE = (
     FindingCode.ARCHIVE_LEFT_OUT,
     FindingCode.ARCHIVE_WITHIN,
@@ -48,11 +48,11 @@ UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
 }
-SHORT = 100  # characters of what stands in the class's table in place of a title
+SHORT = 100  # longest text in the class table that replaces a title
 
 
 def mark(submission: Submission, settings: ClassSettings) -> Grade:
-    """Return the grade of a submission, in the name of its first student."""
+    """Return the grade of a submission for its first student."""
     students = submission.students
     try:
         files = read_places(submission.lesson, submission.places, settings.ids)
@@ -60,7 +60,7 @@ def mark(submission: Submission, settings: ClassSettings) -> Grade:
             files.doubt(doubt)
         grade = mark_files(files, settings, students, submission.owner)
         return to_show(replace(grade, handed_in=submission.submitted))
-    except Exception as error:  # ours, not the student's: say so and grade the rest
+    except Exception as error:  # the grader's fault: report it, and grade the others
         return grader_error(students[0], submission.lesson or "?", settings, error)
 
 
@@ -70,7 +70,7 @@ def doubts_about(submission: Submission) -> list[Doubt]:
 
 
 def to_show(grade: Grade) -> Grade:
-    """The grade as every report shows it: what students wrote in it can do no harm."""
+    """Return the grade for all reports, with harmful characters in the students' texts removed."""
     return replace(printable_record(grade), student=printable(grade.student))
 
 
@@ -106,7 +106,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
 def mark_files(
     files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
 ) -> Grade:
-    """`owner`: the group or student that the submission is named after."""
+    """Grade a lesson's files. `owner` is the group or student the submission is named after."""
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
@@ -140,7 +140,7 @@ def mark_files(
 def hand_in_of(
     files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
 ) -> tuple[HandIn, list[Finding]]:
-    """Return what is judged, and the findings on its files and answers."""
+    """Return the work to judge, and the findings on its files and answers."""
     unread: list[WrittenAnswer] = []
     answers, about_answers = answers_of(files.answers, settings.ids, unread)
     report, about_report = report_of(files.reports)
@@ -169,8 +169,11 @@ def evidence_on(
     files: LessonFiles,
     settings: ClassSettings,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Examine the runs and programs. `named` are the runs that count, by their rubric's names;
-    `owners` the students, and last what the submission is named after, which may be a group."""
+    """Examine the runs and programs.
+
+    `named` are the runs that count, by their names in the rubric. `owners` are the students,
+    followed by the name of the submission's folder, which may be that of a group.
+    """
     lesson, counted = hand_in.rubric.lesson, list(named.values())
     by = dict.fromkeys(owners)
     reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
@@ -211,8 +214,11 @@ def no_rubric(
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
-    """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
-    something could not be opened, that is all that there is to say."""
+    """Return a grade without points, because the folder has no outputs or answers.
+
+    It is not zero yet: a file may be missing by mistake, or have an unknown format. If a file could
+    not be opened, this is the only finding.
+    """
     lesson = files.lesson or NO_LESSON
     rubric = settings.rubrics.get(lesson)
     only = f", only {', '.join(files.others)}" if files.others else ""
@@ -243,7 +249,10 @@ def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
 
 
 def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
-    """Return the findings' titles. What was left out is named, the first file for all."""
+    """Return the titles of the findings that need a look.
+
+    Files that were left out become one reason, which names the first file.
+    """
     to_look = [one for one in findings if one.look]
     left_out = [one for one in to_look if one.code in SAYS_LITTLE]
     together = None

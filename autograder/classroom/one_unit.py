@@ -1,4 +1,4 @@
-"""Grade a unit: students who are joined by common submissions. Each submission is graded once."""
+"""Grade a unit, students who share submissions. Each submission is graded only once."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from autograder.verdict import NO_LESSON, Finding, Grade, make_finding
 
 
 def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
-    """Return all grades of each student, in the order of the lessons."""
+    """Return all grades of each student, in order of the lessons."""
     found: dict[str, list[Grade]] = {student: [] for student in unit.students}
     for submission in unit.submissions:
         grade = one_submission.mark(submission, settings)
@@ -23,7 +23,7 @@ def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
 
 
 def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
-    """Return the grade in the name of one of the students."""
+    """Return the grade under the name of this student."""
     grade = replace(grade, student=printable(student))
     if submission.owner in submission.students and submission.owner != student:
         grade = replace(grade, findings=(by_partner(submission.owner), *grade.findings))
@@ -37,8 +37,11 @@ def by_partner(name: str) -> Finding:
 
 
 def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
-    """Of two submissions for one lesson the one with something in it counts, then the later one.
-    What could not be read of the others is said with it."""
+    """Return one grade per lesson.
+
+    Of several submissions, one that contains work counts, then the latest. Findings about
+    unreadable files of the others are added to it.
+    """
     by_lesson: dict[str, list[Grade]] = {}
     for grade in grades:
         by_lesson.setdefault(grade.lesson, []).append(grade)

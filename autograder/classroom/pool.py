@@ -1,6 +1,6 @@
-"""Grade many students: on all cores, only what changed, and so that a kill loses nothing.
+"""Grade many students on all cores. Only changed units are graded, and a kill loses no results.
 
-Each unit's pages, records and then state are written when it is done.
+After each unit, its pages and records are written, and last its state.
 """
 
 import ctypes
@@ -32,20 +32,23 @@ PR_SET_PDEATHSIG = 1
 
 
 class TooLongError(BaseException):
-    """No Exception: whoever goes on after a file that cannot be read must not go on after this."""
+    """Grading a unit took too long.
+
+    It is not an Exception, so that code that continues after an unreadable file does not catch it.
+    """
 
 
-Publish = Callable[[str, Sequence[Grade], str], None]  # writes a student's page of that name
+Publish = Callable[[str, Sequence[Grade], str], None]  # student, grades, name of the page
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What every process that grades is given."""
+    """The data that every grading process needs."""
 
     settings: ClassSettings
-    out: Path | None = None  # what is kept lies here; None: nothing is
+    out: Path | None = None  # the folder for results; None: nothing is kept
     publish: Publish | None = None
-    reuse: bool = True  # what was graded before and is the same now
+    reuse: bool = True  # reuse the results of unchanged units
 
 
 def grade_class(
@@ -55,7 +58,7 @@ def grade_class(
     tick: Callable[[int], None] = lambda count: None,
     index: str = kept.INDEX,
 ) -> list[Done]:
-    """Return all units in order; what `work` publishes of each student is written on the way."""
+    """Return the results of all units in order, publishing each student's grades on the way."""
     out = work.out
     known = kept.read_index(out / index) if out else {}
     finished: dict[str, Done] = {}
@@ -82,7 +85,7 @@ def grade_class(
 
 
 def grade_unit(unit: Unit, work: Work) -> Done:
-    """Grade, publish and last keep the state: where the state is, the pages are."""
+    """Grade a unit, publish it, and then keep its state. If the state exists, so do the pages."""
     settings, out = work.settings, work.out
     key = kept.state_of(unit, settings) if out else ""
     state = out / kept.STATES / f"{file_name(unit.name)}.json" if out else None
@@ -97,7 +100,7 @@ def grade_unit(unit: Unit, work: Work) -> Done:
     for student, mine in grades.items():
         mine += late_days.only_by_hand(student, {grade.lesson for grade in mine}, settings)
     if any(grade.status == GRADER_ERROR for mine in grades.values() for grade in mine):
-        key = ""  # try again next time
+        key = ""  # grade it again next time
     done = publish(unit, grades, work, key)
     if state:
         write_if_new(state, kept.as_line(done))
@@ -127,7 +130,7 @@ def failed(unit: Unit, work: Work, error: BaseException) -> Done:
 
 # --- many units -----------------------------------------------------------------------------
 
-_shared: Work | None = None  # set once in each worker process
+_shared: Work | None = None  # set once per worker process
 
 
 def _start_worker(work: Work) -> None:
@@ -135,7 +138,7 @@ def _start_worker(work: Work) -> None:
     _shared = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     if sys.platform == "linux":
-        # When the parent is killed, its workers go too, instead of waiting for ever.
+        # If the parent is killed, kill its workers too; otherwise they would wait forever.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_A_WORKER, MEMORY_A_WORKER))
 
@@ -146,7 +149,7 @@ def _work(units: Sequence[Unit]) -> list[Done]:
 
 
 def guarded(unit: Unit, work: Work) -> Done:
-    """No submission takes for ever, and no fault of ours takes the others with it."""
+    """Grade a unit with a time limit, and turn the grader's own errors into a grade."""
     timed = threading.current_thread() is threading.main_thread()
     if timed:
         signal.signal(signal.SIGALRM, _too_long)
@@ -173,7 +176,7 @@ def _all(units: Sequence[Unit], work: Work, processes: int) -> Iterator[Done]:
         return
     batches = [units[i : i + BATCH] for i in range(0, len(units), BATCH)]
     lost = yield from _in_pool(batches, work, processes)
-    # A worker process died. Whose fault it was shows when each goes alone.
+    # A worker process died. Grading each lost unit alone shows which one was the cause.
     for unit in lost:
         again = yield from _in_pool([[unit]], work, 1)
         for culprit in again:
@@ -182,7 +185,7 @@ def _all(units: Sequence[Unit], work: Work, processes: int) -> Iterator[Done]:
 
 
 def _in_pool(batches: Sequence[Sequence[Unit]], work: Work, processes: int):
-    """Yields what is done; returns the units that were lost with a dead process."""
+    """Yield what is done. Return the units that were lost when a process died."""
     waiting = list(reversed(batches))
     running: dict[Future, Sequence[Unit]] = {}
     lost: list[Unit] = []

@@ -1,4 +1,4 @@
-"""One line of the class table for each grade: little enough to keep for ten thousand students."""
+"""Make the class table's row for a grade, small enough to keep ten thousand students in memory."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -31,18 +31,18 @@ class Row:
     fingerprints: tuple[Print, ...] = ()
     adjustments: tuple[str, ...] = ()
     late_points: float = 0.0
-    runs: int = 0  # that the checks speak of
-    small_runs: int = 0  # of these, smaller than the profile asks
-    told: tuple[tuple[str, str], ...] = ()  # id of a check, and what it found, in words
-    toolkits: tuple[str, ...] = ()  # hashes of those that the runs which count used
-    partners: tuple[str, ...] = ()  # who may have handed in the same
-    programs: int = 0  # of the lesson's programs with something to tell the instructor
-    why: tuple[tuple[str, str], ...] = ()  # id of a check that was missed, and a reason
-    untimed: bool = False  # it is due, and nothing says when it was submitted
+    runs: int = 0  # runs that the checks refer to
+    small_runs: int = 0  # those of them that are smaller than the profile requires
+    told: tuple[tuple[str, str], ...] = ()  # check id and the found value, in words
+    toolkits: tuple[str, ...] = ()  # hashes of the toolkits that the counted runs used
+    partners: tuple[str, ...] = ()  # students who may have submitted the same work
+    programs: int = 0  # number of programs with something to show to the instructor
+    why: tuple[tuple[str, str], ...] = ()  # id of a missed check, and a reason
+    untimed: bool = False  # there is a due date, but no submission time
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """The adjustments that changed something: an unknown time, which comes last, did not."""
+        """Return the adjustments that changed something, so not the one for an unknown time."""
         return self.adjustments[:-1] if self.untimed else self.adjustments
 
 
@@ -86,5 +86,5 @@ def adapter() -> TypeAdapter[Row]:
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    """Return the row of its JSON. Anything else raises ValueError."""
+    """Return the row in JSON data. Anything else raises ValueError."""
     return adapter().validate_python(data)

@@ -1,4 +1,4 @@
-"""What reports say of a student's runs, and by what two copies of one run are known."""
+"""Summarise a student's runs for reports, with fingerprints that identify copies of a run."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from autograder.records import Problem, Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, Rounds, RunSummary
 
-MOST_ROUNDS = 40  # that a picture shows
+MOST_ROUNDS = 40  # shown in a picture
 
 
 def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
@@ -39,7 +39,7 @@ def summaries(
         name = names.get(run.id, run.format)
         base = smallest.get(program_of(run))
         if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
-            base = None  # another run of the same size is no speedup
+            base = None  # a run is not compared with another one of the same size
         accuracy = run.test_accuracy.value if run.test_accuracy else None
         made.append(
             RunSummary(
@@ -109,12 +109,15 @@ LAUNCH = ("started", "job_id", "hosts", "source")
 
 
 def launch_of(run: Run) -> str:
-    """The same for two copies of one record, even if its numbers were changed; else empty."""
+    """Return a digest that is equal for copies of a record, even if numbers in it were changed.
+
+    It is empty for runs without a launch id.
+    """
     return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
 
 
 def fingerprint(run: Run) -> str:
-    """The same for two copies of one run, whatever the files are called."""
+    """Return a digest that is equal for two copies of a run, whatever the files are called."""
     facts = {key: run.header.get(key) for key in (*LAUNCH, "seed")}
     numbers = [
         (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)

@@ -1,4 +1,4 @@
-"""The runs of a hand-in beside those of the instructor's reruns of it."""
+"""Match the runs of a submission with the instructor's reruns of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +16,11 @@ from autograder.settings.rubric_schema import own_readers
 def runs_again(
     hand_in: HandIn, counted: Mapping[str, Run], reruns: Sequence[Rerun]
 ) -> dict[str, Again]:
-    """By launch, of the runs that count: what goes by the same name in a rerun, of several in the
-    first. A run that was handed in after the reruns has none."""
+    """Return the matching rerun of each counted run, by launch.
+
+    It is the run that counts under the same name in the rerun job. If several reruns match, the
+    first one is used. A run that was submitted after the reruns has none.
+    """
     readers = own_readers(hand_in.rubric)
     printed = [
         (job, read_files([rerun.outputs / f for f in job.files], readers))

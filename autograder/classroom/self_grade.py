@@ -1,5 +1,7 @@
-"""A student's own work graded by what lies in it: without expected answers, calibration of the
-site and accounting, which only the instructor has. So it says the same in every edition.
+"""Grade a student's own work before it is submitted.
+
+The expected answers, the site's calibration and the accounting are not used, because only the
+instructor has them. The result is therefore the same in every edition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,11 +21,11 @@ YOU = "you"
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A share of a check's points, or a doubt about them, that the outputs alone do not decide."""
+    """A share of a check's points, or a doubt about them, that the outputs alone cannot decide."""
 
     about: str
     points: float
-    hint: str = ""  # of an answer that was given
+    hint: str = ""  # for an answer that was given
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class SelfGrade:
 
     @property
     def complete(self) -> bool:
-        """Return whether no points are lost and nothing is missing, as far as the outputs tell."""
+        """Return whether all points are earned or still undecided, as far as the outputs show."""
         have = sum(check.score for check in self.shown)
         most = sum(check.points for check in self.shown)
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
@@ -52,8 +54,10 @@ class SelfGrade:
 def own_files(
     places: Sequence[Path], lesson: str | None, settings: ClassSettings
 ) -> list[LessonFiles]:
-    """Return the files of one's own lesson's folder, or of all lessons below a folder or the
-    course's. Archives are old packages."""
+    """Return the files of a lesson's folder, or of all lessons below a folder.
+
+    Archives are ignored, because they are old packages.
+    """
     found = []
     for place in places:
         name = lesson or lesson_in(place, settings)
@@ -77,7 +81,7 @@ def lesson_in(place: Path, settings: ClassSettings) -> str | None:
 def grade_yourself(
     files: LessonFiles, settings: ClassSettings, profile: Profile | None
 ) -> SelfGrade:
-    """Without a profile, that of which the runs are."""
+    """Grade the files. Without a profile, use the one that fits the size of the runs."""
     settings = replace(settings, expected={}, jobs=None, reruns={})
     full, smoke = (graded(files, settings, each) for each in ("full", "smoke"))
     rubric = settings.rubrics.get(full.lesson)
@@ -92,7 +96,7 @@ def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Gra
 
 
 def untold(grade: Grade) -> Grade:
-    """Hide the numbers that a record answers a question with: the student is to read them there."""
+    """Hide numbers in a record that answer a question, because students must find them there."""
     checks = tuple(
         replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
         if (parts := tuple(map(without_number, check.parts))) != check.parts
@@ -109,17 +113,19 @@ def without_number(part: Part) -> Part:
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
-    """Return whether most runs that count are smaller than `full` asks. Where a lesson asks for no
-    size: whether they reach more of what `smoke` asks."""
+    """Return whether most runs that count are smaller than `full` requires.
+
+    For a lesson without a required size, return whether they earn more with `smoke`.
+    """
     if not any(run.counted for run in full.runs):
-        return True  # before the first run: notebooks begin with smoke
+        return True  # before the first run, because notebooks begin with smoke
     if rubric.train_samples is None:
         return reached(smoke) > reached(full)
     return 2 * full.small_runs >= sum(run.counted for run in full.runs) > 0
 
 
 def reached(grade: Grade) -> tuple[float, float]:
-    """Points; and where these are alike, as in the middle of a lesson, the conditions that hold."""
+    """Return the points, and the fulfilled conditions, which decide if the points are equal."""
     return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
 
 
@@ -160,7 +166,7 @@ def left_open(
 
 
 def is_absent(part: Part) -> bool:
-    """Return whether nothing was submitted for it: no run, no answer, no report."""
+    """Return whether the run, answer or report for this part is missing."""
     return part.status == FAILED and part.code in ABSENT
 
 

@@ -1,7 +1,7 @@
-"""One part of a class, for a job of an array to grade: `autograder grade --shard 2/8`.
+"""Grade one part of a class, as one task of an array job: `autograder grade --shard 2/8`.
 
-A part writes its students' pages as a whole class does, and last one file `shard-2-of-8.jsonl`:
-what it was graded by, then a line a unit. `autograder merge` makes the class of all parts.
+A part writes its students' pages as usual, and then a file `shard-2-of-8.jsonl`: first the options,
+then one line per unit. `autograder merge` combines the parts into a class.
 """
 
 import json
@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A part of a class: which of how many, counted from 1."""
+    """A part of a class: its number, counted from 1, and the number of parts."""
 
     number: int
     of: int
@@ -33,7 +33,7 @@ class Shard:
         return f"shard-{self.number}-of-{self.of}.jsonl"
 
     def units(self, everybody: Sequence[Unit]) -> Sequence[Unit]:
-        """Return every n-th in the order of names: parts differ by one unit at most."""
+        """Return every n-th unit in order of names, so parts differ by at most one unit."""
         return everybody[self.number - 1 :: self.of]
 
 
@@ -45,11 +45,14 @@ def grade_shard(
     processes: int,
     tick: Callable[[int], None],
 ) -> list[Done]:
-    """Grade a part, and write its file when all of it is done; `graded_by`: the options' keys."""
-    assert work.out is not None  # the shards of a class lie there
+    """Grade a part, and write its file once all of it is done.
+
+    `graded_by` are the fingerprints of the options.
+    """
+    assert work.out is not None  # where the shards of a class are
     path = work.out / shard.file_name
     try:
-        path.unlink(missing_ok=True)  # until the new one is there, this part is not done
+        path.unlink(missing_ok=True)  # without its file, the part counts as unfinished
     except OSError as error:
         raise cannot_write(path, error) from None
     mine = shard.units(units)
@@ -80,13 +83,13 @@ class GradedShard:
 
     path: Path
     shard: Shard
-    everybody: str  # digest_of the class that it is a part of
+    everybody: str  # digest_of the whole class
     options: dict[str, str]
     done: tuple[Done, ...]
 
 
 def read_shard(path: Path) -> GradedShard | None:
-    """None: the file is cut, or written by another version."""
+    """Return a part's contents; None if the file is truncated or from another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())

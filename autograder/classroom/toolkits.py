@@ -1,4 +1,4 @@
-"""Who ran with a toolkit that nobody else has: another version of the course, or a changed one."""
+"""Find students whose toolkit nobody else has: another version of the course, or a changed one."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from autograder.codes import FindingCode
 from autograder.text_hash import folder_hash
 from autograder.verdict import LookReason
 
-FEWEST = 5  # students with one toolkit: with fewer nobody can say what is usual
-TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # beside the grader, if it is there
+FEWEST = 5  # students with the same toolkit; with fewer, it is unknown what is usual
+TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
 
 
 REASON = LookReason(
@@ -20,8 +20,10 @@ REASON = LookReason(
 
 
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
-    """Return the reason to look by student and lesson. The version beside the grader, and one
-    that two students have, is no reason."""
+    """Return the reason to look by student and lesson.
+
+    The version beside the grader, and versions that two students have, are no reason.
+    """
     users: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         for toolkit in row.toolkits:

@@ -1,4 +1,4 @@
-"""What only shows when all students are seen: copies, strangers, and who handed in nothing."""
+"""Find what only the whole class shows: copies, unknown students, and missing submissions."""
 
 import difflib
 from collections import Counter
@@ -15,13 +15,16 @@ from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
-MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
+MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
 
 
 def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
-    """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
+    """Return the rows with findings on copies, unknown students and missing lessons.
+
+    They are sorted by student.
+    """
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
     partners = {(row.student, row.lesson): row.partners for row in rows if row.partners}
     contradicted = {
@@ -46,7 +49,7 @@ def with_class_findings(
     for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)
         absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
-        # A folder with nothing to grade in it is said with each lesson that is missing instead.
+        # The finding on an empty folder moves to each missing lesson.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
         if empty and decided and empty.status != GRADER_ERROR:
@@ -72,8 +75,11 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
-    """Add the reasons to look. If two students submitted one run, the accounting confirms only the
-    run of the account that owns the job; without known accounts it confirms neither."""
+    """Add the reasons to look.
+
+    If two students submitted the same run, the accounting confirms only the run of the account that
+    owns the job. Without known accounts it confirms neither.
+    """
     tier = (
         EvidenceLevel.SELF_CONSISTENT
         if row.tier == EvidenceLevel.CONFIRMED and not account_known
@@ -83,8 +89,10 @@ def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) ->
 
 
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
-    """Return the students who are not in the roster, each with the name there that may be meant:
-    the same but for its case, or a similar one of somebody who submitted nothing."""
+    """Return the students who are not on the roster, each with the roster name that may be meant.
+
+    It differs only in case, or it is similar and belongs to somebody who submitted nothing.
+    """
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
     unknown = {}
@@ -100,8 +108,10 @@ def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookRea
 def asked_for(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> dict[str, set[str]]:
-    """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all.
-    A lesson in whose folder only others' outputs lie was handed in by mistake."""
+    """Return the lessons by student: all submitted ones for the roster, and those in overrides.
+
+    A lesson in which nobody has counted runs or points was submitted by mistake, and is left out.
+    """
     meant = [row for row in rows if row.runs or row.raw_score]
     lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
     asked = {person: set(lessons) for person in people}

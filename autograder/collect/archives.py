@@ -1,7 +1,7 @@
-"""Open a zip or tar that somebody submitted. Nothing in it can write outside its own new folder.
+"""Unpack submitted zip and tar archives safely, without writing outside a new folder.
 
-Only regular files are taken, under their own checked relative path; sizes are counted as they
-come out, because what an archive says about itself may be a lie.
+Only regular files are unpacked, each under its own checked relative path. Sizes are counted while
+unpacking, because the sizes that an archive states can be false.
 """
 
 import io
@@ -25,20 +25,20 @@ from autograder.submissions.regular_files import open_regular
 
 MAX_MEMBERS = 10_000
 MAX_BYTES = 4 << 30  # of all files together
-RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
+RATIO_FROM = 32 << 20  # smaller files may have any compression ratio
 MAX_RATIO = 300
 BLOCK = 1 << 20
-# What Python's library raises on a member that it cannot unpack; the others are read all the same.
+# What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
-Member = tuple[str, int, float, BinaryIO]  # path, compressed size or 0, time or 0, content
+Member = tuple[str, int, float, BinaryIO]  # path, compressed size, time, content; 0: unknown
 Wanted = Callable[[PurePosixPath], bool]
-Odd = Callable[..., None]  # what was found, left out and why, as unpack() has it
+Odd = Callable[..., None]  # called with what was left out and why; see odd() in unpack()
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of what is taken out of one archive."""
+    """Limits on what is unpacked from one archive."""
 
     members: int
     size: int  # bytes of all files together
@@ -63,8 +63,10 @@ def unpack(
     limits: Limits | None = None,
     named_alone: Wanted = lambda path: False,
 ) -> list[Doubt]:
-    """Write the wanted regular files of an archive below target, those of which the name is all
-    that anybody looks at without what is in them; return what was odd."""
+    """Unpack the wanted regular files of an archive below target, and return what was odd.
+
+    Files for which `named_alone` is true are created empty, because only their names are used.
+    """
     doubts: list[Doubt] = []
     most = limits or usual()
 
@@ -81,9 +83,9 @@ def unpack(
             total += _write(member, target, wanted, most.size - total, odd)
             if total > most.size:
                 break
-    except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
+    except Exception as error:  # zipfile and tarfile raise many kinds on broken files
         found = getattr(error, "strerror", "")
-        if not found:  # else it is the file system's, and no fault of the archive
+        if not found:  # with strerror, the file system failed, not the archive
             kind = "zip" if archive.name.lower().endswith(".zip") else "tar"
             found = "cut off, or damaged" if total else f"cut off, or no {kind} at all"
         code = FindingCode.ARCHIVE_DAMAGED if total else FindingCode.ARCHIVE_UNOPENED
@@ -92,8 +94,11 @@ def unpack(
 
 
 def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int:
-    """Write one file below target, if it is wanted; how many bytes came out, also of what is left
-    out then: the others' work behind it is still taken, and the time that this takes is bounded."""
+    """Write one file below target if it is wanted, and return the number of unpacked bytes.
+
+    The number includes bytes of a file that is then left out. This limits the total time, and the
+    files after a bad one are still unpacked.
+    """
     name, packed, changed, content = member
     relative = safe_path(name)
     if relative is None:
@@ -117,13 +122,13 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
             odd(flaw, FindingCode.FILE_DAMAGED, name)
         else:
             odd(f"{shortened(name, 80)} {flaw}")
-    else:  # of several submissions the last may count, and that is not the one unpacked last
+    else:  # the latest submission may count, and file times help to find it
         os.utime(path, (max(changed, 0), max(changed, 0)))
     return written
 
 
 def safe_path(name: str) -> PurePosixPath | None:
-    """A relative path without `..`, drive letters or absurd length, or None."""
+    """Return a relative path without `..`, drive letters or excessive length, or None."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
         return None
@@ -135,7 +140,7 @@ def safe_path(name: str) -> PurePosixPath | None:
 
 
 def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
-    """How many bytes came out, and why these are not all, if so."""
+    """Copy the content. Return the number of bytes, and the flaw that stopped the copy, if any."""
     written = 0
     with path.open("wb") as file:
         try:
@@ -158,7 +163,7 @@ def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
-    """When a file was last changed, by the clock of whoever packed it; 0 if it does not say."""
+    """Return when a file was last changed, by the packing computer's clock; 0 if unknown."""
     try:
         return datetime(*info.date_time).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -166,7 +171,10 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
 
 
 def name_in(info: zipfile.ZipInfo) -> str:
-    """macOS packs names as UTF-8 and does not say so; they are then taken for those of MS-DOS."""
+    """Return a member's name, also where macOS packed it.
+
+    macOS stores names as UTF-8 without the flag for it, so zipfile decodes them as MS-DOS names.
+    """
     if info.flag_bits & 0x800:
         return info.filename
     try:
@@ -177,7 +185,7 @@ def name_in(info: zipfile.ZipInfo) -> str:
 
 def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
-        # A whole data set, a file a sample, may lie in a folder beside the outputs.
+        # Shallow files first: a folder beside the outputs may hold a data set, one file per sample.
         in_order = sorted(opened.infolist(), key=lambda info: info.filename.rstrip("/").count("/"))
         for count, info in enumerate(in_order):
             if count >= most.members:

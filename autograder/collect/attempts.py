@@ -1,8 +1,9 @@
-"""Several attempts of one student at a lesson: when each was submitted, and which is the last.
+"""Find when each attempt of a student at a lesson was submitted, and which attempt is the last.
 
-An attempt is a download or, in JupyterHub's exchange, a folder; within it, a package or a folder
-named after the lesson. The platform's time decides, then the time at which the files were last
-changed. If these are equal, the name decides, and the attempts are a doubt unless they are copies.
+An attempt is a download or, in JupyterHub's exchange, a folder. Within it, each package and each
+folder named after the lesson is also an attempt. The platform's time decides, then the time at
+which the files were last changed. If these are equal, the name decides, and a doubt is noted unless
+the attempts are copies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +20,13 @@ from autograder.submissions.lesson_files import contents_of
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.moments import seconds_of
 
-FILES_S = 2.0  # a zip's clock counts every other second
+FILES_S = 2.0  # zip files store times in steps of two seconds
 
 
 class Attempt(NamedTuple):
     download: str
     label: str
-    top: str = ""  # a package or the lesson's folder in it; empty: beside these
+    top: str = ""  # a package or the lesson's folder in the download; empty: files outside of these
 
     @property
     def shown(self) -> str:
@@ -40,7 +41,7 @@ def whole(piece: Piece) -> Attempt:
 
 
 def with_top(piece: Piece) -> Attempt | None:
-    """Return the attempt within a student's own folder; None for what is beside packages."""
+    """Return the attempt within a student's own folder; None for files beside the attempts."""
     folders = piece.name.parts[:-1] if not piece.item.called else ()
     for depth, part in enumerate(folders, start=1):
         if is_package(part) or lesson_of(part) or hinted_lesson(stem(part)):
@@ -52,7 +53,7 @@ def with_top(piece: Piece) -> Attempt | None:
 
 
 def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
-    """Return when the last of these was submitted: before that, not all of it was there."""
+    """Return when the last of these files was submitted, which completed the work."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
     stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
@@ -75,8 +76,10 @@ def place_of(piece: Piece) -> str:
 
 
 def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return how far below its lesson's folder a file is, and in how many packages. The tool that
-    took the submission wrote the file nearest to the top."""
+    """Return how deep a file is below its lesson's folder, and in how many packages.
+
+    The tool that collected the submission wrote the timestamp nearest to the top.
+    """
     folders = piece.name.parts[:-1]
     top = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
     return len(folders) - top, sum(map(is_package, folders)), piece.name
@@ -86,7 +89,7 @@ def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
 
 
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
-    """Keep the last of several downloads, and of the packages and folders in what is left."""
+    """Keep the last of several downloads, then the last of several packages and folders in it."""
     left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
     for attempt_of in (whole, with_top):
         attempts: dict[Attempt, list[Piece]] = {}
@@ -112,7 +115,7 @@ def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) ->
 def the_last(
     attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
 ) -> tuple[Attempt, list[Doubt]]:
-    """Return the last of several, by the times that the platform noted, then by their files."""
+    """Return the last attempt, by the platform's times, then by the times of the files."""
     left = list(attempts)
     if all(time is not None for time in noted.values()):
         left = newest(left, lambda one: noted[one] or 0.0, 0.0)
@@ -127,6 +130,6 @@ def the_last(
 
 
 def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) -> list[Attempt]:
-    """Return all that are about as new as the newest."""
+    """Return the newest attempt and all that are at most `apart` seconds older."""
     newest_of_all = max(map(time, some))
     return [one for one in some if newest_of_all - time(one) <= apart]

@@ -1,4 +1,4 @@
-"""Canvas's *Download Submissions*: all files of all students in one folder.
+"""Read Canvas's *Download Submissions*: one folder with all files of all students.
 
 lovelaceada_101_2002_train.zip
 lovelaceada_LATE_101_2002_train.zip

@@ -1,4 +1,4 @@
-"""From a platform's download to CLASS/<student>/<lesson>/ and manifest.csv."""
+"""Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ from autograder.submissions.moments import moment_of, seconds_of
 from autograder.submissions.walk import Found
 
 REPOSITORY = ".git"
-UNKNOWN = "unknown"  # the folder of what no lesson is found for
-MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class in one archive
+UNKNOWN = "unknown"  # the folder for work without a known lesson
+MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files, bytes of a class's archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Wanted:
     """The options of collecting a download."""
 
     platform: str
-    ids: Ids  # lesson -> the names of its questions
+    ids: Ids  # lesson -> ids of its questions
     who: WhoIs
-    lesson: str = ""  # of everything; else each file says it
+    lesson: str = ""  # the lesson of all files; empty: found for each file
     latest: bool = False
     participants: Mapping[str, moodle.Participant] = field(default_factory=dict)
     zone: tzinfo | None = None
@@ -59,7 +59,7 @@ class Collected:
     new: list[Row] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
     nobodys: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)  # folders that hold a later attempt already
+    kept: list[str] = field(default_factory=list)  # folders that already hold a later attempt
 
 
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
@@ -133,7 +133,7 @@ def nothing_in(download: Path, place: Path, platform: str) -> str:
 
 
 def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[str]:
-    """Return the names of files and folders of no student that may be somebody's work."""
+    """Return the names of files and folders of no student that may still be somebody's work."""
     if platform is gradescope and taken == {place}:
         return []
     known = {*taken, *(path.parent for path in taken)}
@@ -143,7 +143,10 @@ def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[
 
 
 def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool = False) -> Path:
-    """Unpack a class that came as one zip. The folder keeps its name, which may name the lesson."""
+    """Unpack a class that came as one archive.
+
+    The folder is named after the archive, because that name may contain the lesson.
+    """
     if kind_of(archive.name) != Kind.ARCHIVE:
         raise SettingsError(
             f"{archive} is neither a folder nor an archive: name the platform's download"
@@ -168,7 +171,7 @@ def is_in_repository(path: PurePath) -> bool:
 
 
 def seems_from(download: Path) -> str | None:
-    """Return the platform whose naming a folder or a zip has."""
+    """Return the platform whose naming scheme a folder or archive follows."""
     if download.is_dir():
         return looks_like(download)
     if kind_of(download.name) != Kind.ARCHIVE:
@@ -178,7 +181,7 @@ def seems_from(download: Path) -> str | None:
 
 
 def is_read(name: str) -> bool:
-    """Return whether a file is unpacked. The checkpoints of a class would fill a disk."""
+    """Return whether a file's contents are unpacked. A class's checkpoints would fill a disk."""
     return kind_of(name) in UNPACKED or name in (gradescope.EXPORT, gradescope.ALONE)
 
 
@@ -193,7 +196,7 @@ def rows_of(
     found: list[Doubt] = []
     for item in owner.items:
         mine, odd = opened.pieces_of(item)
-        stamped = wanted.platform == "folders"  # else the platform knows the time, or nobody
+        stamped = wanted.platform == "folders"  # other platforms know the time themselves
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd
     if wanted.lesson:
@@ -207,7 +210,7 @@ def rows_of(
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
         by_lesson.setdefault(lesson or first, []).append(doubt)
-    # A lesson that was never worked on counts only where there is nothing else to look at.
+    # A lesson without any work is listed only if the student submitted no other work.
     chosen = worked_on | by_lesson.keys() or lessons.keys()
     for lesson in sorted(chosen) or [lesson_meant(owner, wanted)]:
         files, about = lessons.get(lesson, []), by_lesson.get(lesson, [])
@@ -230,14 +233,14 @@ def is_later(one: Row, other: Row) -> bool:
 
 
 def lesson_meant(owner: Owned, wanted: Wanted) -> str:
-    """Return the lesson of a submission with nothing in it, as the platform says it."""
+    """Return the lesson of a submission without files, from the platform's name for it."""
     return named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
 
 
 def row_of(
     owner: Owned, lesson: str, pieces: Sequence[Piece], about: Iterable[Doubt], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
-    """Return the row of one lesson, and its files by their names in the lesson's folder."""
+    """Return a lesson's row, and the paths of its files by their names in the lesson's folder."""
     found = [*owner.doubts, *about]
     if wanted.latest:
         pieces, odd = attempts.keep_latest(pieces)
@@ -269,7 +272,7 @@ def row_of(
 
 
 def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
-    """Return the files by their names in the lesson's folder. A copy counts once."""
+    """Return the paths of files by their names in the lesson's folder. Copies count once."""
     mine = [piece for piece in pieces if piece.kind in COPIED]
     several = len({piece.item.download for piece in mine}) > 1
     files = LessonFiles(None)
@@ -289,7 +292,7 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
 
 
 def lesson_folders(names: Iterable[str]) -> list[str]:
-    """Return the folders and packages named after the lesson that files are in."""
+    """Return the folders and packages that contain the files and are named after a lesson."""
     places = set()
     for name in names:
         folders = PurePath(name).parts[:-1]

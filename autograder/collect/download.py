@@ -1,4 +1,4 @@
-"""What lies in a download: an item for each folder, archive or file that somebody submitted."""
+"""List a download's items: the folders, archives and files that were submitted."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -18,17 +18,17 @@ class Item:
     """One folder, archive or file of a download."""
 
     path: Path
-    claims: tuple[Claim, ...]  # of all who submitted it together
-    called: str = ""  # by the student, where the platform put something before the name
-    lesson: str = ""  # that the platform's name says; the outputs know better
-    submitted: str = ""  # as the platform noted it
-    late: bool = False  # the platform says so
-    label: str = ""  # tells it from other attempts of the same student
-    download: str = ""  # the name of the download that it is in
+    claims: tuple[Claim, ...]  # one for each student who shares the submission
+    called: str = ""  # the student's own file name, without the platform's prefix
+    lesson: str = ""  # from the platform's name; a lesson found in the outputs takes precedence
+    submitted: str = ""  # the platform's time
+    late: bool = False  # marked late by the platform
+    label: str = ""  # distinguishes attempts of the same student
+    download: str = ""  # the name of the download that contains it
 
 
 def listed(place: Path) -> list[Entry]:
-    """Return what is in a folder of the instructor's, sorted by name."""
+    """Return the entries of an instructor's folder, sorted by name."""
     try:
         entries = sorted(os.scandir(place), key=lambda entry: entry.name)
     except OSError as error:
@@ -41,7 +41,7 @@ def is_dir(entry: Entry) -> bool:
 
 
 def is_clone(entry: Entry) -> bool:
-    return os.path.exists(os.path.join(entry.path, ".git"))  # False, if nobody may look
+    return os.path.exists(os.path.join(entry.path, ".git"))  # False if the folder cannot be read
 
 
 def name_without_ending(entry: Entry) -> str:
@@ -49,7 +49,7 @@ def name_without_ending(entry: Entry) -> str:
 
 
 def numbers_of(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
-    """Return the numbers by name: two students of one name are told apart by them."""
+    """Return the numbers by name. They distinguish students with the same name."""
     found: dict[str, set[str]] = {}
     for name, number in pairs:
         found.setdefault(name, set()).add(number)

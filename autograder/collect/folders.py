@@ -1,4 +1,4 @@
-"""Folders and archives of students, named by hand.
+"""Read folders and archives that were named by hand after students.
 
 ada/02_serial/…
 01 Ada/work.zip
@@ -27,7 +27,7 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 
 
 def are_students(entries: Sequence[Entry]) -> bool:
-    """Return whether these have lessons in them, or are archives, and are no lessons themselves."""
+    """Return whether these are students' folders or archives, rather than lessons."""
     if any(hinted_lesson(name_without_ending(entry)) for entry in entries):
         return False
     packed = [entry for entry in entries if is_package(entry.name) and not is_dir(entry)]
@@ -38,13 +38,13 @@ def are_students(entries: Sequence[Entry]) -> bool:
 
 
 def are_of_one_student(entries: Sequence[Entry]) -> bool:
-    """Return whether these are the lessons of one student, or files of one."""
+    """Return whether these are one student's lessons, or one student's files."""
     loose = any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries)
     return not any(map(is_dir, entries)) if loose else are_lessons(entries)
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
-    """`x-ada` may be ada's repository, if it is one; else it is anybody's."""
+    """Yield the items. A clone named `x-ada` may belong to the student ada."""
     for entry in entries:
         if entry.is_symlink() or not (is_dir(entry) or is_package(entry.name)):
             continue

@@ -1,4 +1,4 @@
-"""Clones of one assignment's repositories, as GitHub Classroom and Classroom 50 name them.
+"""Read clones of one assignment's repositories, as GitHub Classroom and Classroom 50 name them.
 
 02-serial-submissions/02-serial-ada-l/
 hpc-02-serial_submissions_2026_03_01_T_20_00_00/hpc-02-serial-ada-l/
@@ -23,7 +23,11 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
-    """Where somebody is known by all that follows the slug, everybody is: foo-ada is not ada's."""
+    """Yield the items, one for each repository.
+
+    If the text after the slug is a known student in any name, it is taken as a whole in all names:
+    `foo-ada` is then not ada's. Otherwise only the end of a name needs to match a student.
+    """
     match = FOLDER.match(place.name)
     slug = match["slug"] if match else ""
     lesson = lesson_of(slug) or hinted_lesson(slug.rpartition("-")[2]) or ""

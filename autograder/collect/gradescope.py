@@ -1,4 +1,4 @@
-"""Gradescope's *Export Submissions*, or the one folder that its autograder is given.
+"""Read Gradescope's *Export Submissions*, or the single folder that its autograder receives.
 
 assignment_77_export/submission_9001/… beside submission_metadata.yml
 /autograder/submission/… beside submission_metadata.json
@@ -19,7 +19,7 @@ from autograder.submissions.regular_files import open_regular
 
 EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
 NAME = re.compile(r"submission_\d{1,18}\Z")
-# Lines as Ruby writes them. Read line by line, nothing in the file can ask for more than its size.
+# Lines as Ruby writes them. Reading by line keeps memory use below the size of the file.
 FOLDER = re.compile(r"(submission_\d{1,18}):\s*\Z")
 FIELD = re.compile(r"  :(\w+):(?: &\d+)?(?: (.{1,300}))?\Z")
 PERSON = re.compile(r"  (- |  ):(name|sid|email):(?: &\d+)? (.{1,300})\Z")
@@ -58,7 +58,7 @@ def student_alone(metadata: Path) -> str:
 
 
 def read_export(path: Path) -> dict[str, Metadata]:
-    """Return submitters and times by folder. What cannot be read says nothing."""
+    """Return submitters and times by folder. Lines that cannot be read are ignored."""
     try:
         with open_regular(path) as file:
             lines = file.read(LARGEST).decode("utf-8", "replace").splitlines()
@@ -88,7 +88,7 @@ def submitter(about: dict[str, str]) -> Claim:
 
 
 def plain_text(text: str) -> str:
-    """Return a name or number as it is written; nothing, if it is a list, an alias or empty."""
+    """Return a name or number as text; empty if the value is a list, an alias or missing."""
     try:
         value = yaml.load(text, yaml.BaseLoader)
     except yaml.YAMLError:
@@ -99,6 +99,6 @@ def plain_text(text: str) -> str:
 def plain_time(text: str) -> str:
     try:
         time = yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):  # a 31st of February
+    except (ValueError, yaml.YAMLError):  # for example 31 February
         return ""
     return time.isoformat(" ") if isinstance(time, datetime) else ""

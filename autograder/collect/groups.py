@@ -1,4 +1,4 @@
-"""Who works together: one submission counts for all members of a group."""
+"""Apply groups: one submission counts for all members of a group."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -14,14 +14,14 @@ from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of
 
-EVERY = ""  # of a group that works together in all lessons
+EVERY = ""  # the lesson of a group that works together in all lessons
 Groups = Mapping[tuple[str, str], tuple[str, ...]]  # group and lesson -> students
 
 
 def read_groups(
     path: Path | None, who: WhoIs, roster: Collection[str], lessons: Collection[str]
 ) -> Groups:
-    """Read group,student and, for groups that change, lesson."""
+    """Read the columns group, student and, for groups that change, lesson."""
     found: dict[tuple[str, str], list[str]] = {}
     taken: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
@@ -52,7 +52,7 @@ def lesson_named(text: str, lessons: Collection[str], where: str) -> str:
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
-    """Return the members of each group, over all lessons."""
+    """Return the members of each group over all lessons."""
     found: dict[str, set[str]] = {}
     for (name, _), students in groups.items():
         found.setdefault(name, set()).update(students)
@@ -60,8 +60,10 @@ def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
 
 
 def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> list[Row]:
-    """Add the members who submitted nothing to the last submission of their group. `empty` are the
-    folders in which nothing can be graded."""
+    """Add the members who submitted nothing to the last submission of their group.
+
+    `empty` are the folders that contain nothing to grade.
+    """
     left = {row.folder: row for row in map(alone, rows)}
     for lesson in sorted({row.lesson for row in left.values() if row.lesson}):
         for (group, only), members in sorted(groups.items()):
@@ -71,7 +73,7 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
 
 
 def alone(row: Row) -> Row:
-    """Return the row as it was before a group was added."""
+    """Return the row as it was before the group was added."""
     home = row.folder.partition("/")[0]
     own = [student for student in row.owners if folder_name(student) == home]
 

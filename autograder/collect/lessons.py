@@ -1,8 +1,8 @@
-"""Which lesson each file is of.
+"""Find out which lesson each file belongs to.
 
-A folder named as the course names it is taken at its word. Else the run record says it; files
-without a record go with the outputs beside them, answers with the questions that they answer; last,
-a number in a folder's name may say it (`hw07`).
+A folder that has a lesson's name decides first, then the run record in an output. Files without a
+record follow the outputs beside them, and answers follow the questions that they answer. Last, a
+number in a folder's name is a hint (`hw07`).
 """
 
 import re
@@ -26,25 +26,27 @@ from autograder.submissions.lesson_names import (
 )
 from autograder.submissions.regular_files import open_regular
 
-HEADER, NEAR = b'"header"', 300  # and how many bytes behind it the lesson stands at most
+HEADER, NEAR = b'"header"', 300  # the lesson is at most this many bytes after the word
 LESSON = re.compile(rb'"lesson": ?"([\w-]{1,40})"')
 
-# A download, and a folder in it: what is in another download is beside nothing in this one.
+# A download and a folder in it. Files in different downloads are never beside each other.
 Spot = tuple[str, PurePath]
-Ids = Mapping[str, Collection[str]]  # lesson -> the names of its questions
-Lessons = dict[str, list[Piece]]  # "": not known
+Ids = Mapping[str, Collection[str]]  # lesson -> ids of its questions
+Lessons = dict[str, list[Piece]]  # "": unknown lesson
 
 
 def named_lesson(name: PurePath, ids: Ids) -> str:
-    """Return the lesson that a folder or an archive around a file is named after."""
+    """Return the lesson that a folder or archive around a file is named after."""
     parts = [*name.parts[:-1], name.name if stem(name.name) != name.name else ""]
     found = (folder_lesson(stem(part), ids) for part in parts)
     return next(filter(None, found), "")
 
 
 def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str, Doubt]]]:
-    """Return the files by their lessons, and doubts with their lesson. One file may be of several
-    lessons."""
+    """Return the files by lesson, and doubts with their lesson.
+
+    A file may belong to several lessons.
+    """
     work = Sorted(ids)
     loose = []
     for piece in pieces:
@@ -66,18 +68,18 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str
 
 @dataclass(slots=True)
 class Sorted:
-    """The files that have a lesson already."""
+    """Files whose lesson is already known."""
 
     ids: Ids
     lessons: Lessons = field(default_factory=dict)
-    by_spot: dict[Spot, set[str]] = field(default_factory=dict)  # of recorded outputs in it
+    by_spot: dict[Spot, set[str]] = field(default_factory=dict)  # from recorded outputs
 
     def give(self, piece: Piece, lessons: Iterable[str]) -> None:
         for lesson in lessons:
             self.lessons.setdefault(lesson, []).append(piece)
 
     def home(self, piece: Piece) -> list[str]:
-        """What no lesson is found for goes with the first one, unless it is an output."""
+        """Return lessons for a file of unknown lesson: the first one, unless it is an output."""
         known = sorted(filter(None, self.lessons))
         if len(self.ids) == 1:
             return [*self.ids]
@@ -92,15 +94,17 @@ class Sorted:
         }
 
     def near(self, piece: Piece, most: int = 100) -> set[str]:
-        """Return the lessons of the outputs nearest to a file, beside it or else further up; none,
-        if these are too many."""
+        """Return the lessons of the outputs nearest to a file, beside it or else further up.
+
+        Return none if there are more than `most`.
+        """
         spots = spots_of(piece)
         found = next((self.by_spot[spot] for spot in spots if spot in self.by_spot), set())
         return found if len(found) <= most else set()
 
 
 def spots_of(piece: Piece) -> list[Spot]:
-    """Return the folders that a file is in, from the inside outwards."""
+    """Return the folders that contain a file, from the inside outwards."""
     return [(piece.item.download, place) for place in piece.name.parents]
 
 
@@ -124,7 +128,7 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
 
 
 def recorded_lessons(outputs: Sequence[Piece], ids: Ids) -> dict[Piece, set[str]]:
-    """Return the lessons that records name; a job's error output goes with its output."""
+    """Return the lessons that records name. A job's error output follows its output."""
     jobs: dict[tuple[str, PurePath, str], list[Piece]] = {}
     for piece in outputs:
         shared = output_names.read(piece.name.name).shared
@@ -152,12 +156,12 @@ def lessons_recorded(path: Path) -> set[str]:
                         found.add(match[1].decode("utf-8", "replace"))
                     at = block.data.find(HEADER, end)
     except OSError:
-        pass  # whoever reads it will say so
+        pass  # the error is reported when the file is read
     return found
 
 
 def hints(piece: Piece) -> set[str]:
-    """Return the number in the nearest folder's name that has one; else the platform's lesson."""
+    """Return the lesson number in the nearest folder's name; otherwise the platform's lesson."""
     for part in reversed(piece.name.parts[:-1]):
         if hint := hinted_lesson(stem(part)):
             return {hint}
@@ -167,14 +171,14 @@ def hints(piece: Piece) -> set[str]:
 
 
 def of_answers(piece: Piece, work: Sorted) -> set[str]:
-    """Return the lessons whose questions are answered; of several, those whose outputs are near."""
+    """Return the lessons whose questions a file answers, preferring those with outputs nearby."""
     ids, near = work.ids, work.near(piece)
     if len(near) == 1:
         return near
     every_id = {id_ for one in ids.values() for id_ in one}
     written, _ = read_answers(piece.path, str(piece.name), every_id)
     mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
-    # An id may be asked in several lessons: one of whose questions another has all is not meant.
+    # Lessons can share ids. A lesson is left out if another one matches the same ids and more.
     asked = {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
     if near:
         return asked & near or asked or near
@@ -185,8 +189,10 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
 
 
 def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:
-    """A folder's name says one lesson and the record another, which counts. Numbers of homework may
-    be the course's own, so they are no contradiction."""
+    """Yield a doubt where a folder's name and the record name different lessons.
+
+    The record counts. Numbers of homework may be the course's own, so they cause no doubt.
+    """
     for piece, lessons in of_outputs.items():
         for part in piece.name.parts[:-1]:
             hint = hinted_lesson(stem(part))

@@ -1,4 +1,4 @@
-"""manifest.csv after collecting again: the instructor's edits stay, everything else is new.
+"""Update manifest.csv after collecting again: keep the instructor's edits, replace all else.
 
 A hidden copy holds what was collected last. A cell that differs from it was edited.
 """
@@ -19,7 +19,7 @@ def collected_before(home: Path) -> Rows:
 
 
 def write(home: Path, collected: Rows) -> Rows:
-    """Write the manifest and the hidden copy; return the manifest's rows."""
+    """Write the manifest and the hidden copy, and return the manifest's rows."""
     before = collected_before(home)
     edited = manifest.read(home / manifest.NAME)
     rows = merged(before, before if edited is None else edited, collected)
@@ -34,7 +34,7 @@ def merged(before: Rows, edited: Rows, collected: Rows) -> Rows:
         old, mine = before.get(folder), edited.get(folder)
         if old and mine:
             rows[folder] = with_edits(old, mine, new)
-        elif mine:  # written by hand
+        elif mine:  # the instructor wrote the row by hand
             by_hand = {name: cell for name, cell in asdict(mine).items() if cell}
             rows[folder] = replace(new, **by_hand)
         else:
@@ -45,7 +45,7 @@ def merged(before: Rows, edited: Rows, collected: Rows) -> Rows:
 def with_edits(old: Row, mine: Row, new: Row) -> Row:
     cells = asdict(mine)
     edited = {name: cells[name] for name, cell in asdict(old).items() if cell != cells[name]}
-    if "doubts" in edited:  # what was settled stays settled, and what is new is new
+    if "doubts" in edited:  # settled doubts stay settled, and new ones are added
         settled = {*doubts_in(old)} - {*doubts_in(mine)}
         added = [one for one in doubts_in(mine) if one not in doubts_in(old)]
         left = [one for one in doubts_in(new) if one not in settled]

@@ -1,4 +1,4 @@
-"""Moodle's *Download all submissions*, and its grading worksheet.
+"""Read Moodle's *Download all submissions*, and its grading worksheet.
 
 Ada Lovelace_4701_assignsubmission_file_/…
 Ada Lovelace_4701_assignsubmission_onlinetext_/onlinetext.html
@@ -45,7 +45,7 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
 
 PARTICIPANT = re.compile(r"\D*(\d+)\Z")
 ADDRESS = re.compile(r"\S+@\S+\.\S+\Z")
-# The columns' names are translated; Moodle's English, German, French, Spanish and Italian ones.
+# Column names are translated: Moodle's English, German, French, Spanish and Italian ones.
 SUBMISSION = re.compile(r"\((?:submission|abgabe|remise|entrega|envío|consegna)\)", re.IGNORECASE)
 MONTHS = (
     ("jan", "ene", "gen"), ("feb", "fév"), ("mar", "mär"), ("apr", "avr", "abr"),
@@ -62,11 +62,11 @@ class Participant:
     """A line of the worksheet."""
 
     email: str
-    changed: str  # *Last modified (submission)*, as it is written
+    changed: str  # *Last modified (submission)*, unchanged
 
 
 def read_worksheets(paths: Iterable[Path]) -> dict[str, Participant]:
-    """Return the participants by their numbers in the assignment."""
+    """Return the participants by their number in the assignment."""
     found: dict[str, Participant] = {}
     for path in paths:
         for _, row in read_csv(path, ()):
@@ -86,7 +86,7 @@ def read_worksheets(paths: Iterable[Path]) -> dict[str, Participant]:
 def with_participants(
     found: Iterable[Item], known: dict[str, Participant], zone: tzinfo | None
 ) -> Iterator[Item]:
-    """Yield the items with the address and the time that the worksheet has."""
+    """Yield the items with the worksheet's address and time."""
     for item in found:
         [claim] = item.claims
         participant = known.get(dict(claim.ids)["moodle_id"])
@@ -100,7 +100,7 @@ def with_participants(
 
 
 def time_of(text: str, zone: tzinfo | None) -> str:
-    """Return `Monday, 2 March 2026, 8:14 PM` in ISO form; nothing where it is not that clear."""
+    """Return `Monday, 2 March 2026, 8:14 PM` in ISO form; empty if the text is less clear."""
     day = DAY.search(text)
     clock = CLOCK.search(text, day.end()) if day else None
     month = NUMBER_OF.get(day[2].casefold()) if day else None

@@ -1,4 +1,7 @@
-"""Whose each item of a download is: students of the roster, or whom the platform names."""
+"""Find the owner of each item in a download.
+
+Owners are students on the roster or, otherwise, the names that the platform gives.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,17 +17,17 @@ LONGEST_FOLDER = 100
 
 @dataclass(slots=True)
 class Owned:
-    """All that was submitted in one name."""
+    """Everything that was submitted under one name."""
 
     folder: str  # below the class
-    students: tuple[str, ...]  # none where it is not clear who is meant
+    students: tuple[str, ...]  # empty if the student is uncertain
     group: str = ""
     items: list[Item] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
 
 
 def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
-    """Return the items by their owners, sorted by folder."""
+    """Return the items by owner, sorted by folder."""
     found: dict[str, Owned] = {}
     for item in items:
         students, group, doubts = whose(item, who)
@@ -41,7 +44,7 @@ def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
 
 
 def whose(item: Item, who: WhoIs) -> tuple[tuple[str, ...], str, list[Doubt]]:
-    """Return the students, their group, and what is not certain about them."""
+    """Return an item's students, their group, and the doubts about them."""
     known = [who(claim) for claim in item.claims]
     students: set[str] = set()
     for claim, found in zip(item.claims, known, strict=True):
@@ -69,7 +72,7 @@ def is_of_moodle(item: Item) -> bool:
 
 
 def two_folders(one: Owned) -> list[Doubt]:
-    """Folders and archives by hand, differently named and taken as one student's."""
+    """Return a doubt if items with different hand-written names were matched with one student."""
     plain: Mapping[str, Item] = {
         one_spelling(item.claims[0].spelt): item
         for item in one.items
@@ -82,7 +85,7 @@ def two_folders(one: Owned) -> list[Doubt]:
 
 
 def folder_name(name: str) -> str:
-    """Return a name near to the student's that a folder of any system can have."""
+    """Return a name close to the student's that is a valid folder name on any system."""
     safe = printable(name, LONGEST_FOLDER)
     safe = "".join("_" if character in '/\\:*?"<>|' else character for character in safe)
     return safe.strip(" .") or "student"

@@ -1,4 +1,4 @@
-"""The files of what somebody submitted, with archives opened."""
+"""List the files of a submission, including those in archives."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -23,10 +23,10 @@ UNREAD = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One file."""
+    """A submitted file, perhaps from an archive, with the item it came in."""
 
     path: Path
-    name: PurePath  # as the student knows it, below the archive that it was in
+    name: PurePath  # as the student knows it; inside an archive, it starts with the archive
     kind: Kind
     item: Item
 
@@ -36,7 +36,7 @@ class Piece:
 
 
 class Opened:
-    """Opens archives into temporary folders, which `stack` removes."""
+    """Open archives in temporary folders, which `stack` removes."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.stack = stack
@@ -66,7 +66,10 @@ class Opened:
                     yield Piece(*inner, item)
 
     def unpacked(self, archive: Path, name: PurePath, walk: Walk) -> Path:
-        """Return the folder with the files that are read, or whose names say something."""
+        """Unpack an archive and return its folder.
+
+        Files that are not read are created empty, because their names may still be useful.
+        """
         target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
         walk.doubts += archives.unpack(
             archive,

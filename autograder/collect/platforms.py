@@ -1,4 +1,4 @@
-"""The platforms, and what a download looks like where nobody said which it is from."""
+"""List the platforms, and recognise which one a download is from."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ PLATFORMS: dict[str, ModuleType] = {
     "github": github,
     "jupyterhub": jupyterhub,
     "nbgrader": nbgrader,
-    "folders": folders,  # last: it looks like all of the others
+    "folders": folders,  # last, because it accepts every download
 }
 
 
 def looks_like(place: Path) -> str | None:
-    """Return the platform whose download this looks like."""
+    """Return the platform that this download seems to be from."""
     for name, platform in PLATFORMS.items():
         home = below_wrapper(place, platform)
         if platform.looks_like(home, listed(home)):
@@ -28,13 +28,17 @@ def looks_like(place: Path) -> str | None:
 
 
 def resemblance(name: str, platform: str) -> str:
-    """Return a sentence for a download that looks as if another option is right."""
+    """Return a message for a download that seems to need another `--from`."""
     what = "students' folders" if PLATFORMS[platform] is folders else f"a download of {platform}"
     return f"{name} looks like {what}: use --from {platform}"
 
 
 def below_wrapper(home: Path, platform: ModuleType) -> Path:
-    """A zip may hold one folder with everything in it, and a course's folder is an exchange's."""
+    """Return the folder with the submissions.
+
+    A zip may have a single folder around everything, and a course's folder may contain the
+    exchange.
+    """
     for _ in range(3):
         entries = listed(home)
         inner = next((e for e in entries if e.name == getattr(platform, "INNER", "")), None)
@@ -47,7 +51,7 @@ def below_wrapper(home: Path, platform: ModuleType) -> Path:
 
 
 def is_wrapper(entries: Sequence[Entry], platform: ModuleType) -> bool:
-    """Return whether one folder is alone, and not a student's by the platform's naming."""
+    """Return whether there is only one folder, and its name is not that of a submission."""
     if len(entries) != 1 or not is_dir(entries[0]) or is_clone(entries[0]):
         return False
     named, home = getattr(platform, "NAME", None), Path(entries[0].path)

@@ -1,4 +1,4 @@
-"""--times: when something was submitted, where the platform does not say it."""
+"""Read the file of --times: when work was submitted, if the platform does not record it."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ Times = dict[tuple[str, str], str]  # student and lesson -> time
 
 
 def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times:
-    """Read student,lesson,time."""
+    """Read the columns student, lesson and time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
         student = student_meant(who(Claim(row["student"])), row["student"], where)

@@ -1,4 +1,4 @@
-"""CLASS/<student>/<lesson>/: a submission's folder is written anew and swapped in."""
+"""Write a submission's folder CLASS/<student>/<lesson>/ elsewhere, then swap it in."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ SCRATCH = ".collecting-"
 
 
 def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
-    """Write the files by their names below the folder. One with the same files is left alone."""
+    """Write the files into the folder, unless it already holds the same files."""
     doubts: list[Doubt] = []
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
 
 
 def copied(source: Path, target: Path, name: str) -> list[Doubt]:
-    """Copy a file with its time; one that cannot be read is a doubt."""
+    """Copy a file with its timestamps. Return a doubt if it cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = open_regular(source)
@@ -52,7 +52,7 @@ def copied(source: Path, target: Path, name: str) -> list[Doubt]:
 
 
 def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]] | None:
-    """Return what is in a folder, by names; None where there is no folder."""
+    """Return the names and digests in a folder; None if there is no folder."""
     if not folder.is_dir():
         return None
     names = (path for path in folder.rglob("*") if path.is_file())
@@ -60,6 +60,6 @@ def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]] | None:
 
 
 def remove_scratch(home: Path) -> None:
-    """Remove what a run left that was killed."""
+    """Remove what a killed run left behind."""
     for path in home.glob(f"{SCRATCH}*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""`autograder calibrate`: what the solution reaches on a site, for rubrics to refer to."""
+"""`autograder calibrate`: measure what the solution reaches on a site, as rubrics' reference."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
 ALWAYS = (FIRST_ACCURACY,)
-EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
+EXPECTED = "Expected is one folder of the solution's outputs per lesson, like RUNS/02/*.out"
 
 
 @click.command()
@@ -47,11 +47,11 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     for files in references(runs, rubrics):
         if lesson := files.lesson or lesson_named(read_runs(files)):
             if lesson in data:
-                raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+                raise SettingsError(f"{runs} contains lesson {lesson} twice: remove one of them")
             if found := values_of(files, lesson, rubrics):
                 data[lesson] = found
         elif files.outputs:
-            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
+            click.echo("left out: outputs without a lesson's folder or name", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
@@ -63,8 +63,10 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
 
 
 def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
-    """Yield the files of each lesson's folder. Several folders that are no lessons are a class,
-    whose speeds are no reference."""
+    """Yield the files of each lesson's folder.
+
+    Several folders that are not lessons are a class, whose speeds cannot be a reference.
+    """
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     if lesson := folder_lesson(runs.resolve().name, lessons):
         yield read_places(lesson, [runs])
@@ -83,7 +85,7 @@ def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
 
 
 def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] | None:
-    """Return the reference values of a lesson; None, and a word on it, where it has no rubric."""
+    """Return the reference values of a lesson. If it has no rubric, print this and return None."""
     path = rubrics / f"{lesson}.yaml"
     if not path.exists():
         click.echo(f"{lesson}: no rubric, left out", err=True)
@@ -96,7 +98,7 @@ def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] 
 
 
 def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
-    """Every value that a condition of the rubric is relative to, and the speedup curves."""
+    """Return every value that a condition of the rubric refers to, and the speedup curves."""
     solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
     devices = set()
@@ -131,7 +133,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """Yield, for each number of workers, the runs of the name on so many, with all other runs."""
+    """Yield, for each number of workers, the named runs with that many, and all other runs."""
     own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
     kept = {run.id for other in others for run in solution.runs_by_name[other]}
@@ -142,7 +144,10 @@ def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[t
 
 
 def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
-    """The median of repeats where one run is measured, else of the runs that count."""
+    """Return the median of repeated runs, or the value of the runs that count.
+
+    The median is used if the metric describes a single run.
+    """
     if condition.minus or condition.over or not metric_named(condition.metric).of_a_run:
         return condition_value(solution, condition, name)
     last = run_that_counts(solution, name)
@@ -161,7 +166,7 @@ def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
-    """Speedup over workers, for every program that ran on one worker and on more."""
+    """Return speedup over workers, for every program that ran on one worker and on more."""
     finished = [r for r in runs if r.outcome == Outcome.COMPLETED and measure.workers(r)]
     lines = {}
     for program in sorted({program_of(run) for run in finished}):

@@ -64,7 +64,10 @@ def check_mine_command(
 def own_settings(
     rubrics: Path = rubric.FOLDER, released: Path | None = None, calibration: Path | None = None
 ) -> ClassSettings:
-    """Return what the students' edition has too: rubrics, and the programs as released."""
+    """Return settings from the rubrics and the released programs.
+
+    The students' edition contains these too.
+    """
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
     known = read_calibration(calibration)
     programs = released or rubrics / "released"

@@ -1,4 +1,4 @@
-"""`autograder collect`: a platform's download becomes a class that can be graded."""
+"""`autograder collect`: turn a platform's download into a class that can be graded."""
 
 import sys
 from collections.abc import Collection, Sequence
@@ -25,7 +25,7 @@ from autograder.wording import counted, enumerated
 
 @dataclass(frozen=True, slots=True)
 class CollectOptions:
-    """The options of the command, under the names that click gives them."""
+    """The options of the command, with the names that click gives them."""
 
     downloads: tuple[Path, ...]
     platform: str | None
@@ -77,7 +77,7 @@ def collect_command(**given: Any) -> None:
 
 
 def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
-    """Read all files before anything is collected."""
+    """Return what to collect, after reading and checking all files that the options name."""
     asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
     alone = who_is(people, {})
     together = groups.read_groups(options.groups, alone, people, asked)

@@ -1,4 +1,4 @@
-"""`autograder explain STUDENT LESSON`: everything behind one grade, on the terminal."""
+"""`autograder explain STUDENT LESSON`: show everything behind one grade on the terminal."""
 
 import difflib
 import json
@@ -56,7 +56,7 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
             click.echo(f"\nFor the instructor, from the whole class: {reason}")
     if graded:
         return
-    # An override counts without a submission, and what is unclear may be of this lesson.
+    # An override also counts without a submission, and unclear work may be for this lesson.
     overridden = [row for row in rows if row["lesson"] == number and row["adjustments"]]
     unclear = [grade for grade in record if grade["lesson"] == "?" and grade not in empty]
     if not overridden and not unclear:
@@ -74,7 +74,10 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
 
 
 def as_graded(grades: Path, student: str) -> str:
-    """Return the student's name in the grades, whatever form of it is given."""
+    """Return the student's name as it is in the grades.
+
+    `student` may be any other form of it, such as an address or account.
+    """
     there = {row["student"] for row in table(grades)}
     if printable(student) in there or (grades / "records" / f"{file_name(student)}.json").exists():
         return student
@@ -87,13 +90,13 @@ def as_graded(grades: Path, student: str) -> str:
     if len(candidates) > 1:
         raise click.ClickException(
             f"{student!r} may be {', '.join(sorted(candidates)[:5])}: "
-            "say it as it stands in the grades"
+            "use the name as it is in the grades"
         )
     return candidates[0] if candidates else student
 
 
 def others(grades: Path, student: str) -> str:
-    """The nearest names of those that are there, else the first."""
+    """Return a message with the nearest existing names, or else the first ones."""
     names = sorted({row["student"] for row in table(grades)})
     spelt = {name.casefold(): name for name in names}
     near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]
@@ -107,7 +110,7 @@ def table(grades: Path) -> list[dict[str, Any]]:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """The grades in a file of the grader's; none if it is not there."""
+    """Return the grades in a file that the grader wrote; none if it does not exist."""
     try:
         return json.loads(path.read_bytes())["grades"]
     except FileNotFoundError:
@@ -135,7 +138,7 @@ def show_row(row: dict[str, Any]) -> None:
         click.echo(f"adjusted: {line}")
 
 
-Say = Callable[..., None]  # a line, its style, its indent
+Say = Callable[..., None]  # prints a line in a style with an indent
 
 
 def show(grade: dict[str, Any]) -> None:
@@ -151,7 +154,7 @@ def show(grade: dict[str, Any]) -> None:
     score = f"{points(grade['score'])} of {points(grade['max_score'])} points"
     say(title, "bold")
     say(f"{score}, {grade['status']}, profile {grade['profile']}")
-    if grade["tier_reason"]:  # else nothing was examined
+    if grade["tier_reason"]:  # empty if nothing was examined
         say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
     for line in grade["adjustments"]:
         say(f"adjusted: {line} (measured {points(grade['raw_score'])})")

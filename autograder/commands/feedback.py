@@ -1,4 +1,4 @@
-"""`autograder feedback`: the reasons back to the students, as Moodle and Canvas take them."""
+"""`autograder feedback`: pack feedback for students in the forms of Moodle and Canvas."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def feedback_command(
     if not (moodle or canvas or canvas_comments):
         raise click.UsageError(
             "give --moodle, --canvas or --canvas-comments; for other platforms hand out "
-            f"{grades / 'students'}, a file a student"
+            f"{grades / 'students'}, one file per student"
         )
     rows, people = read_rows(grades), read_roster(roster)
     out = out or grades / "feedback"

@@ -1,4 +1,4 @@
-"""The last of grading: the class's tables and page, what is printed, and the exit code."""
+"""Finish grading: write the class's tables and page, print a summary, and set the exit code."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ def finish_class(
     out: Path | None,
     names: Mapping[str, str] | None,
 ) -> NoReturn:
-    """`names`: the pseudonyms of those who want to be on the leaderboard."""
+    """Finish a class. `names` are the pseudonyms of students who want to be on the leaderboard."""
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
@@ -36,7 +36,7 @@ def finish_class(
         exports = class_files.Exports(options.canvas, options.moodle, names)
         said = class_files.write_all(rows, out, people, settings, exports)
     elif len(done) > 1:
-        said = ["Nothing is kept of this: --out FOLDER writes pages and tables."]
+        said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     if untimed := sum(row.untimed for row in rows):
         said = [
             *said,
@@ -54,7 +54,7 @@ def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) 
 
 
 def exit_code(rows: Sequence[Row]) -> int:
-    """What `autograder grade --help` says of it."""
+    """Return the exit code that `autograder grade --help` describes."""
     if any(row.status == GRADER_ERROR for row in rows):
         return 3
     return 1 if any(row.look for row in rows) else 0

@@ -1,4 +1,4 @@
-"""`autograder foretell`: what a scaling table says about larger sizes."""
+"""`autograder foretell`: predict speed on larger sizes from a scaling table."""
 
 import json
 from pathlib import Path

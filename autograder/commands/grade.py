@@ -1,4 +1,4 @@
-"""`autograder grade`: a class of submissions in, grades and reports out."""
+"""`autograder grade`: grade a class of submissions and write reports."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,12 +26,12 @@ from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
 
-OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write into --out
+OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what the grader writes into --out
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Options of `grade` alone: what is written where, and by how many processes."""
+    """Options of `grade` alone: where to write, and with how many processes."""
 
     out: Path | None
     gradescope: Path | None
@@ -105,7 +105,7 @@ def grade_all(
     options: ClassOptions,
     where: Where,
 ) -> NoReturn:
-    # Of all that every shard sees: a part knows the others' students.
+    # Includes the students of other shards, because each shard reads the whole class.
     everybody = {student for unit in units for student in unit.students}
     out, shard = where.out, where.shard
     if where.gradescope and len(everybody) > 1:
@@ -129,7 +129,7 @@ def grade_all(
 
 
 def check_apart(place: Path, out: Path) -> None:
-    """What we write must not be what we read the next time."""
+    """Check that the output folder is not among the submissions, which would be read next time."""
     home, read = out.resolve(), place.resolve()
     ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
     if home.is_relative_to(read) or {*ours} & OURS:
@@ -140,7 +140,7 @@ def check_apart(place: Path, out: Path) -> None:
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar with rate and time left on a terminal; nothing for a few students."""
+    """Show a bar with rate and remaining time on a terminal; show nothing for a few students."""
     if total < 20 or not sys.stderr.isatty():
         yield lambda count: None
         return

@@ -1,7 +1,7 @@
-"""`autograder gradescope-zip`: a programming assignment's autograder, ready to upload.
+"""`autograder gradescope-zip`: make an autograder for Gradescope, ready to upload.
 
-The zip carries this package and the rubrics. Gradescope runs it in a container where the student's
-files lie in /autograder/submission; still nothing of theirs is executed.
+The zip contains this package and the rubrics. Gradescope runs it in a container with the student's
+files in /autograder/submission. The student's programs are not executed there either.
 """
 
 import io
@@ -15,7 +15,7 @@ from autograder.settings.released import load_released
 from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new
 
-# Timestamps of zip members: fixed, so that the same course makes the same bytes.
+# Fixed timestamps of zip members, so that the same course gives the same bytes.
 DAY_ONE = (2020, 1, 1, 0, 0, 0)
 
 SETUP = """\
@@ -97,7 +97,7 @@ def add(archive: zipfile.ZipFile, name: str, content: str | bytes, run: bool = F
 
 
 def requirements() -> list[str]:
-    """The exact versions that grade here."""
+    """Return the packages with the exact versions that are installed here."""
     from importlib.metadata import version
 
     names = ("click", "jinja2", "pydantic", "pyyaml", "rich")

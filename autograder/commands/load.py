@@ -1,4 +1,4 @@
-"""What the options of a class say, read and checked; and keys of it, to know it again."""
+"""Read and check the files that a class's options name, and compute keys to detect changes."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ from autograder.settings.roster import Person, read_roster
 
 
 def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
-    """All files read and checked against each other, before anything is graded."""
+    """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
     files = (options.policy, options.extensions, options.overrides, options.regrades)
@@ -46,15 +46,15 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
 def pseudonyms(
     options: ClassOptions, people: dict[str, Person], graded: Collection[str]
 ) -> dict[str, str] | None:
-    """Of those who want to be on the leaderboard, if there is one."""
+    """Return the pseudonyms of students who want to be on the leaderboard, if there is one."""
     if not options.leaderboard:
         return None
     return read_names(options.leaderboard, people, graded, who_is(people, {}))
 
 
-# --- the same options again? ------------------------------------------------------------------
+# --- keys of the options -----------------------------------------------------------------------
 
-# Policy, roster, reruns and their like go into the key student by student: one row changes one.
+# Policy, roster, reruns and similar files are part of each student's own key instead.
 FOR_ALL = (
     "grader",
     "profile",
@@ -64,7 +64,7 @@ FOR_ALL = (
     "released",
     "calibration",
     "sacct",
-    "junit",  # whose files are written only when a student is graded
+    "junit",  # these files are written only when a student is graded
 )
 FILES = (
     "calibration",
@@ -78,13 +78,16 @@ FILES = (
 
 
 def key(options: ClassOptions) -> str:
-    """Changes with everything that all students' grades depend on."""
+    """Return a key that changes with everything that all students' grades depend on."""
     known = fingerprints(options)
     return digest(f"{name} {known[name]}".encode() for name in FOR_ALL)
 
 
 def fingerprints(options: ClassOptions) -> dict[str, str]:
-    """Of each option that grades depend on: equal for equal contents, wherever the file lies."""
+    """Return a fingerprint of each option that grades depend on.
+
+    Equal contents give equal fingerprints, wherever the file is.
+    """
     rubrics = rubric.files_in(options.rubrics)
     answers = [path for r in rubrics if (path := options.expected_folder / r.name).exists()]
     found = {

@@ -1,7 +1,7 @@
-"""`autograder merge`: the parts of a class that `grade --shard` made become one.
+"""`autograder merge`: combine the parts that `grade --shard` made into a class.
 
-The result is, byte for byte, that of grading the class at once: nothing is graded here, and what
-only shows when all students are seen, such as a run that two of them handed in, is found here.
+The result has the same bytes as grading the whole class at once. Nothing is graded here. Findings
+that need all students, such as a run that two of them submitted, are added here.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from autograder.writing import write_bytes_if_new
 @click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
 @class_options
 def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> None:
-    """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
+    """Combine the folders PARTS that `grade --shard` wrote. Give the same options as there.
 
     Exit codes are those of grading the whole class.
     """
@@ -64,7 +64,7 @@ def parts_in(path: Path) -> list[GradedShard]:
 
 
 def check_complete(parts: Sequence[GradedShard]) -> None:
-    """Every part once, and all of the same class."""
+    """Check that there is each part once, and that all are from the same class."""
     first = parts[0]
     there: dict[Shard, GradedShard] = {}
     for one in parts:
@@ -85,7 +85,7 @@ def check_complete(parts: Sequence[GradedShard]) -> None:
 
 
 def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
-    """All graded by the same options, which are those given now, and of the same students."""
+    """Check that all parts were graded with the current options and the same students."""
     first = parts[0]
     for one in parts[1:]:
         for name in unlike(first.options, one.options):
@@ -102,8 +102,8 @@ def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
     for one in parts:
         if one.everybody != everybody:
             raise SettingsError(
-                f"{one.path} is a part of another set of students: somebody came or went while "
-                "the class was graded. Grade all shards again; what did not change goes fast"
+                f"{one.path} belongs to another set of students: some were added or removed while "
+                "the class was graded. Grade all shards again. Unchanged students take little time"
             )
 
 
@@ -120,7 +120,7 @@ def called(name: str) -> str:
 
 
 def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:
-    """The students' pages and records; a folder may be merged into itself."""
+    """Copy the students' pages and records. A folder can be merged into itself."""
     source = part.path.parent
     if out.exists() and source.samefile(out):
         return

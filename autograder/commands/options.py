@@ -1,4 +1,4 @@
-"""What a class is graded by, as `grade` and `merge` take it on the command line."""
+"""The command-line options of `grade` and `merge` that describe how to grade a class."""
 
 import functools
 import re
@@ -44,7 +44,7 @@ class ClassOptions:
 
     @property
     def heading(self) -> str:
-        """Return the title of all pages. Only our own rubrics have a name of their own."""
+        """Return the title of all pages. The default for the course's own rubrics is its name."""
         ours = self.rubrics.resolve() == rubric.FOLDER
         return printable(self.title or (COURSE if ours else "Grades"), LONGEST_TITLE)
 
@@ -96,7 +96,7 @@ OPTIONS = (
     ),
     click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in."),
     click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in."),
-    click.option("--junit", is_flag=True, help="Also one JUnit file a student."),
+    click.option("--junit", is_flag=True, help="Also write one JUnit file per student."),
 )
 
 
@@ -119,7 +119,7 @@ shard_option = click.option(
 
 
 def class_options(command: Callable) -> Callable:
-    """The options above on a command, which gets them as one argument `options`."""
+    """Add the options above to a command, which receives them as one argument `options`."""
 
     @functools.wraps(command)
     def with_options(**given: object) -> object:

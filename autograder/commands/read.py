@@ -1,4 +1,4 @@
-"""`autograder read`: what output files say, for people or as JSON."""
+"""`autograder read`: show what output files contain, for people or as JSON."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from autograder.submissions.error_outputs import with_those_beside
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
-LONGEST_TEXT = 90  # of a line that a fact is from
+LONGEST_TEXT = 90  # characters of a quoted line
 SHOWN = (
     "job_id",
     "workers",
@@ -37,20 +37,20 @@ SHOWN = (
 
 @click.command("read")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a run.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per run.")
 @click.option(
     "--formats",
     "formats_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Read by the `formats:` of this file too, which may be a rubric.",
+    help="Also use the `formats:` of this file, which may be a rubric.",
 )
-@click.option("--why", is_flag=True, help="Say from which line and by which rule each fact is.")
+@click.option("--why", is_flag=True, help="Show the line and the rule behind each fact.")
 def read_command(
     files: tuple[Path, ...], as_json: bool, formats_file: Path | None, why: bool
 ) -> None:
     """Print what output files of jobs say: every run with its outcome, times and accuracies.
 
-    A job's error output that lies beside its output is read with it.
+    A job's error output in the same folder is read with its output.
 
     Exit code 0: something was recognised; 1: nothing was.
     """
@@ -78,7 +78,7 @@ def read_command(
 
 
 def is_recognised(run: dict[str, Any]) -> bool:
-    """Return whether the lines of the output, not only its name, say something about training."""
+    """Return whether the output's lines, not only its name, show facts about training."""
     facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
 
@@ -104,7 +104,7 @@ def show(text: str) -> None:
 
 
 def why_lines(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield the lines that are printed."""
+    """Yield the lines that `--why` prints."""
     for number, run in enumerate(runs):
         if number:
             yield ""
@@ -127,7 +127,7 @@ def lines_of(reason: Reason, text: str) -> Iterator[str]:
 
 
 def describe(run: dict[str, Any]) -> str:
-    """A run for people: a line a fact, what is unknown left out."""
+    """Return a run as text, with one line per known fact."""
     rows = [("outcome", run["outcome"]), ("format", run["format"])]
     rows += [(name, shown(run[name])) for name in SHOWN if run[name] not in (None, [])]
     text = "\n".join(f"  {name.replace('_', ' '):<34}{value}" for name, value in rows)

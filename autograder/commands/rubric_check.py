@@ -1,4 +1,4 @@
-"""`autograder rubric check`: rubrics read as grading does, without grading."""
+"""`autograder rubric check`: read rubrics as grading does, without grading."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rub
 
 @click.group()
 def rubric_command() -> None:
-    """Look after rubrics."""
+    """Check rubrics, or make one from a part of a lesson."""
 
 
 rubric_command.add_command(part_command)
@@ -20,7 +20,7 @@ rubric_command.add_command(part_command)
 @rubric_command.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def check_command(paths: tuple[Path, ...]) -> None:
-    """Read rubrics (default: the course's own) as grading does; say what is wrong and where."""
+    """Read rubrics (default: the course's own) as grading does, and say what is wrong and where."""
     wrong = []
     for path in paths or (FOLDER,):
         for file in files_in(path) if path.is_dir() else [path]:

@@ -1,4 +1,4 @@
-"""`autograder rubric part`: some checks of a lesson as a rubric of their own."""
+"""`autograder rubric part`: make a rubric from some checks of a lesson."""
 
 import shutil
 from pathlib import Path
@@ -53,7 +53,7 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     write(out / path.name, kept)
     write(out / "expected" / path.name, answers)
     released = rubrics / "released" / f"{path.stem}.json"
-    if released.is_file():  # else `grade --rubrics OUT` would not compare programs
+    if released.is_file():  # otherwise `grade --rubrics OUT` would not compare programs
         (out / "released").mkdir(exist_ok=True)
         shutil.copyfile(released, out / "released" / released.name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
@@ -61,14 +61,14 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
 
 
 def refuse_another(path: Path, data: dict[str, Any]) -> None:
-    """A rubric that somebody has worked on is not overwritten."""
+    """Refuse to overwrite a rubric that somebody has edited."""
     if path.is_file() and read_yaml(path)[0] != data:
-        text = f"{path} is there already and is another one: delete it, or name another --out"
+        text = f"{path} already exists with other contents: delete it, or choose another --out"
         raise SettingsError(text)
 
 
 def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:
-    """These checks, their points, and the answers that they count."""
+    """Return these checks, their points, and the answers that they use."""
     chosen = [check for check in data["checks"] if check["id"] in checks]
     asked = {answer for check in chosen for answer in check.get("answers", ())}
     answers = {key: value for key, value in data.get("answers", {}).items() if key in asked}

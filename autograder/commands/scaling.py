@@ -1,4 +1,7 @@
-"""What `autograder read` says of files that hold runs on several sizes, as `cluster scale` does."""
+"""Make the scaling tables of `autograder read` for files with runs on several sizes.
+
+`cluster scale` writes such files.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,11 +9,11 @@ from typing import Any
 from autograder.measuring import measure, size_table, study_table
 from autograder.records import Run
 
-MOST_SIZES = 200  # of a file; nobody measured more, and the table is told with each of its runs
+MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with each of its runs
 
 
 def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """The tables of each job's files that hold several sizes."""
+    """Return the tables of each job whose files contain several sizes."""
     return {
         files: job_tables for files, job in jobs_of(runs).items() if (job_tables := tables(job))
     }
@@ -24,8 +27,10 @@ def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
 
 
 def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """A table for each kind of scaling that a study in one launch measured; else one of the runs
-    that say their size."""
+    """Return a table for each kind of scaling that a study in one launch measured.
+
+    Without a study, return one table of the runs whose size is known.
+    """
     studies = [
         {"kind": kind, "of": "s a pass", "rows": [row.values for row in rows], "left_out": []}
         for kind, rows in study_table.by_kind(runs)
@@ -36,7 +41,7 @@ def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
-    """Runs on at least two sizes; of one whose output does not tell its size, nothing is said."""
+    """Return the runs if they have at least two sizes. Runs of unknown size are ignored."""
     sized = [run for run in runs if measure.workers(run)]
     if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
         return None
@@ -45,13 +50,13 @@ def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
 
 
 def kind_of(runs: Sequence[Run]) -> str | None:
-    """Return the kind of scaling that the records name; None where none does."""
+    """Return the kind of scaling that the records name; None if it is missing or ambiguous."""
     kinds = {run.header.scaling for run in runs} - {None, "serial"}
     return kinds.pop() if len(kinds) == 1 else None
 
 
 def texts(runs: Sequence[Run]) -> list[str]:
-    """The same for people: a table for each job of several sizes."""
+    """Return the tables as text, one for each job with several sizes."""
     sizes_of_files = {files: comparable(job) for files, job in jobs_of(runs).items()}
     return [
         f"{', '.join(files)}\n{size_table.text(sizes)}"

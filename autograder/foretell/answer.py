@@ -1,4 +1,4 @@
-"""Predict sizes as intervals: of the value in its unit, of speedup and efficiency."""
+"""Predict larger sizes as intervals: the value in its unit, the speedup and the efficiency."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from autograder.measuring.laws import Foretold
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The prediction for one size: both ends in the table's unit, as speedup and as efficiency."""
+    """The prediction for one size: both ends in the table's unit, as speedup, and as efficiency."""
 
     size: int
     value: tuple[float, float]
@@ -54,7 +54,7 @@ def value_at(table: Table, size: int, speedup: float) -> float:
 
 
 def measured_speedups(table: Table) -> list[float]:
-    """Return the speedups of the median of each size over the smallest."""
+    """Return the speedup of each size over the smallest, using the median of repeats."""
     study = table.study
     return [
         size / study.sizes[0] * math.exp(study.costs[0] - cost)

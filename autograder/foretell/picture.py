@@ -1,4 +1,7 @@
-"""Plot speedup against size: runs as points, the ideal dashed, laws thin, predictions shaded."""
+"""Plot speedup against size.
+
+Points are runs, the dashed line is ideal, thin lines are the laws, and predictions are shaded.
+"""
 
 import math
 from collections.abc import Sequence

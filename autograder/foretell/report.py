@@ -13,8 +13,8 @@ KINDS = {
     "epoch": "the same samples on each size, in larger batches",
     "weak": "work that grows with the size",
 }
-HARDLY = 1.25  # times as fast on the largest size; less gets a remark
-WIDE = 4.0  # times; a wider interval helps little
+HARDLY = 1.25  # a smaller speedup on the largest size gets a remark
+WIDE = 4.0  # upper end divided by lower end; a wider interval helps little
 
 
 def text(table: Table, lines: Sequence[Line]) -> str:

@@ -61,7 +61,7 @@ def of_values(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> Table:
-    """Return the table of {workers: values, one per repeat}. `column` names the values."""
+    """Return a table made from {workers: values, one per repeat}. `column` names the values."""
     if column not in VALUES:
         raise TableError(f"The values are called {column!r}. Expected: {', '.join(VALUES)}.")
     points = [(size, float(value)) for size, repeats in values.items() for value in repeats]
@@ -75,7 +75,7 @@ def of_points(
     per_node: int | None = None,
     file: Path = Path("table"),
 ) -> Table:
-    """Return the table of pairs of workers and value."""
+    """Return a table made from pairs of workers and value."""
     sizes, values = zip(*points, strict=True) if points else ((), ())
     try:
         if column == "seconds":

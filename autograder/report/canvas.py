@@ -17,7 +17,7 @@ from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-MAXIMA = "Points Possible"  # the first cell of the line with the maxima
+MAXIMA = "Points Possible"  # the first cell of the line that contains the maximum points
 Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 

@@ -24,7 +24,7 @@ class Exports:
 
     canvas: Path | None = None
     moodle: tuple[Path, ...] = ()
-    pseudonyms: Mapping[str, str] | None = None  # of students who want to be on the leaderboard
+    pseudonyms: Mapping[str, str] | None = None  # for the leaderboard
 
 
 def write_all(

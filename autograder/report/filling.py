@@ -22,7 +22,7 @@ NAMED = 5  # students in a sentence
 
 
 def read_table(path: Path) -> list[list[str]]:
-    """Return the cells. Separators depend on the site's language; cells may contain line breaks."""
+    """Return the cells. Separators depend on the site's language. Cells may contain line breaks."""
     text = strict_csv.read_text(path)
     separator = strict_csv.separator(text)
     try:
@@ -33,7 +33,7 @@ def read_table(path: Path) -> list[list[str]]:
 
 
 def write_table(lines: Iterable[Sequence[object]]) -> str:
-    """Return the table as CSV. Our cells were made harmless before; the rest is the site's."""
+    """Return the table as CSV. Our cells are harmless already; the others are the site's."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(lines)
     return text.getvalue()

@@ -113,7 +113,7 @@ def filled_name(worksheet: Path) -> str:
 def comment(row: Row) -> str:
     """Return the comment for the student, without hidden checks and reasons to look.
 
-    Moodle knows the time of submission itself.
+    It omits the time of submission, because Moodle shows it.
     """
     return "; ".join([row.status, *row.changes])
 

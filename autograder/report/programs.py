@@ -1,7 +1,6 @@
 """Write a student's changes to the lessons' programs, line by line, for the instructor alone.
 
-A page and a text file are written to a separate folder, because the students' folder is for
-students.
+A page and a text file go to a folder of their own, so that they are not given to students.
 """
 
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap",
 
 
 def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str) -> None:
-    """Write both files, or neither if there is nothing to show. `page` is the student's."""
+    """Write both files, or neither if there is nothing to show. `page` names the student's page."""
     with_programs = [grade for grade in grades if grade.programs]
     if not with_programs:
         remove(out, page)
@@ -42,7 +41,7 @@ def remove(out: Path, page: str) -> None:
 
 
 def as_text(name: str, grades: Sequence[Grade]) -> str:
-    """Return the text. A `!` before a line asks for a look."""
+    """Return the changes as text. A `!` marks the lines to look at."""
     lines = [name]
     for grade in grades:
         for text in grade.programs:

@@ -14,7 +14,7 @@ OPEN = "…"  # the sign of a check that waits for the instructor
 
 
 def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
-    """Return the report. `chosen`: the student named the profile. `brief`: without reasons."""
+    """Return the report. `chosen`: the student named the profile. `brief`: leave out reasons."""
     empty = [grade.grade for grade in grades if grade.grade.status == GradeStatus.MISSING]
     begun = [grade for grade in grades if grade.grade not in empty or len(grades) == 1]
     lines = [line for grade in begun for line in lesson_lines(grade, chosen, brief)]

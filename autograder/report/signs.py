@@ -16,12 +16,12 @@ def check_signs(row: Row) -> str:
 
 
 def notice(row: Row) -> str:
-    """Return the reasons to look, otherwise where points were lost; then the adjustments."""
+    """Return the reasons to look, or else where points were lost, followed by the adjustments."""
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
-    # If no row has a time, one message says so, and each student's page.
+    # If no row has a time, one message for all and each student's page report it instead.
     return "; ".join(filter(None, (first, *row.changes)))

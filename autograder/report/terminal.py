@@ -33,9 +33,9 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
-    """Return a question if most runs are for the other profile.
+    """Return a message that asks about the profile if most runs are for the other one.
 
-    A single small run is a finding instead.
+    If only one run is small, it gets a finding instead.
     """
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
@@ -79,7 +79,7 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 
 
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
-    """Print the rows and return them; a terminal with many shows only those to look at."""
+    """Print the rows and return them. If there are many, a terminal shows only those to look at."""
     terminal = sys.stdout.isatty()
     visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
     if visible and terminal:

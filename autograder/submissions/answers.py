@@ -1,12 +1,11 @@
-"""answers.txt: `id = value` lines with predictions, numbers and one-word answers.
+"""Read answers.txt: `id = value` lines with predictions, numbers and one-word answers.
 
 # Lesson 02
 predict_accuracy = 0.97
 keras_epoch_s = 0.91
 
-What people write instead is read where it can mean nothing else (`id: value`, a list's dashes,
-JSON, quotes, a pasted `answers.note(…)`); any other line is kept and shown beside what it may
-answer.
+Other forms are accepted if they are unambiguous: `id: value`, list dashes, JSON, quotes, or a
+pasted `answers.note(…)`. Any other line is kept, and shown beside the question that it may answer.
 """
 
 import codecs
@@ -30,11 +29,11 @@ from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
-MOST_ASIDE = 50_000  # of a file that is not called so
+MOST_ASIDE = 50_000  # largest answers file under another name
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
-MOST_UNREAD = 50  # lines that are kept for being shown
+MOST_UNREAD = 50  # unreadable lines that are kept to be shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class WrittenAnswer:
 
     text: str
     where: Where
-    differs: str = ""  # what several files answer, of which none counts; the text is empty then
+    differs: str = ""  # the different values if files disagree; then `text` is empty
 
 
 def read_answers(
@@ -71,11 +70,11 @@ def read_answers(
 def parse_answers(
     data: bytes, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    """Answers by id. An id with two different values counts as not answered, and is reported.
+    """Return the answers by id. An id with two different values is unanswered, and is reported.
 
-    `ids` are those that questions have: a line that begins with one of them is its answer, whatever
-    stands between; but where an id has a line `id = value`, another form of it counts for nothing.
-    Lines that cannot be read are also put into `unread`.
+    `ids` are the ids of all questions. A line that begins with one of them answers it, whatever
+    separates id and value. If an id has a line `id = value`, its lines in other forms are ignored.
+    Lines that cannot be read are also added to `unread`.
     """
     typed = is_page(name)
     answers: dict[str, WrittenAnswer] = {}
@@ -92,7 +91,7 @@ def parse_answers(
             answer = WrittenAnswer(line, where)
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(answer)
-            if not typed or names_an_id(line, ids):  # else it may be a greeting to the teacher
+            if not typed or names_an_id(line, ids):  # otherwise it may be a greeting to the teacher
                 findings.append(not_read(answer))
         for key, value in pairs:
             if key in answers and answers[key].text != value:
@@ -120,8 +119,11 @@ def text_of(data: bytes, name: str) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """PowerShell's > writes UTF-16, and says so in its first two bytes; some editors do not. Every
-    second byte of plain letters is nothing then."""
+    """Return the encoding of an answers file.
+
+    PowerShell's `>` writes UTF-16 and marks it in the first two bytes. Some editors omit the mark;
+    then every second byte of plain letters is zero.
+    """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     first, second = data[::2], data[1::2]
@@ -135,12 +137,14 @@ def is_page(name: str) -> bool:
 
 
 def holds_answers(path: Path, ids: Collection[str]) -> bool:
-    """Whether a file under any name is one of answers: most of its lines answer one of the ids, and
-    not all of them the same."""
+    """Return whether a file with another name holds answers.
+
+    It does if most of its lines answer known ids, and at least two different ones.
+    """
     try:
         with open_regular(path) as file:
             data = file.read(MOST_ASIDE + 1)
-    except OSError:  # whoever reads it will say so
+    except OSError:  # the error is reported when the file is read
         return False
     if len(data) > MOST_ASIDE:
         return False
@@ -153,7 +157,7 @@ Pairs = list[tuple[str, str]]
 
 
 def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where, str, Pairs]]:
-    """Each line that is neither blank nor a comment, with the answers that it gives."""
+    """Yield each line that is neither blank nor a comment, with the answers in it."""
     lines = re.split(r"\r\n|\n|\r", text)
     for number, raw in enumerate(lines, start=1):
         line = raw.split("#", 1)[0].strip()
@@ -188,18 +192,18 @@ def not_read(line: WrittenAnswer) -> Finding:
         expected="id = value",
         found=shortened(line.text, 80),
         where=(line.where,),
-        try_="write one answer a line, like `keras_epoch_s = 0.91`",
+        try_="write one answer per line, like `keras_epoch_s = 0.91`",
     )
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
-    """Lines that were not understood and have an id's words in them."""
+    """Return the unreadable lines that contain all words of an id."""
     words = set(re.findall(r"[a-z]{3,}|\d+", key.lower()))
     return [line for line in lines if words <= set(re.findall(r"[a-z]+|\d+", line.text.lower()))]
 
 
 def as_number(text: str, unit: str = "") -> float | None:
-    """The number a student wrote, or None. Takes 60,000 and 7,2 and 7.2 s and 87.5 %."""
+    """Return the number that a student wrote, or None. Accepts 60,000, 7,2, 7.2 s and 87.5 %."""
     text = text.replace("\u2212", "-").replace("\u00a0", " ").strip()
     percent = text.endswith("%")
     if percent:
@@ -219,7 +223,7 @@ def as_number(text: str, unit: str = "") -> float | None:
 
 
 def as_answer(text: str, unit: str = "") -> float | None:
-    """The same for an answer: also in quotes, about (~), and in another unit of the same kind."""
+    """Return the number in an answer. Also accept quotes, `~`, and other units of the same kind."""
     plain = as_number(text, unit)
     if plain is not None:
         return plain
@@ -232,5 +236,5 @@ def as_answer(text: str, unit: str = "") -> float | None:
 
 
 def as_word(text: str) -> str:
-    """Case, quotes and a full stop at the end do not make an answer wrong."""
+    """Return a word without case, quotes and final full stop, which do not make an answer wrong."""
     return unquoted(text).strip("\"'`").rstrip(".").strip().casefold()

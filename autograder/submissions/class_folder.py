@@ -1,7 +1,7 @@
-"""The submissions of a class: CLASS/<student>/<lesson>/…, and manifest.csv if there is one.
+"""Read the submissions of a class: CLASS/<student>/<lesson>/…, and manifest.csv if it exists.
 
-Folders without a row in the manifest are their students' by name. Several folders of one student
-for one lesson are one submission, with a word on it.
+A folder without a row in the manifest belongs to the student it is named after. Several folders of
+one student for one lesson are one submission, and this is reported.
 """
 
 import os
@@ -40,26 +40,26 @@ class Submission:
     folder: str  # as the manifest names it: ada/02
     places: tuple[Path, ...]
     students: tuple[str, ...]
-    lesson: str | None  # None: the outputs have to say which
-    partners: frozenset[str] = frozenset()  # of the same group, who may have submitted the same
+    lesson: str | None  # None: found from the outputs
+    partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
-    late: bool = False  # the platform says so
+    late: bool = False  # marked late by the platform
     doubts: tuple[Doubt, ...] = ()
 
     @property
     def owner(self) -> str:
-        """The student or the group that the folder is named after."""
+        """Return the student or group that the folder is named after."""
         return self.folder.partition("/")[0]
 
     def facts(self) -> list:
-        """Return all that its grade depends on, besides the files."""
+        """Return everything besides the files that the grade depends on."""
         places, *others = self.places, self.students, self.lesson, sorted(self.partners)
         return [*map(str, places), *others, self.submitted, self.late, list(map(str, self.doubts))]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Students who are joined by common submissions, and all that they submitted."""
+    """Students who share submissions, and everything that they submitted."""
 
     students: tuple[str, ...]
     submissions: tuple[Submission, ...]
@@ -69,7 +69,7 @@ class Unit:
         return self.students[0]
 
     def partners_of(self, student: str, lesson: str) -> tuple[str, ...]:
-        """Return who may have submitted the same as this student."""
+        """Return the students who may have submitted the same work as this one."""
         found = {
             partner
             for one in self.submissions
@@ -108,8 +108,10 @@ def listed(place: Path) -> list[Entry]:
 
 
 def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
-    """Return whether these are one student's: folders named as lessons, with outputs in them. In a
-    download `02` may be a student's number, and `02 Ben` one in a list."""
+    """Return whether these are one student's lessons: folders named as lessons, with outputs.
+
+    In a download, `02` may be a student's number, and `02 Ben` a student in a numbered list.
+    """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     inside = (one for entry in folders for one in os.scandir(entry.path))
     return (
@@ -120,7 +122,7 @@ def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool
 
 
 def name_of(folder: str) -> str:
-    """Return a student's name: one line, é in one spelling on all systems."""
+    """Return a student's name on one line, with the same encoding of é on all systems."""
     return printable(normalize("NFC", folder))
 
 
@@ -147,12 +149,15 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
 
 
 def only(lessons: Collection[str]) -> str | None:
-    """With one rubric, everything is of its lesson."""
+    """Return the only lesson if there is one rubric, because all work then belongs to it."""
     return next(iter(lessons)) if len(lessons) == 1 else None
 
 
 def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) -> list[Submission]:
-    """Students of one group, who submitted apart, may have submitted the same."""
+    """Add as partners the students of one group who submitted separately.
+
+    They may have submitted the same work.
+    """
     groups: dict[tuple[str, str | None], set[str]] = {}
     for one in found:
         if one.folder in rows and rows[one.folder].group:
@@ -172,11 +177,11 @@ def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) ->
 def without_row(
     student: Entry, rows: Collection[str], lessons: Collection[str]
 ) -> Iterator[Submission]:
-    """Yield a submission for each lesson's folder, and one of all files in no lesson's folder."""
+    """Yield a submission for each lesson's folder, and one for all files outside of these."""
     name = (name_of(student.name),)
     try:
         everything = listed(Path(student.path))
-    except SettingsError:  # whoever reads it says so
+    except SettingsError:  # the error is reported when the folder is read
         yield Submission(student.name, (Path(student.path),), name, only(lessons))
         return
     inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
@@ -195,7 +200,7 @@ def without_row(
             loose.append(path)
     worked_on = {one.lesson for one in named if holds_work(one.places[0])}
     full = [one for one in named if one.lesson in worked_on]
-    # A lesson that was never worked on counts only where there is nothing else to look at.
+    # A lesson without any work is listed only if the student submitted no other work.
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
         places = tuple(loose) or (Path(student.path),)
@@ -209,7 +214,7 @@ def holds_work(place: Path) -> bool:
 
 
 def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...]]:
-    """Return the first line of nbgrader's file, which notes the time of submission."""
+    """Return the first line of nbgrader's timestamp file, the time of submission."""
     try:
         with open_regular(path) as file:
             return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]), ()
@@ -220,7 +225,7 @@ def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...
 
 
 def joined(found: Iterable[Submission]) -> Iterator[Submission]:
-    """Several folders of the same students for one lesson are one submission."""
+    """Join folders of the same students for the same lesson into one submission."""
     by_lesson: dict[tuple, list[Submission]] = {}
     for one in found:
         by_lesson.setdefault((one.students, one.lesson), []).append(one)
@@ -236,7 +241,7 @@ def joined(found: Iterable[Submission]) -> Iterator[Submission]:
 
 
 def strays(paths: Iterable[Path]) -> list[str]:
-    """Name those that may be somebody's work, of paths that are in no student's folder."""
+    """Return the names of files outside any student's folder that may be somebody's work."""
     links = {path for path in paths if path.is_symlink()}
     return [
         f"{printable(path.name, 80)}{' (a link, which is not followed)' if path in links else ''}"

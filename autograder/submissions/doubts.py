@@ -1,6 +1,6 @@
-"""Doubts about a submission: what collecting or reading its files left open.
+"""Describe doubts about a submission: what collecting or reading its files could not decide.
 
-A doubt is a code, a file and a detail. In manifest.csv it is `code: file: detail`; on a page it is
+A doubt has a code, a file and a detail. In manifest.csv it is `code: file: detail`. On a page it is
 the finding that TABLE describes.
 """
 
@@ -27,8 +27,10 @@ class Doubt(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a doubt's finding says besides its heading. `{name}` is the file's name, `{parent}` the
-    archive that it is in."""
+    """The text of a doubt's finding, besides its heading.
+
+    `{name}` is the file's name, and `{parent}` is the archive that contains it.
+    """
 
     expected: str
     advice: str = ""
@@ -40,7 +42,7 @@ UPLOAD = "`{name}`: upload it again"
 C = FindingCode
 # fmt: off
 TABLE: dict[FindingCode, Entry] = {
-    # Whose it is, and when it was submitted.
+    # Who submitted it, and when.
     C.OWNER_UNCERTAIN: Entry(
         "one student's number and name",
         "instructor: find out who submitted it, and write the student into manifest.csv"),
@@ -55,7 +57,7 @@ TABLE: dict[FindingCode, Entry] = {
     C.SAME_TIME: Entry(
         "submissions with different times",
         "tell your instructor which one counts, or submit only that one"),
-    # Which lesson it is.
+    # Which lesson it belongs to.
     C.SEVERAL_FOLDERS: Entry(
         "one folder per lesson",
         "keep only what should count; instructor: `collect --latest` takes the last submission"),
@@ -110,7 +112,7 @@ def finding_of(doubt: Doubt) -> Finding:
 
 
 def parse(text: str) -> list[Doubt]:
-    """Return the doubts in a cell of manifest.csv. Raises ValueError with the unknown code."""
+    """Return the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
         code, _, rest = part.partition(": ")

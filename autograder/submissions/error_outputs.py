@@ -1,4 +1,4 @@
-"""Error outputs that lie beside outputs: what ended a job often stands only there."""
+"""Find the error outputs beside outputs, which often alone show why a job ended."""
 
 import os
 from collections.abc import Iterable
@@ -8,8 +8,10 @@ from autograder.submissions import output_names
 
 
 def with_those_beside(paths: Iterable[Path]) -> list[Path]:
-    """The files, each followed by the error output of the same job that lies beside it, unless
-    it is among them already or is empty."""
+    """Return the files, each followed by its job's error output in the same folder.
+
+    Error outputs that are empty or already in the list are not added.
+    """
     given = list(paths)
     known = {path.absolute() for path in given}
     folders: dict[Path, dict[str, list[Path]]] = {}
@@ -26,7 +28,7 @@ def with_those_beside(paths: Iterable[Path]) -> list[Path]:
 
 
 def error_outputs(folder: Path) -> dict[str, list[Path]]:
-    """The error outputs in a folder that hold something, by what the job's files share in name."""
+    """Return the non-empty error outputs in a folder, by the name that a job's files share."""
     found: dict[str, list[Path]] = {}
     try:
         with os.scandir(folder) as entries:

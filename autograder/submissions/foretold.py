@@ -1,9 +1,9 @@
-"""An interval that was written down before the truth was shown, as it stands in answers.txt.
+"""Read an interval in answers.txt that was predicted before the true value was shown.
 
     foretold_x = 2400 to 2900; 2026-03-02T10:11:05Z; 3f9a1c2b90aa
 
-The last word is a seal over the others: it shows a careless change, made by hand after the truth
-was known. It stops no forger, who can run this very function.
+The last word is a checksum of the rest. It reveals careless edits made after the true value was
+known. It does not stop forgers, who can run this function themselves.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ class Foretold:
     low: float
     high: float
     when: str
-    sealed: bool  # as the course's function wrote it
+    sealed: bool  # the checksum is right, so the course's function wrote it
 
     @property
     def width(self) -> float:
-        """The high end over the low one."""
+        """Return the high end divided by the low end."""
         return self.high / self.low
 
 
@@ -39,7 +39,7 @@ def seal(key: str, ends: str, when: str) -> str:
 
 
 def read(key: str, text: str) -> Foretold | None:
-    """None where there are no two numbers above 0, the smaller one first."""
+    """Return the interval; None unless there are two numbers above 0, the smaller one first."""
     whole = FORM.match(text)
     found = whole or ANY.match(text)
     low, high = (as_number(end) for end in found.groups()[:2]) if found else (None, None)

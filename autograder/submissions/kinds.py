@@ -1,12 +1,12 @@
-"""What a file is, as its name says: an output, answers, an archive, or nothing to be read."""
+"""Tell from a file's name what it is: an output, answers, an archive, or something else."""
 
 import re
 from enum import StrEnum
 
 OUTPUT = re.compile(r".*(\.(out|err|er|log|txt|ou|stdout|stderr|output)|\.[oe]\d+|\.[oe])\Z", re.I)
 ANSWERS = "answers.txt"
-# What people and systems make of it: answers.txt.txt, Answers (1).txt, answers-2.txt, answers.md,
-# answers, and what was typed into a platform's page.
+# Variants by people and systems: answers.txt.txt, Answers (1).txt, answers-2.txt, answers.md,
+# answers, and text typed into a platform's page.
 LIKE_ANSWERS = re.compile(
     r"(?:my[-_ ])?answers?(?:[-_ ][\w() -]{1,40}| ?\(\d{1,3}\)|\d{1,3})?"
     r"(?:\.(?:txt|text|md|csv|tsv|json|ya?ml|ini|toml|rst))*\Z",
@@ -15,27 +15,27 @@ LIKE_ANSWERS = re.compile(
 NO_TEXT = re.compile(
     r"(?:my[-_ ])?answers?(?![a-z]).*\.(?:docx?|odt|rtf|pdf|pages|xlsx?|ods|png|jpe?g)\Z", re.I
 )
-TYPED = "onlinetext.html"  # into Moodle's or Canvas's page
+TYPED = "onlinetext.html"  # text typed into Moodle's or Canvas's page
 REPORT = "report.md"
-TIMESTAMP = "timestamp.txt"  # nbgrader writes the time of submission into it
-# Written by people or tools beside the outputs, not by jobs.
+TIMESTAMP = "timestamp.txt"  # where nbgrader writes the time of submission
+# Files beside the outputs that people or tools write, not jobs.
 NO_OUTPUT = {"readme.txt", "requirements.txt", "license.txt", "submission.json"}
 OPENED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 UNOPENED = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
 
 
 class Kind(StrEnum):
-    """What a student's file is."""
+    """The kind of a student's file."""
 
     OUTPUT = "output"
     ANSWERS = "answers"
-    UNREAD_ANSWERS = "unread answers"  # in a word processor's file or a picture
+    UNREAD_ANSWERS = "unread answers"  # a word processor's file or a picture
     REPORT = "report"
     PROGRAM = "program"
     ARCHIVE = "archive"
-    UNOPENED_ARCHIVE = "unopened archive"  # of a kind that Python's own library cannot open
+    UNOPENED_ARCHIVE = "unopened archive"  # a format that Python's standard library cannot open
     TIMESTAMP = "timestamp"
-    CLUTTER = "clutter"  # left behind by systems and by Python
+    CLUTTER = "clutter"  # left behind by operating systems and Python
     OTHER = "other"
 
 
@@ -76,6 +76,6 @@ def is_clutter(name: str) -> bool:
 
 
 def stem(name: str) -> str:
-    """Return the name without an archive's ending."""
+    """Return the name without an archive's suffix."""
     suffixes = [suffix for suffix in (*OPENED, *UNOPENED) if name.lower().endswith(suffix)]
     return name[: -len(max(suffixes, key=len, default=""))] or name if suffixes else name

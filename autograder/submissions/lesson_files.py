@@ -1,7 +1,7 @@
-"""A student's files of one lesson, by what they are.
+"""Sort a student's files of one lesson by kind.
 
-A copy counts once, names are as short as can be told apart, and of answers that differ from place
-to place none counts: which of them is meant is not the grader's to guess.
+Copies count once, and names are as short as possible while still distinct. If files give different
+answers to a question, none counts, because the grader must not guess which one is meant.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ UNREAD = {
 
 @dataclass(slots=True)
 class LessonFiles:
-    """What a student submitted for one lesson (None: the outputs have to say which)."""
+    """What a student submitted for one lesson (None: found from the outputs)."""
 
     lesson: str | None
-    outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
+    outputs: dict[Path, str] = field(default_factory=dict)  # path -> displayed name
     answers: dict[Path, str] = field(default_factory=dict)
     reports: dict[Path, str] = field(default_factory=dict)
     programs: dict[Path, str] = field(default_factory=dict)
-    others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    others: list[str] = field(default_factory=list)  # some files of kinds that are not read
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -67,8 +67,10 @@ class LessonFiles:
 def read_places(
     lesson: str | None, places: Sequence[Path], ids: Collection[str] = (), archives: bool = True
 ) -> LessonFiles:
-    """Return the files in the folders of one lesson. `ids` are those of all lessons' questions.
-    Without `archives` nothing is said of them: in one's own folder they are old packages."""
+    """Return the files in the folders of one lesson. `ids` are the ids of all lessons' questions.
+
+    Without `archives`, archives are ignored: in a student's own folder they are old packages.
+    """
     files, walk = LessonFiles(lesson), Walk()
     for place in places:
         apart = place.is_file() or len(places) > 1
@@ -82,7 +84,7 @@ def read_places(
 
 
 def join(files: LessonFiles, places: Sequence[str], ids: Collection[str]) -> None:
-    """Make one of all the places where a lesson's files are: copies out, short names."""
+    """Join the files from all places of a lesson: remove copies and shorten names."""
     answers_by_content(files, ids)
     the_answers_file(files)
     for kind in (files.outputs, files.answers, files.reports):
@@ -95,7 +97,7 @@ def join(files: LessonFiles, places: Sequence[str], ids: Collection[str]) -> Non
 
 
 def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
-    """`respuestas.txt` and `lab2.txt` are no outputs if they answer questions."""
+    """Move files that answer questions, such as `respuestas.txt`, from outputs to answers."""
     for path, name in list(files.outputs.items()):
         if PurePath(name).suffix.lower() in ("", ".txt") and holds_answers(path, ids):
             files.answers[path] = files.outputs.pop(path)
@@ -103,7 +105,7 @@ def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
 
 
 def the_answers_file(files: LessonFiles) -> None:
-    """Where there is an answers.txt, files with nearly its name are older copies or drafts."""
+    """Keep only answers.txt if it exists: files with similar names are older copies or drafts."""
     exact = {p for p, name in files.answers.items() if PurePath(name).name.lower() == ANSWERS}
     others = {path: name for path, name in files.answers.items() if path not in exact}
     if not exact or not others:
@@ -111,15 +113,15 @@ def the_answers_file(files: LessonFiles) -> None:
     for path, name in list(others.items()):
         del files.answers[path]
         if PurePath(name).name == TYPED and not read_answers(path, name)[0]:
-            del others[path]  # words to the teacher, and no answers
+            del others[path]  # a message to the teacher without answers
     if others:
         names = shortened(", ".join(others.values()))
         files.doubt(Doubt(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
-    """A job's files are in the folder, and again in the package that `lessons submit` left."""
-    jobs: dict[str, dict[PurePath, list[Path]]] = {}  # a job's name -> its folder -> its files
+    """Remove copies: a job's files may also be in the package that `lessons submit` left."""
+    jobs: dict[str, dict[PurePath, list[Path]]] = {}  # job name -> folder -> its files
     for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
         name = PurePath(files[path])
         job = output_names.read(name.name.lower()).shared
@@ -141,14 +143,14 @@ def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
         try:
             with open_regular(path) as file:
                 content = hashlib.file_digest(file, "blake2b").digest()
-        except OSError:  # whoever reads it will say so
+        except OSError:  # the error is reported when the file is read
             content = os.fsencode(path)
         contents.add((PurePath(name).name.lower(), content))
     return contents
 
 
 def shorten_names(files: LessonFiles) -> None:
-    """`you.zip/02_serial/a.out` is `a.out` where all of a lesson's files are in one place."""
+    """Shorten names such as `you.zip/02_serial/a.out` to `a.out` if all files are in one place."""
     of_all = (files.outputs, files.answers, files.reports)
     parents = [PurePath(name).parent for kind in of_all for name in kind.values()]
     common = os.path.commonpath(parents) if parents else ""
@@ -165,7 +167,7 @@ def shorten_names(files: LessonFiles) -> None:
 def answers_of(
     files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    """Return a lesson's answers. What two files answer differently counts as not answered."""
+    """Return a lesson's answers. If two files answer a question differently, it is unanswered."""
     answers: dict[str, WrittenAnswer] = {}
     differ: dict[str, dict[str, Where]] = {}
     findings: list[Finding] = []

@@ -1,10 +1,10 @@
-"""The lesson that a folder, an archive or a column is named after."""
+"""Recognise lessons in the names of folders, archives and columns."""
 
 import re
 from collections.abc import Collection
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
-# Words for a lesson and for what is to be done in one, which may have numbers of their own.
+# Words for lessons, and words for tasks, which may be numbered differently.
 LESSONS = "lesson|lektion|leçon|lecon|lección|leccion|lezione|les|lição|aula|kapitel|chapter|unit"
 TASKS = (
     "hw|homework|assignment|assign|exercises?|ex|lab|week|woche|übung|ubung|blatt|aufgabe|task|ps"
@@ -17,14 +17,16 @@ HINT = re.compile(
 
 
 def lesson_of(name: str) -> str | None:
-    """`02`, if a name says it, as in `02_serial` or `Lesson-02`."""
+    """Return `02` for names such as `02_serial` or `Lesson-02`, otherwise None."""
     match = LESSON.match(name)
     return match[1] if match else None
 
 
 def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
-    """Return the lesson that a folder is named after: `02_serial` is lesson 02, also without a
-    rubric, and `practical1-ada` is practical1."""
+    """Return the lesson that a folder is named after.
+
+    `02_serial` is lesson 02, even without a rubric, and `practical1-ada` is practical1.
+    """
     if name in lessons:
         return name
     begins = [
@@ -36,18 +38,21 @@ def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
 
 
 def lesson_among(name: str, lessons: Collection[str]) -> str | None:
-    """Return which of the lessons somebody means: `02`, `2` and `02_serial` are lesson 02."""
+    """Return the lesson that a name refers to: `02`, `2` and `02_serial` are lesson 02."""
     found = (name, name.zfill(2), folder_lesson(name, lessons))
     return next((lesson for lesson in found if lesson in lessons), None)
 
 
 def hinted_lesson(name: str) -> str | None:
-    """`02` of `Lesson 2`, `hw02`, `Lektion 2` or `2`, which may have been meant otherwise."""
+    """Return `02` for `Lesson 2`, `hw02`, `Lektion 2` or `2`, which may have another meaning."""
     match = HINT.match(name)
     return match["number"].zfill(2) if match else None
 
 
 def claims_lesson(name: str) -> bool:
-    """`Lektion 9` speaks of a lesson; `hw09` and `9` may be numbers of the course's own."""
+    """Return whether a name such as `Lektion 9` names a lesson.
+
+    `hw09` and `9` may be numbers of the course's own.
+    """
     match = HINT.match(name)
     return bool(match and match["lesson"])

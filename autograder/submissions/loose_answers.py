@@ -1,33 +1,33 @@
-"""Answers as people write them who do not write `id = value`: what is meant, where it is sure."""
+"""Read answers that are not written as `id = value`, if their meaning is certain."""
 
 import html
 import re
 from collections.abc import Collection
 
 QUOTES = "\"'`“”„‘’«»"
-LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # of a list; a number itself has no space behind
+LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # a list's marker, which a space follows
 NAMED = re.compile(
     rf"[{QUOTES}*_]{{0,3}}(?P<key>[A-Za-z](?:[A-Za-z0-9_.-]{{0,62}}[A-Za-z0-9_])?)[{QUOTES}*]{{0,3}}"
 )
 EQUALS = re.compile(r"\s*=+\s*")
 LOOSELY = re.compile(r"\s*(?::=?|->|→|=>|[,;|\t]|(?=\s)(?:\s+is|\s+ist)?(?=\s))\s*")
 CALL = re.compile(r"\bnote\s*\((?P<inside>.*)\)?\s*;?\Z")
-FILE = re.compile(r"\A\s*(?:\"[^\"]*\"|'[^']*')\s*,")  # the first argument may name it
+FILE = re.compile(r"\A\s*(?:\"[^\"]*\"|'[^']*')\s*,")  # the first argument may be a file name
 PART = re.compile(
     r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
 )
 ENDS = re.compile(r"[) ;]*+\Z")
-# No `<` within a tag: many of them would each be looked behind.
+# No `<` within a tag, otherwise each of many would be searched for an end.
 BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
 TAGS = re.compile(r"<[^<>]{0,2000}>")
 ABOUT = re.compile(r"(?i)(?:~|≈|≃|about|around|approx\.?|ca\.?|circa|roughly)\s*")
-# A number, and the word behind it that may be its unit.
+# A number, followed by what may be its unit.
 VALUE = re.compile(
     r"(?P<number>[+-]?[\d.,]*\d\.?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>[^\d\s.,].{0,30})?\Z"
 )
 
-# What each unit is also called, and how many of the unit asked one of it is.
+# Other names of each unit, and its size in the base unit.
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), 1.0),
     **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millisekunden"), 1e-3),
@@ -40,17 +40,19 @@ BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
     f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgt", start=1)
 }
 FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
-PLAIN = ("x", "×", "times", "fold", "mal", "-")  # of numbers without a unit: `1.9x`
+PLAIN = ("x", "×", "times", "fold", "mal", "-")  # for numbers without a unit: `1.9x`
 
 
 def from_page(text: str) -> str:
-    """What was typed into a platform's page, which hands it out as HTML."""
+    """Return the text typed into a platform's page, which the platform exports as HTML."""
     return html.unescape(TAGS.sub("", BREAKS.sub("\n", text))).replace("\u00a0", " ")
 
 
 def call_in(line: str) -> list[tuple[str, str]]:
-    """The values in `answers.note(keras_epoch_s=0.91, predict="no")`, pasted from the notebook. An
-    expression is no value: what it was, nobody can know from its text, so nothing is read then."""
+    """Return the values in a pasted `answers.note(keras_epoch_s=0.91, predict="no")`.
+
+    If an argument is an expression, return nothing, because its value is not in the text.
+    """
     call = CALL.search(line)
     if not call:
         return []
@@ -66,8 +68,11 @@ def call_in(line: str) -> list[tuple[str, str]]:
 
 
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
-    """`- id: value`, `"id": value,`, `**id** = value`, and for an id that is asked `id value`.
-    `Note: I was ill` is no answer, so a colon needs such an id too, or what looks like one."""
+    """Return the answer in `- id: value`, `"id": value,` or `**id** = value`.
+
+    A line `id value` is also accepted if a question has this id. `Note: I was ill` is no answer, so
+    a colon also needs the id of a question, or a word that looks like an id.
+    """
     line = LISTED.sub("", line, count=1) if LISTED.match(line) else line
     line = line.lstrip("{[(,| ")
     named = NAMED.match(line)
@@ -81,12 +86,12 @@ def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
 
 
 def says_nothing(line: str) -> bool:
-    """A bracket of JSON, or the first and last line of a pasted call."""
+    """Return whether a line is only a JSON bracket, or the first or last line of a pasted call."""
     return not re.sub(r"\A[\w.]*\bnote\s*\(", "", line).strip(" {}[](),;`'\"|-")
 
 
 def unquoted(text: str) -> str:
-    """Without quotes around all of it, and what ends a line of JSON or a sentence."""
+    """Return the text without enclosing quotes and without the end of a JSON line or sentence."""
     text = text.strip().rstrip(",;}]|").strip()
     if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
         text = text[1:-1].strip()
@@ -94,10 +99,10 @@ def unquoted(text: str) -> str:
 
 
 def value_in(text: str, unit: str) -> tuple[str, float] | None:
-    """A number as it is written, and what it is to be multiplied by; None where it is not sure."""
+    """Return a number as written, and its factor for the wanted unit; None if uncertain."""
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
     text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
-    text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands
+    text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
     found = VALUE.match(text.rstrip(".").strip())
     if not found:
         return None
@@ -107,7 +112,7 @@ def value_in(text: str, unit: str) -> tuple[str, float] | None:
 
 
 def factor_of(word: str, unit: str) -> float | None:
-    """How many of the unit that is asked one of what was written is."""
+    """Return how many of the wanted unit are in one of the written unit."""
     if not word or word == unit:
         return 1.0
     if not unit:

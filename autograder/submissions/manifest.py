@@ -1,4 +1,6 @@
-"""manifest.csv: who submitted what, as `autograder collect` wrote it and the instructor edited it.
+"""Read and write manifest.csv: who submitted what. `autograder collect` writes it.
+
+The instructor may edit it.
 
 folder,students,group,lesson,submitted,late,from,doubts
 ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
@@ -29,7 +31,7 @@ class Row:
     """The cells of a line, in the order of the columns."""
 
     folder: str  # below the class: `ada/02`
-    students: str = ""  # nobody: it is not graded
+    students: str = ""  # empty: not graded
     group: str = ""
     lesson: str = ""
     submitted: str = ""
@@ -43,7 +45,7 @@ class Row:
 
 
 def read(path: Path) -> dict[str, Row] | None:
-    """Return the rows by folder; None where there is no manifest. Mistakes raise SettingsError."""
+    """Return the rows by folder; None if there is no manifest. Mistakes raise SettingsError."""
     if not path.is_file():
         return None
     rows: dict[str, Row] = {}
@@ -87,7 +89,7 @@ def written(rows: Iterable[Row]) -> str:
 
 
 def quoted(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet treats as a formula."""
     line = printable(cell, LONGEST_CELL)
     return f"'{line}" if line.startswith(FORMULA_STARTS) else line
 

@@ -1,12 +1,15 @@
-"""Times of submission as tools write them."""
+"""Read submission times in the formats that tools write."""
 
 from datetime import UTC, datetime
 
-YEARS = range(2000, 2101)  # 0206 is a slip for 2026
+YEARS = range(2000, 2101)  # the year 0206 is a typing error for 2026
 
 
 def moment_of(text: str | None) -> datetime | None:
-    """Return a time in ISO form, or in nbgrader's `2015-02-02 14:58:23 America/Los_Angeles`."""
+    """Return the time of a text in ISO form or in nbgrader's form.
+
+    nbgrader writes `2015-02-02 14:58:23 America/Los_Angeles`.
+    """
     if not text:
         return None
     text = text.strip()

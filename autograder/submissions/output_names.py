@@ -1,15 +1,15 @@
-"""Which files belong to one job: by their names."""
+"""Group files by job, using only their names."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-# name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and their like
+# name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and similar names
 NUMBERED = re.compile(r"^(?P<stem>.{1,200})\.(?P<kind>[oe])(?P<job>\d{1,12})(?:\.\d{1,6})?$")
 SUFFIX = re.compile(r"\.(?P<kind>out|err|o|e|log|txt|stdout|stderr|output|error)$", re.IGNORECASE)
 ERROR_KINDS = {"e", "err", "stderr", "error"}
-# the last number of four or more digits; an array's task may follow
+# the last number of at least four digits; the number of an array task may follow
 JOB = re.compile(r"(?:^|[^\d])(?P<job>\d{4,12})(?P<task>_\d{1,5})?(?:[-_.]?[A-Za-z]{0,20})$")
 DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")
 GPUS = re.compile(r"(?i)(?<![A-Za-z\d])(\d{1,4})[-_]?gpus?(?![A-Za-z\d])")
@@ -18,10 +18,10 @@ SLURM = re.compile(r"^slurm-(?P<job>\d{1,12})(?P<task>_\d{1,5})?$")
 
 @dataclass(frozen=True, slots=True)
 class OutputName:
-    """What a file's name says."""
+    """The facts in an output file's name."""
 
-    shared: str  # the part that all files of its job have
-    is_error: bool  # it is the job's error output
+    shared: str  # the part that all files of its job share
+    is_error: bool  # whether it is the job's error output
     job_id: str | None
     workers: int | None = None  # `4gpu.out`
 
@@ -45,13 +45,13 @@ def read(name: str) -> OutputName:
 
 
 def gpus(base: str) -> int | None:
-    """How many GPUs a file's name says that the job had, if it says one number."""
+    """Return the number of GPUs in a file's name, if there is exactly one number."""
     said = {int(number) for number in GPUS.findall(base)} - {0}
     return said.pop() if len(said) == 1 else None
 
 
 def job_id(base: str) -> str | None:
-    """The job's id in a file's name, unless it may as well be a date or a time."""
+    """Return the job id in a file's name, unless it could also be a date or a time."""
     match = SLURM.match(base) or JOB.search(base)
     if match is None:
         return None
@@ -64,7 +64,7 @@ def job_id(base: str) -> str | None:
 
 
 def by_job(names: Iterable[str]) -> list[list[str]]:
-    """Files of one job together, output before error output."""
+    """Return the files grouped by job, output before error output."""
     jobs: dict[str, list[tuple[bool, str]]] = {}
     for name in names:
         parts = read(name)

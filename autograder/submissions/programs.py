@@ -1,4 +1,4 @@
-"""The programs that a student handed in, as text: read, and never run, imported or parsed."""
+"""Read the programs that a student submitted, as text. They are never run, imported or parsed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from autograder.submissions.regular_files import open_regular
 from autograder.text_hash import text_hash
 
 MOST_FILES = 100
-MOST_BYTES = 256_000  # of one program
+MOST_BYTES = 256_000  # per program
 
 
 def is_program(name: str) -> bool:
@@ -18,14 +18,14 @@ def is_program(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A program; without a hash and lines where it cannot be read or is far too long."""
+    """A program. Without hash and lines, it could not be read or is far too long."""
 
     name: str
     hash: str | None
     lines: tuple[str, ...] = ()
 
     def is_called(self, name: str) -> bool:
-        """`network.py` is also `02_serial/network.py`: it may have been packed deeper."""
+        """Return whether the program has this name, also if it was packed in a folder."""
         return f"/{self.name}".endswith(f"/{name}")
 
 
@@ -35,7 +35,7 @@ def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
         if len(found) == MOST_FILES:
             break
         program = read_program(path, name)
-        found.setdefault((name.rpartition("/")[2], program.hash), program)  # copies once
+        found.setdefault((name.rpartition("/")[2], program.hash), program)  # a copy counts once
     return list(found.values())
 
 
@@ -48,7 +48,7 @@ def read_program(path: Path, name: str) -> HandedIn:
     return HandedIn(name, *read_text(data))
 
 
-@lru_cache(500)  # many programs of a class are as they were released
+@lru_cache(500)  # a class has many programs that are unchanged from the release
 def read_text(data: bytes) -> tuple[str | None, tuple[str, ...]]:
     if not data or len(data) > MOST_BYTES:
         return None, ()

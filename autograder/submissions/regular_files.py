@@ -1,7 +1,7 @@
-"""Open files that others made: only regular ones, and without waiting for anybody.
+"""Open files that others made: only regular files, and without ever blocking.
 
-Opening a pipe waits until somebody writes into it. What a name was when the folder was listed, it
-need not be when it is opened: so the opened file itself is asked.
+Opening a pipe blocks until somebody writes into it. A file may be replaced after its folder was
+listed, so the kind is checked on the opened file itself.
 """
 
 import os
@@ -15,7 +15,7 @@ from autograder.verdict import Finding
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """A regular file to be read; OSError with a reason if it is none or cannot be opened."""
+    """Open a regular file for reading. Otherwise raise OSError with the reason."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -31,6 +31,8 @@ def why(error: OSError) -> str:
 
 
 def unreadable(name: str, reason: str) -> Finding:
-    """Return the finding on a file that the grader did not see: neither its points nor a zero are
-    certain."""
+    """Return the finding for a file that the grader could not read.
+
+    Neither points nor a zero for its contents would be certain.
+    """
     return finding_of(Doubt(FindingCode.FILE_UNREADABLE, name, reason))

@@ -1,4 +1,4 @@
-"""report.md: what a student writes about a study: parts under headings, and tables.
+"""Read report.md, a student's report on a study: parts under headings, and tables.
 
 ## Table
 ### strong
@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(slots=True)
 class Report:
-    """Parts by their headings (##), tables by those above them (###), as the student wrote them."""
+    """Parts by their `##` headings and tables by their `###` headings, as written."""
 
     name: str
     parts: dict[str, tuple[str, Where]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Report:
 
 
 def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
-    """Return the report of a lesson: of several files, the one nearest to the lesson's folder."""
+    """Return a lesson's report. Of several files, use the one nearest to the lesson's folder."""
     if not files:
         return None, []
     path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))

@@ -1,4 +1,4 @@
-"""A walk over what a student made: links are not followed, and only regular files are given."""
+"""Walk through a student's files. Links are not followed, and only regular files are returned."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ MAX_DEPTH = 8
 
 
 class Found(NamedTuple):
-    """One file."""
+    """A file found by Walk."""
 
     path: Path
     name: PurePath  # as the student knows it
@@ -27,13 +27,13 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """How much was looked at so far, and what was left out."""
+    """The number of entries visited so far, and doubts about what was left out."""
 
     doubts: list[Doubt] = field(default_factory=list)
     entries: int = 0
 
     def files(self, place: Path, name: PurePath) -> Iterator[Found]:
-        """Yield the files of a folder and of those within it, or the one file that `place` is."""
+        """Yield all files below a folder, or the single file `place`."""
         try:
             mode = place.lstat().st_mode
             if stat.S_ISDIR(mode):
@@ -49,7 +49,7 @@ class Walk:
             self.doubts.append(Doubt(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
 
     def listed(self, place: Path, name: PurePath) -> list[os.DirEntry[str]]:
-        """Return what is in a folder, sorted by name, unless there is too much of it."""
+        """Return the entries of a folder, sorted by name, up to the limits."""
         entries: list[os.DirEntry[str]] = []
         if len(name.parts) > MAX_DEPTH:
             self.leave_out(name, "folders within folders, too deep")

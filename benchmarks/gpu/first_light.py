@@ -1,13 +1,13 @@
-"""The course's PyTorch programs on a machine with a GPU that nobody has run them on before.
+"""Run the course's PyTorch programs on a GPU machine on which nobody has run them before.
 
     python benchmarks/gpu/first_light.py --out first_light
     python benchmarks/gpu/first_light.py --pretend --out /tmp/first_light    # on CPU, as in CI
 
-It needs this repository, PyTorch, NumPy and pydantic: no TensorFlow, no Horovod, no MPI, no
-network. It runs each program with few steps, with two NCCL ranks where there are two GPUs. It
-compares losses with the same run on CPU, measures images per second in float32, TF32 and bfloat16,
-and writes report.json and report.md. It leaves out what needs MPI (speed.py of lesson 10, study.py
-of lesson 12) or Gloo (deadlock.py of lesson 11).
+It needs this repository, PyTorch, NumPy and pydantic, but no TensorFlow, Horovod, MPI or network.
+It runs each program with few steps, and with two NCCL ranks if there are two GPUs. It compares
+losses with those of the same run on a CPU, measures images per second in float32, TF32 and
+bfloat16, and writes report.json and report.md. Programs that need MPI (speed.py of lesson 10,
+study.py of lesson 12) or Gloo (deadlock.py of lesson 11) are left out.
 """
 
 import argparse
@@ -32,9 +32,9 @@ from lessons.toolkit.record.devices import processor  # noqa: E402
 
 from precisions import precisions  # noqa: E402
 
-SECONDS = 480  # for everything; a program may take EACH on the GPU, and again on the CPU
+SECONDS = 480  # in all; a program may take EACH on the GPU, and again on the CPU
 EACH = 90
-APART = 0.02  # relative difference of a loss on GPU and CPU, after few steps in float32
+APART = 0.02  # relative difference of a loss between GPU and CPU, after few steps in float32
 SHORT = ("--train-samples", "2560", "--epochs", "2")
 SMALL = (*SHORT, "--test-samples", "1000")
 PRETENDED = {"nccl": "gloo", "1024": "64", "384": "64", "2560": "640", "1000": "200", "10": "6"}
@@ -42,15 +42,15 @@ PRETENDED = {"nccl": "gloo", "1024": "64", "384": "64", "2560": "640", "1000": "
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the course, few steps of it, and what has to come of it."""
+    """A program of the course, run with few steps, and the expected outcome."""
 
     path: str
     words: tuple[str, ...] = ()
-    most: int = 2  # ranks
+    most: int = 2  # largest number of ranks
     fewest: int = 1
-    needs: str = ""  # a package that PyTorch does not bring
-    trains: bool = True  # prints losses that can be compared with those of a CPU
-    fails: str = ""  # is meant to fail, with an error that has this pattern
+    needs: str = ""  # a package that does not come with PyTorch
+    trains: bool = True  # prints losses that can be compared with a CPU's
+    fails: str = ""  # it has to fail, with an error that matches this pattern
 
 
 PROGRAMS = [
@@ -83,7 +83,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def start(program: Program, ranks: int, folder: Path, on_gpu: bool) -> tuple[int, float]:
-    """Run a program by torchrun in a folder of its own; return its exit code and seconds."""
+    """Run a program with torchrun in its own folder. Return its exit code and seconds."""
     environ = os.environ | {"PYTHONPATH": str(ROOT), "COURSE_MIRRORS": "none"}
     environ.setdefault("OMP_NUM_THREADS", "1")
     if "COURSE_DATA" not in environ:
@@ -105,7 +105,7 @@ def start(program: Program, ranks: int, folder: Path, on_gpu: bool) -> tuple[int
 
 
 def looked_at(program: Program, ranks: int, on_gpu: bool, kept: Path) -> dict[str, object]:
-    """Run a program, and on CPU again where its losses can be compared; return what was seen."""
+    """Run a program, and again on a CPU if its losses can be compared. Return the results."""
     kept.mkdir(parents=True)
     code, seconds = start(program, ranks, kept, on_gpu)
     row: dict[str, object] = {"seconds": round(seconds, 1), "exit_code": code}
@@ -135,7 +135,7 @@ def losses(run: Run) -> list[float]:
 
 
 def measures(run: Run) -> dict[str, object]:
-    """Return the last number of each name that the run measured."""
+    """Return the last value of each quantity that the run measured."""
     return {event.name: event.value for event in run.measures if event.value is not None}
 
 

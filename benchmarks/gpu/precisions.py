@@ -1,4 +1,4 @@
-"""Images per second of a ResNet in three precisions: lesson 10's step beside a bare loop."""
+"""Measure a ResNet's images per second in three precisions: lesson 10's step and a bare loop."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 LESSON = Path(__file__).resolve().parents[2] / "solutions" / "10_native"
 STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda": 256, "cpu": 2}
-WIDTH = {"cuda": 10, "cpu": 1}  # as in the `full` profile: enough arithmetic for a GPU
+WIDTH = {"cuda": 10, "cpu": 1}  # as in the `full` profile: enough arithmetic to keep a GPU busy
 
 
 def precisions(device: Any) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ def bare(model: Any, optimizer: Any, batches: Iterator[Any], device: Any) -> Cal
 
 
 def lesson(model: Any, optimizer: Any, batches: Iterator[Any], device: Any) -> Callable[[], None]:
-    """Return train.py's step, with a batch that is copied to the device as train.py does it."""
+    """Return train.py's step, with a batch that is copied to the device as in train.py."""
     import torch
 
     import train
@@ -68,7 +68,7 @@ def lesson(model: Any, optimizer: Any, batches: Iterator[Any], device: Any) -> C
 
 
 def timed(step: Callable[[], None], device: Any) -> tuple[float, float | None]:
-    """Return images per second of some steps, and the peak of GPU memory in MB."""
+    """Return images per second over some steps, and the peak of GPU memory in MB."""
     import torch
 
     on_gpu, kind = device.type == "cuda", device.type

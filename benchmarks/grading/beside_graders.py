@@ -1,11 +1,11 @@
-"""Grade trivial submissions with this autograder, nbgrader and Otter: submissions a minute.
+"""Compare this autograder, nbgrader and Otter by the trivial submissions they grade per minute.
 
 python benchmarks/grading/beside_graders.py --submissions 30
 
-Each of the others goes into a virtual environment of its own (about 1 GB together), in a temporary
-folder unless --environments names one to keep. nbgrader and Otter execute a notebook with one
-question; the autograder reads one output with a run record. That is what each takes for one answer.
-Otter grades without Docker and in one process, the fastest way that it has.
+Each of the others is installed into its own virtual environment (about 1 GB together), in a
+temporary folder unless --environments names a folder to keep. nbgrader and Otter execute a notebook
+with one question. The autograder reads one output with a run record. This is what each grader needs
+for one answer. Otter grades without Docker and in one process, which is its fastest way.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tests.autograder.make_record import make_record, write_lines  # noqa: E402
 
 NBGRADER = ("nbgrader==0.9.6", "ipykernel")
 OTTER = ("otter-grader==7.0.0", "ipykernel")
-REPEATS = 3  # of ours, which is short; the median counts
+REPEATS = 3  # of the autograder, whose runs are short; the median counts
 
 RUBRIC = """
 lesson: "02"
@@ -47,10 +47,10 @@ for path in sys.argv[2:]:
 """
 
 
-Cost = tuple[float, float]  # seconds, and CPU seconds of all processes: others' load counts less
+Cost = tuple[float, float]  # seconds; CPU seconds, less affected by other load
 
 
-# With compiled modules kept, as after anybody's first run and as pip leaves the others' packages.
+# Compiled modules are kept, as after a first run and as pip leaves the others' packages.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -65,7 +65,7 @@ def since(begin: Cost) -> Cost:
 
 
 def environment(folder: Path, name: str, packages: Sequence[str]) -> Path:
-    """The bin/ of a virtual environment with these packages; made if it is not there."""
+    """Return the bin/ folder of a virtual environment with these packages, making it if needed."""
     target = folder / name
     if not (target / "bin" / "jupyter").exists():
         subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)

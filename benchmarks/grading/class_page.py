@@ -1,4 +1,4 @@
-"""The class page of many students in Chromium: seconds to draw, to sort and to filter.
+"""Measure how long Chromium takes to draw, sort and filter the class page of many students.
 
 python benchmarks/grading/class_page.py --students 1000
 """
@@ -74,7 +74,7 @@ def class_of(students: int) -> str:
 
 DRAWN = """() => new Promise(done =>
   requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"""
-# From an event to the frame that shows what it did.
+# From an event to the frame that shows its result.
 AFTER = """act => new Promise(done => { const began = performance.now(); new Function(act)();
   requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began))); })"""
 ACTS = {

@@ -1,11 +1,12 @@
-"""How often `autograder foretell` holds the truth, and how wide it has to be for that.
+"""Measure how often the intervals of `autograder foretell` contain the truth, and their width.
 
 python benchmarks/grading/foretell.py [--cases 450] [--seed 2026]
 
-Of each published table, and of each beginning of it with three sizes or more, the sizes behind are
-foretold. The same of made-up tables: eleven families of truths, 1 to 5 % noise, each size run once
-or three times. Beside it: the range from Amdahl's to Gustafson's fit, which is what most people
-draw. `held`: share of values in the interval; `ratio`: median of its upper end to its lower one.
+The published tables are cut after three or more sizes, and the remaining sizes are predicted. The
+same is done with generated tables: eleven families of scaling, 1 to 5 % noise, and one or three
+runs per size. The comparison is the range between the fits of Amdahl's and Gustafson's laws, which
+most people would draw. `held` is the share of values in the interval. `ratio` is the median of its
+upper end divided by its lower end.
 """
 
 import argparse
@@ -26,12 +27,12 @@ PUBLISHED = sorted(Path(__file__).with_name("scaling_tables").glob("*.csv"))
 @dataclass(frozen=True, slots=True)
 class Outcome:
     group: str
-    beyond: float  # times the largest size that was given
+    beyond: float  # the predicted size divided by the largest given size
     held: bool
     ratio: float
     beside_held: bool
     beside_ratio: float
-    next: bool = False  # all rows but the last were given
+    next: bool = False  # only the last row was predicted
 
 
 def gain(whole: laws.Study, size: int) -> float:
@@ -71,9 +72,9 @@ def of_published() -> Iterator[Outcome]:
                     yield outcome(file.stem, given, size, gain(whole.study, size), None, last)
 
 
-# --- made-up ones --------------------------------------------------------------------------------
+# --- generated tables ----------------------------------------------------------------------------
 
-Draw = Callable[[float, float], float]  # evenly on a logarithmic axis, between powers of ten
+Draw = Callable[[float, float], float]  # log-uniform, between two powers of ten
 
 
 def step(r: np.ndarray, at: float, high: float) -> np.ndarray:
@@ -97,7 +98,7 @@ JUMPS = {"jump, node known": True, "jump, node not told": False}
 
 
 def made_up(cases: int, seed: int) -> Iterator[tuple[bool, Outcome]]:
-    """Whether it is the noisy value on a size that is asked for, or the truth without noise."""
+    """Yield outcomes, each with whether it is for a noisy value or for the noiseless truth."""
     rng = np.random.default_rng(seed)
 
     def ten(low: float, high: float) -> float:
@@ -131,7 +132,7 @@ def made_up(cases: int, seed: int) -> Iterator[tuple[bool, Outcome]]:
                 yield noisy, outcome(name, given, sizes[i], base / time, known)
 
 
-# --- the tables of it ----------------------------------------------------------------------------
+# --- tables of outcomes --------------------------------------------------------------------------
 
 ROW = "{:<26} {:>6} {:>7} {:>7} {:>9} {:>7}"
 

@@ -1,6 +1,8 @@
-"""Grade a generated class: seconds, memory, growth with the number of students, nothing changed.
+"""Grade a generated class, and measure seconds, memory, and growth with the number of students.
 
 python benchmarks/grading/grade_class.py --students 1000
+
+It also grades again without any change.
 """
 
 import argparse
@@ -24,7 +26,7 @@ BYTES = 30_000
 
 
 def rubrics(folder: Path) -> None:
-    """Seven lessons' rubrics: lesson 02's under seven names."""
+    """Write rubrics for seven lessons: lesson 02's under seven names."""
     source = ROOT / "autograder" / "rubrics"
     for lesson in LESSONS:
         text = (source / "02.yaml").read_text().replace('lesson: "02"', f'lesson: "{lesson}"')
@@ -35,7 +37,7 @@ def rubrics(folder: Path) -> None:
 
 
 def padded(lines: list[str], noise: list[str], rng: random.Random) -> list[str]:
-    """The record among as much progress bar as real outputs have."""
+    """Return the record surrounded by as many progress bars as in real outputs."""
     room = max(0, BYTES - sum(map(len, lines))) // len(noise[0])
     start = rng.randrange(len(noise) - room)
     return [*lines[:5], *noise[start : start + room], *lines[5:]]
@@ -79,14 +81,14 @@ def make_class(folder: Path, students: int) -> None:
 @dataclass(frozen=True)
 class Cost:
     seconds: float
-    cpu_seconds: float  # of all processes; says more where others use the machine too
-    peak_mb: float  # resident, of the largest process
+    cpu_seconds: float  # of all processes; depends less on other load on the machine
+    peak_mb: float  # resident memory of the largest process
 
 
 def run(grader: Path, *words: object) -> Cost:
     command = ["/usr/bin/time", "-f", "%U %S %M", sys.executable, "-m", "autograder", "grade"]
     begin = time.monotonic()
-    # Compiled modules are kept, as after anybody's first run.
+    # Compiled modules are kept, as after a first run.
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     command += map(str, words)
     done = subprocess.run(command, cwd=grader, env=env, capture_output=True, text=True)
@@ -108,7 +110,7 @@ def main() -> None:
     took = []
     try:
         rubrics(scratch / "rubrics")
-        # A copy, because a grader that somebody edits meanwhile grades everybody again.
+        # A copy, because a change to the grader's files makes it grade everybody again.
         shutil.copytree(ROOT / "autograder", scratch / "grader" / "autograder")
         grader = scratch / "grader"
         for count in (args.students // 10, args.students):

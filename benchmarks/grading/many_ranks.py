@@ -1,9 +1,10 @@
-"""How long the record of a run on many ranks is, and what reading it takes: CPU and memory.
+"""Measure the length of a run record with many ranks, and the CPU time and memory to read it.
 
 python benchmarks/grading/many_ranks.py
 
-The lines are made here, as docs/run-record.md says; no such run is started. Each output is read by
-a process of its own (`autograder read`), for its peak memory; the first row is mostly its start.
+The lines are generated as docs/run-record.md describes; no such run is started. Each output is read
+by its own process (`autograder read`), which shows its peak memory. The first row is mostly the
+start-up of the process.
 """
 
 import argparse
@@ -24,7 +25,7 @@ SAMPLES = 60_000
 
 
 def output(folder: Path, ranks: int, epochs: int) -> Path:
-    """What a job on so many ranks prints, each of them with its own share of the samples."""
+    """Write the output of a job with this many ranks, each with its own share of the samples."""
     shards = [[rank, SAMPLES, ranks] for rank in range(ranks)]
     lines = make_record(
         lesson="08", source="keras-horovod", size=ranks, seconds=(1.0,) * epochs, shards=shards
@@ -33,7 +34,7 @@ def output(folder: Path, ranks: int, epochs: int) -> Path:
 
 
 def read(file: Path) -> tuple[float, float, int]:
-    """CPU seconds and peak MB of reading it, and the number of workers that was seen."""
+    """Return CPU seconds and peak MB of reading the file, and the number of workers in it."""
     process = subprocess.Popen([*READ, "--json", str(file)], cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None
     said = process.stdout.read()

@@ -1,10 +1,11 @@
-"""Reading outputs beside MLPerf's own parser: MB a second, and peak memory on a big file.
+"""Compare reading outputs with MLPerf's own parser in MB per second, and measure peak memory.
 
-python benchmarks/grading/read_speed.py            # 20 MB, and 2 GB of memory test on the disk
+python benchmarks/grading/read_speed.py            # 20 MB, and big files of 2 GB
 python benchmarks/grading/read_speed.py --big 0    # without the big files
 
-CPU seconds, the least of some repeats, of both readers in turn in this process. MLPerf's parser is
-mlperf_logging's parse_file. The big files are read by a process of their own, for its peak memory.
+Both readers run in turn in this process, and the fewest CPU seconds of several repeats count.
+MLPerf's parser is mlperf_logging's parse_file. The big files are read by their own process, which
+shows its peak memory.
 """
 
 import argparse
@@ -23,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from autograder.reading.files import read_files  # noqa: E402
 from tests.autograder.make_record import make_record  # noqa: E402
 
-# A benchmark's usual events; three of the eight mean something to the autograder.
+# A benchmark's usual events. The autograder uses three of the eight.
 USUAL = (
     "epoch_start",
     "epoch_stop",
@@ -34,7 +35,7 @@ USUAL = (
     "throughput",
     "opt_base_learning_rate",
 )
-# The worst case: all of them do.
+# The worst case: it uses all of them.
 MEANT = USUAL[:3]
 NOISE = (
     "2026-03-02 10:00:00,123 INFO step 1234: something long about nothing in particular is said\n"
@@ -56,7 +57,7 @@ def event(key: str, number: int, dice: random.Random) -> str:
 
 
 def make_log(keys: tuple[str, ...], tagged: float, size: int) -> str:
-    """An output of about `size` bytes in which a share of the lines is tagged."""
+    """Return an output of about `size` bytes in which a share of the lines is tagged."""
     dice = random.Random(1)
     lines, written, number = [event("run_start", 0, dice)], 0, 1
     while written < size:
@@ -96,7 +97,7 @@ def beside_mlperf(folder: Path, megabytes: float) -> None:
 
 
 def corners(folder: Path, megabytes: float) -> None:
-    """What took longest for its size: most of it is of no use, and is jumped over."""
+    """Measure the contents that take longest to read for their size, though most is skipped."""
     print(f"{'slow corners':<34}{'here':>10}{'asked':>17}   (MB/s)")
     for name, make in CORNERS.items():
         piece = make()
@@ -108,7 +109,7 @@ def corners(folder: Path, megabytes: float) -> None:
 
 
 def one_output(folder: Path) -> None:
-    """The course's usual case: one record among 30 KB of other output."""
+    """Read the course's usual case: one record among 30 KB of other output."""
     lines = make_record(size=4, seconds=(1.0,) * 5)
     path = folder / "02_serial_1234.out"
     path.write_text("\n".join([*lines[:5], NOISE * 250, *lines[5:]]) + "\n")
@@ -132,13 +133,13 @@ ValueError: Input 0 is incompatible with the layer
 
 
 def steps(line: str) -> Callable[[], bytes]:
-    """Lines of steps: {0} is the epoch, {1} the step."""
+    """Return a function that makes lines of steps: {0} is the epoch, {1} the step."""
     return lambda: "".join(
         line.format(epoch, step) for epoch in range(1, 60) for step in range(938)
     ).encode()
 
 
-SLOWEST = 20  # MB/s, asked of each corner
+SLOWEST = 20  # MB/s, required for each corner
 CORNERS: dict[str, Callable[[], bytes]] = {
     "shortest tracebacks": lambda: (
         b"Traceback (most recent call last):\n  File x\nValueError\n" * 999
@@ -151,7 +152,7 @@ CORNERS: dict[str, Callable[[], bytes]] = {
     "steps of students' own": steps("Epoch [{0}/60], Step [{1}/938], Loss: 0.9000\n"),
 }
 
-# What a piece of the file is, and which share of the full size is enough to see where it leads.
+# A piece of the file, and the share of the full size that is enough to show the trend.
 BIG: dict[str, tuple[Callable[[], bytes], float]] = {
     "10 % tagged": (lambda: make_log(USUAL, 0.1, 10_000_000).encode(), 1),
     "no record": (lambda: NOISE.encode() * 99_999, 1),
@@ -201,7 +202,7 @@ def measure(path: Path) -> None:
     start = time.monotonic()
     runs = read_files([path])
     seconds = time.monotonic() - start
-    status = Path("/proc/self/status").read_text()  # getrusage would count the parent's peak too
+    status = Path("/proc/self/status").read_text()  # getrusage would include the parent's peak
     peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
     outcome = f"{len(runs)} runs, {runs[-1].outcome}"
     print(json.dumps({"seconds": seconds, "peak_mb": peak, "outcome": outcome}))

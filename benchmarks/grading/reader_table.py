@@ -1,7 +1,7 @@
-"""File by file, what `autograder read` gets right in other people's outputs, and what it misses.
+"""Show for each file what `autograder read` gets right in other people's outputs, and what not.
 
 python benchmarks/grading/reader_table.py              # COURSE_LOGS=folder with expected.json
-python benchmarks/grading/reader_table.py --names      # with the names of what is not right
+python benchmarks/grading/reader_table.py --names      # with the names of wrong and missing facts
 """
 
 import argparse
@@ -15,7 +15,7 @@ from tests.autograder.reading.known_outputs import LOGS, Row, rows  # noqa: E402
 
 
 def totals(table: list[Row]) -> tuple[str, str]:
-    """Two sentences: the facts and the outcomes of all files."""
+    """Return two sentences: the facts and the outcomes of all files."""
     right, silent, wrong = (
         sum(len(getattr(row, kind)) for row in table) for kind in ("right", "silent", "wrong")
     )

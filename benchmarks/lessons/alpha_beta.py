@@ -1,9 +1,9 @@
-"""Lesson 06's α–β model on a size that its fit has not seen.
+"""Test lesson 06's α–β model on a size that it was not fitted to.
 
 python benchmarks/lessons/alpha_beta.py
 
-Target: within 30 % of what was measured, for 4 MB on 2 ranks. The alternative beside it: half-way
-between the two neighbouring sizes on the log–log line, which knows nothing of rings.
+Target: within 30 % of the measured time, for 4 MB on 2 ranks. The alternative is the midpoint
+between the two neighbouring sizes on a log–log line, which needs no model of rings.
 """
 
 import argparse
@@ -24,7 +24,7 @@ UNSEEN, TARGET = 4_000_000, 0.3
 
 
 def ring_times(ranks: int) -> dict[int, float]:
-    """Bytes -> seconds of the ring, as lesson 06's job measures them."""
+    """Return the ring's seconds by bytes, measured as in lesson 06's job."""
     command = f"timeout 120 mpirun --allow-run-as-root --oversubscribe -np {ranks}".split()
     environ = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def ring_times(ranks: int) -> dict[int, float]:
 
 
 def fit(times: dict[int, float], ranks: int) -> tuple[float, float]:
-    """The lesson's fit: least squares of the relative error."""
+    """Return the lesson's fit: least squares of the relative error."""
     sizes, seconds = np.array(list(times)), np.array(list(times.values()))
     rounds = 2 * (ranks - 1)
     rows = np.stack([np.full(len(sizes), rounds), rounds / ranks * sizes], axis=1)

@@ -1,9 +1,9 @@
-"""Peak memory of a real process that trains on CIFAR-10 at 128 by 128, for each way to feed it.
+"""Measure the peak memory of training on CIFAR-10 at 128 by 128 pixels, for each input method.
 
 python benchmarks/lessons/data_memory.py --steps 10 --batch 16
 
-All 50,000 images are loaded. The way that this avoids is one float copy of all resized images:
-50,000 x 128 x 128 x 3 x 4 bytes = 9.8 GB, which is computed here and not tried.
+All 50,000 images are loaded. All methods avoid a float copy of all resized images, which would need
+50,000 x 128 x 128 x 3 x 4 bytes = 9.8 GB. This number is computed, not measured.
 """
 
 import argparse
@@ -25,7 +25,7 @@ WAYS = {
 
 
 def train(way: str, net: str, batch: int, size: int, steps: int) -> dict[str, float]:
-    """Train for some steps in this process; what it took."""
+    """Train for some steps in this process, and return its peak memory and other results."""
     from lessons.toolkit import data
 
     few = 1 if way == "no data" else None
@@ -104,7 +104,7 @@ def peak_mb() -> float:
 
 
 def measure(way: str, args: argparse.Namespace) -> dict[str, float]:
-    """The same in a process of its own, for its memory is what counts."""
+    """Measure the same in a process of its own, so that the peak memory is only its own."""
     options = [f"--{name}={getattr(args, name)}" for name in ("net", "batch", "size", "steps")]
     command = [sys.executable, __file__, "--here", way, *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -1,11 +1,11 @@
-"""What two DDP ranks gain on lesson 10's ResNet, beside what this machine could give at most.
+"""Measure the speedup of two DDP ranks on lesson 10's ResNet, and the most this machine allows.
 
 python benchmarks/lessons/ddp_speedup.py [--rounds 5] [--steps 30]
 
-As horovod_speedup.py: each round measures one process, two independent ones, and two ranks of DDP
-over Gloo with one bucket (no overlap), PyTorch's own buckets, and small ones, right after one
-another; every process has one core, images of its own and batches of 64. Target: DDP reaches 0.85
-of the ceiling.
+As in horovod_speedup.py, each round runs the following in succession: one process, two independent
+processes, and two ranks of DDP over Gloo. DDP runs with one bucket (no overlap), with PyTorch's own
+bucket size, and with small buckets. Every process has one core, its own images and batches of 64.
+Target: DDP reaches 0.85 of the ceiling, which is the speed of the independent processes.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 LESSON = Path(__file__).parents[2] / "solutions" / "10_native"
 BATCH = 64
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
-# name -> processes, megabytes of a bucket; None: they do not average their gradients
+# name -> processes, bucket size in MB (None: gradients are not averaged)
 WAYS: dict[str, tuple[int, float | None]] = {
     "one process": (1, None),
     "two independent": (2, None),
@@ -31,7 +31,7 @@ WAYS: dict[str, tuple[int, float | None]] = {
 
 
 def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
-    """One process: print its images a second over the steps, all processes beginning together."""
+    """Run one process: print its images per second over the steps. All processes start together."""
     sys.path.insert(0, str(LESSON))
     import torch
     from mpi4py import MPI
@@ -59,7 +59,7 @@ def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
 
 
 def rate(name: str, steps: int, port: int) -> tuple[float, int]:
-    """Images a second of all processes together, and the network's parameters."""
+    """Return the images per second of all processes together, and the network's parameters."""
     count, bucket_mb = WAYS[name]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}

@@ -1,12 +1,12 @@
-"""What two Horovod ranks gain on lesson 07's ResNet, beside what this machine could give at most.
+"""Measure the speedup of two Horovod ranks on lesson 07's ResNet, and the machine's ceiling.
 
 python benchmarks/lessons/horovod_speedup.py [--rounds 5] [--steps 30]
 
-Two cores share memory, caches and clock, so two processes that never speak to each other do not do
-twice the work of one either: their rate is the machine's own ceiling. Each round measures one
-process, two independent ones, and two Horovod ranks over MPI and over Gloo, right after one
-another; every process has one core, its own half of the images and batches of 64. Target: Horovod
-reaches 0.85 of the ceiling.
+Two cores share memory, caches and clock, so two processes that do not communicate are not twice as
+fast as one either. Their speed is the ceiling of this machine. Each round runs the following in
+succession: one process, two independent processes, and two Horovod ranks over MPI and over Gloo.
+Every process has one core, its own half of the images and batches of 64. Target: Horovod reaches
+0.85 of the ceiling.
 """
 
 import argparse
@@ -22,7 +22,7 @@ LESSON = Path(__file__).parents[2] / "solutions" / "07_horovod"
 BATCH = 64
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
 GLOO = ["horovodrun", "--gloo", "-H", "localhost:2", "-np"]
-# name -> launcher, processes, do they average their gradients?, more environment
+# name -> launcher, processes, whether gradients are averaged, more environment
 WAYS: dict[str, tuple[list[str], int, bool, dict[str, str]]] = {
     "one process": (MPIRUN, 1, False, {}),
     "two independent": (MPIRUN, 2, False, {}),
@@ -33,7 +33,7 @@ WAYS: dict[str, tuple[list[str], int, bool, dict[str, str]]] = {
 
 
 def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
-    """One process: print its images a second over the steps, all processes beginning together."""
+    """Run one process: print its images per second over the steps. All processes start together."""
     sys.path.insert(0, str(LESSON))
     from mpi4py import MPI
 
@@ -60,7 +60,7 @@ def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
 
 
 def rate(name: str, steps: int) -> tuple[float, int]:
-    """Images a second of all processes together, and the network's parameters."""
+    """Return the images per second of all processes together, and the network's parameters."""
     launcher, count, averaging, more = WAYS[name]
     one = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     environment = os.environ | more | one | {"OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -69,7 +69,7 @@ def rate(name: str, steps: int) -> tuple[float, int]:
     worker = [sys.executable, "-u", __file__, "--worker", "--steps", str(steps)]
     command = [*launcher, str(count), *worker, *(["--averaging"] if averaging else [])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    # horovodrun puts a rank and a colon in front of each line
+    # horovodrun prefixes each line with the rank and a colon
     found = [line.split("RATE ")[1].split() for line in done.stdout.splitlines() if "RATE " in line]
     if done.returncode or len(found) != count:
         sys.exit(f"{name} failed:\n{done.stdout[-500:]}\n{done.stderr[-2000:]}")

@@ -1,10 +1,11 @@
-"""The 128 by 128 input pipeline beside the network that it feeds, each alone, on one core.
+"""Compare the 128 by 128 input pipeline with the network that it feeds, separately, on one core.
 
-    python benchmarks/lessons/input_pipeline.py
+python benchmarks/lessons/input_pipeline.py
 
-Promise: lesson 04's pipeline (packs of the real CIFAR-10, decode, shuffle, resize, prefetch)
-delivers at least 5 times the images a second that ResNet50V2 consumes in training. Median of paired
-runs: an epoch of the pipeline, then some steps of the network on batches that lie ready.
+Target: lesson 04's pipeline (packs of the real CIFAR-10, decode, shuffle, resize, prefetch)
+delivers at least 5 times the images per second that ResNet50V2 consumes in training. The result is
+the median of paired runs: an epoch of the pipeline, then some steps of the network on prepared
+batches.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def main() -> None:
         pieces = sources.pieces_of("packs", cifar, folder, seed=1)
         batches = train.stages(pieces, sources.decode, args)
         ready = [(images, marks[:, 0]) for images, marks in batches.take(args.steps + 1)]
-        model.train_on_batch(*ready[0])  # the first step also builds the program
+        model.train_on_batch(*ready[0])  # the first step also compiles the program
         pairs = []
         for _ in range(args.pairs):
             start = time.perf_counter()

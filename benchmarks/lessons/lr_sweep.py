@@ -1,8 +1,8 @@
-"""Lesson 09's sweep in smoke, beside one of its trainings: python benchmarks/lessons/lr_sweep.py
+"""Compare lesson 09's sweep in smoke with one training: python benchmarks/lessons/lr_sweep.py
 
-Target: at most 20 s on one core. Seconds are the machine's; the ratio to the time of one training
-alone, program start included, is the course's: below the number of trainings, for the program and
-the data are started and read once.
+Target: at most 20 s on one core. The seconds depend on the machine, but the ratio to one separate
+training, including the program's start, depends on the course. It is below the number of trainings,
+because the sweep starts the program and reads the data only once.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TARGET = 20.0
 
 
 def timed(*arguments: str) -> tuple[float, int]:
-    """Seconds of a run on one core, and how many trainings it held."""
+    """Return the seconds of a run on one core, and the number of trainings in it."""
     environ = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     core = str(min(os.sched_getaffinity(0)))
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats
-    timed(*ONE)  # warms the disk's cache
+    timed(*ONE)  # loads the files into the disk cache
     singles, sweeps, trainings = [], [], 0
     for _ in range(repeats):
         singles.append(timed(*ONE)[0])

@@ -1,11 +1,13 @@
-"""What a job asks of a file system: names looked up, files opened, images a second.
+"""Count what a job requests from a file system: names looked up, files opened, images per second.
 
 python benchmarks/lessons/many_files.py [--samples 6400] [--folder /scratch/you]
 
-1. Starting Python: calls with a file's name in them, counted by strace (left out without it). On a
-   shared file system each is a question to its metadata server, and each rank asks anew.
-2. The same CIFAR-like records as one file a sample and as 32 packs, written and read at random.
-   Counts are the same everywhere; seconds are those of --folder, with what the system caches.
+1. Starting Python: system calls with a file name, counted by strace (left out without strace). On a
+shared file system, each is a request to its metadata server, and every rank repeats it.
+
+2. The same CIFAR-like records as one file per sample and as 32 packs, written, and read in random
+order. The counts are the same everywhere. The seconds depend on the file system of --folder and on
+the system's cache.
 """
 
 import argparse
@@ -31,7 +33,7 @@ PROGRAMS = {
 
 
 def names_asked(program: str) -> tuple[int, int]:
-    """Calls with a file's name that a process and its children make, and how many of them fail."""
+    """Return the calls with a file name that a program makes, and how many of them fail."""
     with tempfile.NamedTemporaryFile("r") as trace:
         command = ["strace", "-f", "-qq", "-e", "trace=%file", "-o", trace.name]
         python = [sys.executable, "-W", "ignore", "-c", program]

@@ -1,11 +1,11 @@
-"""Samples a second from packs over one file a sample, with lesson 04's own files and packs.
+"""Compare samples per second from packs and from one file per sample, with lesson 04's files.
 
-    python benchmarks/lessons/packs.py
+python benchmarks/lessons/packs.py
 
-Promise: reading the real CIFAR-10 from packs gives at least 10 times the samples a second of one
-file a sample. Median of paired runs on one core; the order of files and of packs is new in each.
-Warm: the system's cache holds everything. Cold: it was told to forget the contents before each run
-(names and inodes may still be known), so a shared file system will differ more than this disk.
+Target: reading the real CIFAR-10 from packs gives at least 10 times the samples per second. The
+result is the median of paired runs on one core, each with a new order of files and packs. Warm: the
+system's cache contains everything. Cold: before each run the system was asked to drop the contents
+(names and inodes may still be cached). The difference will be larger on a shared file system.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TARGET = 10.0
 
 
 def read_all(names: list[str], record: int) -> int:
-    """Samples in these files: each is opened, read and taken apart into images and labels."""
+    """Open and read these files, split them into images and labels, and return the samples."""
     samples = 0
     for name in names:
         rows = np.fromfile(name, np.uint8).reshape(-1, record)
@@ -68,7 +68,7 @@ def main() -> None:
     count = len(cifar.y_train)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         files, packs = (sources.names_of(way, cifar, folder) for way in ("files", "packs"))
-        os.sync()  # what is not on the disk yet cannot be dropped from the cache
+        os.sync()  # data that is not on the disk yet cannot be dropped from the cache
         print(f"{platform.processor() or platform.machine()}, one core; CIFAR-10, {count} samples")
         print(f"in {len(files)} files and in {len(packs)} packs; median of {args.pairs} pairs")
         for cold in (False, True):

@@ -1,11 +1,11 @@
-"""What two stages of a pipeline gain on lesson 11's nine dense layers, beside one process.
+"""Measure the speedup of a pipeline of two stages on lesson 11's nine dense layers.
 
 python benchmarks/lessons/pipeline_speedup.py [--rounds 15] [--launches 3]
 
-Each launch goes through interleaved rounds in the same two processes of one thread each: rank 0
-alone with the whole network, both with one of their own (what this machine can give at most), and
-the pipeline with 1, 2, 4, 8 and 16 micro-batches, all on batches of 2,048 images. Ratios are taken
-within a round; the best number of micro-batches is that of the launch. Target: 1.25 times one
+Each launch runs interleaved rounds in the same two processes with one thread each: rank 0 alone
+with the whole network, both ranks with a network each (the ceiling of this machine), and the
+pipeline with 1, 2, 4, 8 and 16 micro-batches. All use batches of 2,048 images. Ratios are computed
+within a round, and the best number of micro-batches is chosen per launch. Target: 1.25 times one
 process.
 """
 
@@ -26,7 +26,7 @@ TARGET = 1.25
 
 
 def launch(rounds: int, kind: str) -> Any:
-    """The run record of one speed job."""
+    """Return the run record of one speed job."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
     environment |= {"MASTER_PORT": "29581", "OMPI_MCA_mpi_yield_when_idle": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"

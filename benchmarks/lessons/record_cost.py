@@ -1,7 +1,7 @@
-"""What the run record costs a training program: python benchmarks/lessons/record_cost.py
+"""Measure what the run record costs a program: python benchmarks/lessons/record_cost.py
 
-Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (with validation
-three) and reads two clocks; nothing is done at a batch.
+Target: less than 0.1 % of an epoch of one second. The record writes two lines per epoch (three with
+validation) and reads two clocks. It does nothing per batch.
 """
 
 import argparse
@@ -19,7 +19,7 @@ EPOCHS = 2000
 
 
 def epoch_cost(target: str) -> float:
-    """Median seconds of one epoch that trains nothing, its output going to a file or a pipe."""
+    """Return the median seconds of an epoch without training, with output to a file or a pipe."""
     sys.stdout.flush()
     saved = os.dup(1)
     with contextlib.ExitStack() as stack:
@@ -45,7 +45,7 @@ def epoch_cost(target: str) -> float:
 
 
 def start_cost() -> float:
-    """Seconds from making a Record to its first lines being written, git included."""
+    """Return the seconds from creating a Record to writing its first lines, including git."""
     text = (
         "import os, sys, time; from lessons.toolkit.record import Record\n"
         "start = time.perf_counter(); Record('02', source='bench')\n"

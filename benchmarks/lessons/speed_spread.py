@@ -1,10 +1,10 @@
-"""How much the result of a speed job varies on this machine, and whether noise costs points.
+"""Measure how much a speed job's result varies on this machine, and whether noise costs points.
 
 python benchmarks/lessons/speed_spread.py [--runs 20] [--ranks 2] [-- ARGUMENTS OF speed.py]
 
-Runs lesson 07's speed job again and again, as the site `laptop` does it (a core for each rank), and
-grades each output by the rubric. All of these runs are honest; the target is that none of them
-loses a point, whatever else the machine does.
+It runs lesson 07's speed job repeatedly, as the site `laptop` does it (one core per rank), and
+grades each output with the rubric. All of these runs are honest. The target is that none of them
+loses a point, whatever else runs on the machine.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def run_once(folder: Path, ranks: int, words: list[str]) -> Run:
 
 
 def graded(run: Run) -> tuple[float, float, str]:
-    """Points of the check `speed`, the most it gives, and how it came out."""
+    """Return the points of the check `speed`, its maximum, and its status."""
     asked = rubric.load_rubric(rubric.FOLDER / "07.yaml")
     checks = judge(HandIn(asked, [run], {}, None, "smoke")).checks
     [check] = [check for check in checks if check.id == "speed"]

@@ -1,9 +1,10 @@
-"""Lesson 06's ring, written in NumPy, beside MPI's own allreduce.
+"""Compare lesson 06's ring, written in NumPy, with MPI's own allreduce.
 
 python benchmarks/lessons/student_ring.py
 
-Target: at least half of the library's bandwidth for 10 million floats on 2 ranks. The time of
-the slowest rank counts; both by turns in the same program. Bandwidth: bytes of the array a second.
+Target: at least half of the library's bandwidth for 10 million floats on 2 ranks. Both run
+alternately in the same program, and the time of the slowest rank counts. The bandwidth is the
+array's bytes per second.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def on_a_rank(floats: int, repeats: int) -> None:
             begin = time.perf_counter()
             work()
             seconds[name].append(comm.allreduce(time.perf_counter() - begin, MPI.MAX))
-    if comm.Get_rank() == 0:  # the first one pays for buffers and connections
+    if comm.Get_rank() == 0:  # without the first one, which sets up buffers and connections
         print(json.dumps({name: times[1:] for name, times in seconds.items()}))
 
 

@@ -1,13 +1,13 @@
-"""What the run record costs each lesson's program: the same program with and without it.
+"""Measure what the run record costs each lesson's program, by running it with and without it.
 
 python benchmarks/lessons/train_overhead.py [--pairs 5] [--only 07]
 
-The program runs as it is, and beside it once more with a Record that does nothing and a Keras
-callback that is empty: both at the same time on the same core, which the kernel gives to them by
-turns of milliseconds, so a machine that is slow for a second is slow for both. The clock is each
-process' CPU time. Both look at it at the end of every epoch; an epoch is what passes from one look
-to the next, so whatever the record does between two epochs counts as well. The first epoch is left
-out, and of each run the median counts. The claim: at most 3 % more.
+The program runs unchanged, and a second time with a Record that does nothing and an empty Keras
+callback. Both run at the same time on the same core. The kernel alternates between them every few
+milliseconds, so they slow down together if the machine is busy. Each process measures its CPU time
+at the end of every epoch. An epoch lasts from one measurement to the next, so the record's work
+between two epochs is included. The first epoch is left out, and the median of each run counts.
+Target: at most 3 % more.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from typing import Any
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 MNIST = "--train-samples 12800 --epochs 6"
 CIFAR = "--train-samples 512 --test-samples 64 --size 32 --model cnn --batch-size 32 --epochs 6"
-# program -> its arguments; those with Horovod run as one rank
+# program -> its arguments; programs with Horovod run as one rank
 PROGRAMS = {
     "02_serial/train.py": MNIST,
     "02_serial/train_torch.py": MNIST,
@@ -41,7 +41,7 @@ PROGRAMS = {
 
 
 def run_program(program: Path, words: list[str], bare: bool) -> None:
-    """Run it in this process; at the end print the seconds of its epochs."""
+    """Run a program in this process, and print the seconds of its epochs at the end."""
     from lessons.toolkit import record
 
     looks: list[float] = []
@@ -78,7 +78,7 @@ def run_program(program: Path, words: list[str], bare: bool) -> None:
 
 
 class Nothing:
-    """Takes the calls of a Record and does nothing."""
+    """Accept a Record's calls and do nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.epochs = 0
@@ -100,7 +100,7 @@ class Nothing:
 
 
 def pair_of_runs(program: str, words: str, folder: str) -> tuple[float, float]:
-    """CPU seconds of the typical epoch without and with the record, both at once on one core."""
+    """Return the median epoch's CPU seconds without and with the record, both at the same time."""
     quiet = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     quiet["TF_ENABLE_ONEDNN_OPTS"] = "1"  # as in every job
     command = ["taskset", "-c", "0", sys.executable, __file__, "--program"]

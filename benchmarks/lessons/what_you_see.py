@@ -1,9 +1,9 @@
-"""The numbers of lessons 01, 06 and 09 under "What you should see", over several seeds.
+"""Measure the numbers of lessons 01, 06 and 09 under "What you should see", over several seeds.
 
-    python benchmarks/lessons/what_you_see.py 01 06 09 --seeds 5
+python benchmarks/lessons/what_you_see.py 01 06 09 --seeds 5
 
-No speed: accuracies and spreads, from to, of the solutions' own programs on one core (06: on two
-ranks). What the lessons print was measured so.
+These are not speeds, but ranges of accuracies and other results of the solutions' own programs on
+one core (06: on two ranks). The numbers that the lessons state were measured with this script.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FEW = ["--train-samples", "12800"]
 
 
 def runs_of(program: str, *arguments: object, ranks: int = 0) -> list[Run]:
-    """The records of a solution's program, run in a folder of its own."""
+    """Run a solution's program in its own folder, and return the runs in its output."""
     launcher = f"timeout 600 mpirun --allow-run-as-root --oversubscribe -np {ranks}".split()
     command = [*(launcher if ranks else []), sys.executable, "-u", str(SOLUTIONS / program)]
     environ = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

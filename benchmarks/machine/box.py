@@ -1,8 +1,8 @@
-"""How long the box takes: install, up, a first job, up again, up after a crash, down. Needs root.
+"""Measure how long the box takes to install, start, run a first job, recover and stop, as root.
 
 python benchmarks/machine/box.py [--repeat 3] [--wipe]
 
---wipe deletes the box's records and accounts before, so that the first `up` makes the database too.
+--wipe first deletes the box's records and accounts, so that the first `up` also makes the database.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 BOX = Path(__file__).parents[2] / "cluster/box/box"
 STATE = Path("/var/lib/dl-course-box")
 EIGHT_RANKS = "srun --nodes=2 --ntasks-per-node=4 hostname"
-INSTALL, FIRST_JOB = 60, 10  # seconds that were asked for, at most
+INSTALL, FIRST_JOB = 60, 10  # required limits in seconds
 
 
 def seconds(*words: str) -> float:
@@ -41,7 +41,7 @@ def records() -> set[str]:
 
 
 def settled_records() -> set[str]:
-    """All records, once the job that has just ended is among them."""
+    """Return all records, after waiting until the job that has just ended is among them."""
     known, end = records(), time.monotonic() + 15
     while time.monotonic() < end:
         time.sleep(3)
@@ -76,7 +76,7 @@ FROM_INSTALLED = f"installed → 8 ranks done (≤ {FIRST_JOB})"
 
 
 def first_time(wipe: bool) -> dict[str, float]:
-    """What happens once on a machine; both leave the box down."""
+    """Measure what happens only once on a machine. Both steps leave the box down."""
     took = {}
     if not shutil.which("slurmctld", path=f"{os.environ['PATH']}:/usr/sbin"):
         took[f"install the packages (≤ {INSTALL})"] = box("install")

@@ -1,14 +1,15 @@
-"""What `lessons run` costs beside bare nbclient: the same notebook, fresh processes, paired runs.
+"""Compare `lessons run` with bare nbclient: the same notebook, fresh processes, paired runs.
 
 python benchmarks/machine/runner_overhead.py [--pairs 9]
 
 Bare nbclient is a script of four lines that reads the notebook, executes it and writes it. The
-runner reads and checks the lesson, copies its folder, injects parameters, executes, and writes
-notebook, HTML page, summary and JUnit file. Both are timed from start to end of their process, one
-after the other, so that a slow moment of the machine hits both. The claim: at most 10 % more.
+runner reads and checks the lesson, copies its folder, injects parameters and executes the notebook.
+It then writes the notebook, an HTML page, a summary and a JUnit file. Both processes are timed from
+start to end, one after the other, so that a slow moment of the machine affects both. Target: at
+most 10 % more.
 
-`lessons` leaves out an import of 0.8 s that nbformat does not need (see lessons/cli.py). The column
-"lean" is nbclient with the same left out: what the runner's own work costs.
+`lessons` skips an import of 0.8 s that nbformat does not need (see lessons/cli.py). The column
+"lean" is nbclient without that import, which shows the cost of the runner's own work.
 """
 
 import argparse
@@ -33,7 +34,7 @@ LEAN = "import sys; sys.modules['rfc3987_syntax'] = None\n"
 
 
 def write_course(root: Path, cells: int) -> Path:
-    """A course of one built lesson with `cells` short cells."""
+    """Write a course of one built lesson with `cells` short cells."""
     new = nbformat.v4
     pages = [new.new_markdown_cell("# Many cells"), new.new_code_cell('profile = "smoke"')]
     pages[1].metadata["tags"] = ["parameters"]
@@ -68,7 +69,7 @@ def main() -> None:
                 bare.append(timed([sys.executable, "-c", NBCLIENT, *files], environment))
                 lean.append(timed([sys.executable, "-c", LEAN + NBCLIENT, *files], environment))
                 ours.append(timed([sys.executable, "-c", run], environment))
-            # The first pair warms the disk's cache.
+            # The first pair loads files into the disk cache.
             ratios = [b / a - 1 for a, b in zip(bare[1:], ours[1:], strict=True)]
             lean_ratios = [b / a - 1 for a, b in zip(lean[1:], ours[1:], strict=True)]
             seconds = [statistics.median(times[1:]) for times in (bare, lean, ours)]

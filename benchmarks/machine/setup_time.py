@@ -1,8 +1,8 @@
 """Measure how long the set-up takes and how much memory it needs, in a fresh clone.
 
-    python benchmarks/machine/setup_time.py
+python benchmarks/machine/setup_time.py
 
-Needs 6 GB of disk, and on two cores two to ten minutes.
+It needs 6 GB of disk and, on two cores, two to ten minutes.
 """
 
 import os
@@ -37,7 +37,7 @@ def resident(process: psutil.Process) -> int:
     for each in (process, *process.children(recursive=True)):
         try:
             total += each.memory_info().rss
-        except psutil.Error:  # ended while we looked
+        except psutil.Error:  # the process has ended meanwhile
             continue
     return total
 

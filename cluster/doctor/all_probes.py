@@ -1,4 +1,4 @@
-"""All probes of the doctor, in the table's order. A new probe is a function and a line here."""
+"""List all probes of the doctor in the table's order. A new probe is a function and a line here."""
 
 from dataclasses import dataclass, replace
 
@@ -14,9 +14,9 @@ class Probe:
     name: str
     function: str  # module:function, below cluster.doctor.probes
     limit: float  # seconds
-    advice: str  # advice if it does not answer or ends with an error
+    advice: str  # advice if the probe hangs or ends with an error
     kind: str = NODE
-    alike: bool = False  # should be the same on all nodes
+    alike: bool = False  # the result should be the same on all nodes
 
 
 FILES = "a file system hangs: try ls on it by hand, and tell the site's support"
@@ -84,5 +84,5 @@ def of_kind(some: list[Probe], *kinds: str) -> list[Probe]:
 
 
 def budget(some: list[Probe], *kinds: str) -> float:
-    """Return the seconds within which these probes have ended, even if some hang."""
+    """Return how many seconds these probes can take in all, even if some hang."""
     return 10 + sum(probe.limit + 2 for probe in of_kind(some, *kinds))

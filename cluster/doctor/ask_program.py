@@ -1,4 +1,4 @@
-"""Call a program from a probe: whether it exists, and what it printed."""
+"""Call a program from a probe, to find out whether it exists and what it prints."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The findings of all nodes and ranks as one table, and what only a comparison shows."""
+"""Put the findings of all nodes and ranks into one table, with what only a comparison shows."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from cluster.doctor import all_probes
 from cluster.doctor.diagnosis import OK, Diagnosis, broken, look
 
-SLOW = 0.02  # of the limit
+SLOW = 0.02  # share of the limit
 LATE = 1000.0  # µs
 
 

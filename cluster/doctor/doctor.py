@@ -37,8 +37,8 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
     if job:
         click.echo(JOB.read_text(), nl=False)
         return
-    # A table at the end; for ranks, lines as they come, because a job may end any time. (mpirun
-    # gives its ranks a terminal, whatever the output is.)
+    # A table at the end; for ranks, lines at once, because a job may end any time. (mpirun always
+    # gives its ranks a terminal.)
     report = Report(as_json, at_the_end=as_json or (sys.stdout.isatty() and not launched()))
     if report.at_the_end and not as_json:
         click.echo("Checking; this takes about half a minute …", err=True)

@@ -1,4 +1,4 @@
-"""The examination, by one process or by all ranks of a launch. Rank 0 collects the diagnoses."""
+"""Run the examination in one process or on all ranks. Rank 0 collects the diagnoses."""
 
 import shutil
 import subprocess
@@ -16,9 +16,9 @@ from cluster.launchers import launched
 
 
 def examine(chosen: list[Probe], hello: float, report: Report) -> bool:
-    """Run these probes and write the report; return False if another rank writes it.
+    """Run these probes and write the report. Return False if another rank writes it.
 
-    `hello`: the seconds within which all ranks have to start.
+    `hello` is the number of seconds within which all ranks have to start.
     """
     launch = launched()
     launcher, rank, size = (launch.launcher, launch.rank, launch.size) if launch else ("", 0, 1)
@@ -67,7 +67,7 @@ def examine_together(
         return True
     hello = exchange.collect(folder, "hello", everyone, seconds)
     position = among(position, folder, hello)
-    # What a single node shows.
+    # What a single node can show.
     alone = of_node(position, chosen) if position.leads else []
     exchange.send(folder, "looked", position.rank, [asdict(each) for each in alone])
     looked = exchange.collect(folder, "looked", hello, budget(chosen, NODE, MEASURE))
@@ -75,7 +75,7 @@ def examine_together(
     reports = position.rank == 0
     if reports:
         report.show(position, received(looked) + [silent(position, missing)] * bool(missing))
-    # What only all ranks together show; useless if one is missing.
+    # What only all ranks together can show; useless if one is missing.
     later: list[subprocess.Popen] = []
     if not missing:
         met = of_ranks(position, chosen, later)
@@ -95,13 +95,13 @@ def examine_together(
 
 
 def introduced(folder: Path, position: Position) -> bool:
-    """Return False if another process has the same rank."""
+    """Announce this rank. Return False if another process has the same rank."""
     (mine,) = position.affinities
     return exchange.send(folder, "hello", position.rank, {"host": position.host, "mask": mine})
 
 
 def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
-    """Return the position, completed with what the other ranks reported of theirs."""
+    """Return the position, completed with what the other ranks reported about theirs."""
     return replace(
         position,
         folder=str(folder),

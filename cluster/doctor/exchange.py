@@ -1,4 +1,4 @@
-"""How ranks exchange their findings: files in a shared folder, because MPI may be broken."""
+"""Let ranks exchange findings through files in a shared folder, because MPI may be broken."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def shared_folder() -> Path:
 
 
 def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
-    """Write the file; return False if another process with the same rank has written it already."""
+    """Write the file. Return False if another process with the same rank has already written it."""
     new = folder / f".{kind}-{rank}-{os.getpid()}-{position.host_name()}"
     new.write_text(json.dumps(content))
     try:
@@ -30,7 +30,7 @@ def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
 
 
 def collect(folder: Path, kind: str, ranks: Iterable[int], seconds: float) -> dict[int, Any]:
-    """Return what these ranks have sent, as far as it came in time."""
+    """Return what these ranks have sent in time."""
     end = time.monotonic() + seconds
     received: dict[int, Any] = {}
     wanted = list(ranks)

@@ -10,7 +10,7 @@ from cluster.doctor import all_probes
 from cluster.doctor.diagnosis import Diagnosis
 from cluster.doctor.position import Position
 
-MARK = ":::doctor "  # libraries print too
+MARK = ":::doctor "  # keeps the result apart, because libraries print too
 
 
 def main() -> None:

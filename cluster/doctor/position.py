@@ -1,4 +1,4 @@
-"""A doctor's process: its rank, its node, and the processes beside it."""
+"""Describe a doctor's process: its rank, its node, and the other processes of the launch."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Position:
     launcher: str = ""  # empty: no launcher
     host: str = ""
     folder: str = ""  # where the ranks exchange what they found
-    hosts: tuple[str, ...] = ()  # of each rank
+    hosts: tuple[str, ...] = ()  # host of each rank
     affinities: tuple[tuple[int, ...], ...] = ()  # CPUs of each rank on this node
 
     @property
@@ -54,6 +54,6 @@ def host_name() -> str:
 
 
 def launch_name() -> str:
-    """Return a name of this launch, for the folder in which its ranks exchange files."""
+    """Return a name for this launch. The ranks exchange files in a folder of that name."""
     parts = [os.environ[name] for name in LAUNCH_NAMES if os.environ.get(name)]
     return "".join(char if char.isalnum() else "-" for char in "_".join(parts or ["alone"]))

@@ -1,4 +1,4 @@
-"""The growing report: lines as they come, or everything at the end."""
+"""Write the growing report: lines as they come, or everything at the end."""
 
 import sys
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Report:
     as_json: bool
     at_the_end: bool
     everything: list[Diagnosis] = field(default_factory=list)
-    position: Position | None = None  # the latest, because more becomes known about the other ranks
+    position: Position | None = None  # the latest; it becomes more complete
 
     def show(self, position: Position, diagnoses: list[Diagnosis]) -> None:
         if not self.at_the_end and self.position is None:

@@ -16,7 +16,7 @@ from cluster.doctor.diagnosis import Diagnosis, broken
 from cluster.doctor.one_probe import MARK
 from cluster.doctor.position import Position
 
-AT_ONCE = 3  # importing frameworks on two cores; more at a time is slower
+AT_ONCE = 3  # importing frameworks on two cores; more at the same time would be slower
 # One thread and few messages: a probe must not load the node that it examines.
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
@@ -24,7 +24,7 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LE
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """Return a probe's diagnoses, or that it did not answer.
+    """Run a probe. Return its diagnoses, or a diagnosis that it did not answer.
 
     A probe that hangs is killed. With `later` it is only listed there: killing an MPI process makes
     the launcher end all ranks, so that has to wait until the report is written.
@@ -64,7 +64,7 @@ def run(
 
 
 def interpreter_of(probe: Probe) -> str:
-    """Return this Python, or TensorFlow's where its programs have their own environment."""
+    """Return this Python, or TensorFlow's if its programs have their own environment."""
     other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
     python = Path(other or "", "bin", "python")
     return (
@@ -92,7 +92,7 @@ def last_line(text: str, code: int) -> str:
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
-    """Run the probes that only look at the same time, then those that measure, one by one."""
+    """Run the probes that only look at the same time, then those that measure one by one."""
     # Start the slow probes first.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -123,7 +123,7 @@ def settings_problems(values: dict[str, str]) -> list[str]:
 
 
 def misspelt_functions(functions: set[str]) -> list[str]:
-    """Report functions whose names look misspelt; no job would call them."""
+    """Report functions whose names look misspelt, because no job would call them."""
     unknown = sorted(functions - set(OWN_FUNCTIONS))
     near = {name: difflib.get_close_matches(name, OWN_FUNCTIONS, 1, 0.85) for name in unknown}
     return [
@@ -134,7 +134,7 @@ def misspelt_functions(functions: set[str]) -> list[str]:
 
 
 def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
-    """Report values that were copied from the template and do not describe this site."""
+    """Report values that were copied unchanged from the template."""
     problems = []
     name, title = values.get("SITE_NAME", ""), values.get("SITE_TITLE", "")
     if file.parent == site_files.FOLDER and name not in ("", file.stem):
@@ -164,7 +164,7 @@ def use_account(values: dict[str, str]) -> str:
 
 def machine_problems(values: dict[str, str]) -> list[str]:
     scheduler = SCHEDULERS.get(values.get("SITE_SCHEDULER", ""))
-    # Where the course runs the jobs itself, the launcher of their ranks is needed here.
+    # If the course runs jobs itself, it needs the launcher of their ranks here.
     command = scheduler and (scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER"))
     # Jobs find this environment's programs even if it is not activated.
     positions = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])

@@ -1,4 +1,4 @@
-"""The doctor's output: a table on a terminal, plain lines in a job's output, or JSON."""
+"""Format the doctor's output: a table on a terminal, plain lines in a job's output, or JSON."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from cluster.doctor.position import Position
 
 COLOURS = {OK: "green", LOOK: "yellow", BROKEN: "bold red"}
 SUMMARY = {OK: "ok", LOOK: "to look at", BROKEN: "broken"}
-FORMAT = 1  # of the JSON; increases when the meaning of a field changes
+FORMAT = 1  # version of the JSON; increases when the meaning of a field changes
 
 
 def title(position: Position) -> str:
@@ -42,7 +42,7 @@ def where(diagnosis: Diagnosis, position: Position) -> str:
 
 
 def lines(diagnoses: list[Diagnosis], position: Position) -> list[str]:
-    """Return one line per diagnosis and one for what to do, without colours or wrapping."""
+    """Return one line per diagnosis and one line for its advice, without colours or wrapping."""
     several = len(position.nodes) > 1 or position.size > 1
     printed = []
     for row in compare.rows(diagnoses):
@@ -69,7 +69,7 @@ def draw(diagnoses: list[Diagnosis], position: Position) -> None:
 
 
 def as_json(diagnoses: list[Diagnosis], position: Position) -> dict[str, Any]:
-    """Return the report for a site's support; docs/schemas/doctor.schema.json describes it."""
+    """Return the report for a site's support, as docs/schemas/doctor.schema.json describes it."""
     return {
         "format": FORMAT,
         "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

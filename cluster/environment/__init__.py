@@ -1,1 +1,4 @@
-"""Set-up of the course's Python environment. Standard library only: it runs before .venv exists."""
+"""Set up the course's Python environment, using only the standard library.
+
+This code runs before .venv exists.
+"""

@@ -3,7 +3,7 @@
 import hashlib
 import os
 
-PARTS = ("horovod", "tools")  # what can be added to the course itself
+PARTS = ("horovod", "tools")  # the parts that can be added to the course
 
 
 def fingerprint(root):

@@ -1,6 +1,6 @@
-"""Why a set-up failed, in one sentence with a way out.
+"""Explain in one sentence why a set-up failed and what to do.
 
-Runs on any Python 3.6 or newer, like everything that is needed before Python 3.11 is found.
+Runs on Python 3.6 or newer, like everything that is needed before Python 3.11 is found.
 """
 
 import errno
@@ -16,7 +16,7 @@ NO_NETWORK = (
     "an index of your own into `pip config`)"
 )
 
-# What a failing command prints -> what it means. The first match wins.
+# What a failing command prints -> its meaning. The first match counts.
 CAUSES = (
     (r"No space left on device|Disk quota exceeded|not enough space", DISK_FULL),
     (
@@ -35,7 +35,7 @@ CAUSES = (
         NO_NETWORK,
     ),
     (
-        # So pip speaks of an index that does not answer, when it was told not to try again.
+        # pip reports an unreachable index in this way if it was told not to retry.
         r"requirement (?P<what>\S+) .*\(from versions: none\)",
         "no package index has any {what}: " + NO_NETWORK,
     ),
@@ -48,7 +48,7 @@ CAUSES = (
         "a downloaded file was damaged on its way; run `pip cache purge` and try again",
     ),
     (
-        # So MPI says that it has no place for its session.
+        # MPI reports in this way that it has no place for its session.
         r"unable to create the desired directory:\s+Directory: +(?P<what>\S+)\s+Error: +Permission",
         "the folder for temporary files cannot be written ({what}); set TMPDIR to a folder of "
         "your own, or ask for `chmod 1777` of it",
@@ -67,16 +67,16 @@ CAUSES = (
 
 
 class SetUpError(Exception):
-    """One sentence for the person who waits."""
+    """A failed set-up, in one sentence for the person who is waiting."""
 
 
 def explain(output, folders=()):
-    """Return the cause that a failing command's output gives away, or None."""
+    """Return the cause that a failing command's output reveals, or None."""
     for pattern, sentence in CAUSES:
         found = re.search(pattern, output)
         if found:
             return sentence.format(host=last_host(output), **found.groupdict())
-    # A full disk can also swallow the message that would have said so.
+    # A full disk can also lose the message that would report it.
     for folder in folders:
         if shutil.disk_usage(str(folder)).free < 20e6:
             return DISK_FULL
@@ -89,7 +89,7 @@ def last_host(output):
 
 
 def explain_os_error(error):
-    """Return a sentence for an error of the set-up program's own reading and writing."""
+    """Return a sentence for an error while the set-up program itself reads or writes files."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK_FULL
     where = error.filename or "a file"

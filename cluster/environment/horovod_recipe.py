@@ -1,4 +1,4 @@
-"""What must be changed in Horovod 0.28.1 to compile it with the frameworks of today, and why."""
+"""Define the changes that Horovod 0.28.1 needs to compile with current frameworks, and why."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +71,7 @@ def compile_together(target: str, output: str) -> Substitution:
     )
 
 
-# These three halve the compiler's work. They were not tried with CUDA's sources.
+# These three options halve the compiler's work. They were not tried with CUDA's sources.
 CPU_SUBSTITUTIONS = (
     compile_together("PYTORCH_TARGET_LIB", "mpi_lib_v2"),
     compile_together("TF_TARGET_LIB", "mpi_lib"),
@@ -110,12 +110,12 @@ BUILD_ENVIRONMENT = {
     # Gloo's build files were written for an older CMake.
     "CMAKE_POLICY_VERSION_MINIMUM": "3.5",
 }
-# From site-packages/horovod/torch to the environment's lib, where libmpi.so lies.
+# From site-packages/horovod/torch to the environment's lib, where libmpi.so is.
 RPATH = "-Wl,-rpath,$ORIGIN/../../../.."
 # And to site-packages/nvidia/nccl/lib, before what modules put into LD_LIBRARY_PATH: the framework
 # loads that NCCL too.
 NCCL_RPATH = "-Wl,--disable-new-dtags -Wl,-rpath,$ORIGIN/../../nvidia/nccl/lib"
-# What Horovod calls the frameworks.
+# Horovod's names for the frameworks.
 NAMES = {"torch": "PYTORCH", "tensorflow": "TENSORFLOW"}
 
 
@@ -124,7 +124,7 @@ def recipe(gpu: object = None) -> tuple[Substitution, ...]:
 
 
 def patch(tree: Path, gpu: object = None) -> None:
-    """Apply the recipe; refuse a source that does not look as expected."""
+    """Apply the recipe. Refuse a source that does not look as expected."""
     for change in recipe(gpu):
         file = tree / change.file
         source = file.read_text() if file.is_file() else ""

@@ -39,7 +39,7 @@ from cluster.environment.stage import lock, progress, run, text
 
 
 def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
-    """Return everything that decides what the wheel is: the cache keeps one for each."""
+    """Return everything that the wheel depends on. The cache has one wheel per combination."""
     return {
         "horovod": VERSION,
         "source": SOURCE_SHA256,
@@ -91,7 +91,7 @@ def shelf_folder() -> Path:
 
 
 def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
-    """Return the wheel for this Python from the cache; build it when it is not there."""
+    """Return the wheel for this Python from the cache, after building it if it is missing."""
     values = inputs(gpu)
     for what in ("torch", "tensorflow", "mpi"):
         if values[what] is None and (what == "mpi" or has(what, gpu)):
@@ -123,7 +123,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
 
 
 def intact(kept: Path) -> Path | None:
-    """Return the wheel in a folder of the cache, provided that it is intact."""
+    """Return the wheel in a folder of the cache if it is intact."""
     try:
         label = json.loads((kept / "label.json").read_text())
         file = kept / label["wheel"]
@@ -137,7 +137,7 @@ def intact(kept: Path) -> Path | None:
 def build(
     shelf: Path, kept: Path, values: Mapping[str, object], gpu: Mapping[str, str], logs: Path
 ) -> None:
-    """Download, verify, patch and compile Horovod, then move the wheel into the cache at once."""
+    """Download, verify, patch and compile Horovod. Move the wheel into the cache in one step."""
     scratch = Path(tempfile.mkdtemp(prefix="building-", dir=shelf))
     try:
         pip = [sys.executable, "-m", "pip"]
@@ -167,7 +167,7 @@ def build(
 
 
 def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the build: the user's, without strays, with the recipe's."""
+    """Return the user's environment without misleading variables and with the recipe's own."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     cores = len(os.sched_getaffinity(0))
     env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}
@@ -225,7 +225,7 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
 
 
 def cuda_home(framework: str | None) -> str | None:
-    """Return the folder of CUDA's compiler: from PyTorch's wheels, for TensorFlow from conda."""
+    """Return the folder of CUDA's compiler, from PyTorch's wheels or from conda for TensorFlow."""
     conda = os.environ.get("CONDA_PREFIX")
     if framework != "tensorflow" and (wheels := nvidia_wheels.cuda_home()):
         return str(wheels)

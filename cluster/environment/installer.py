@@ -30,10 +30,10 @@ VARIABLES = {"cert": "SSL_CERT_FILE", "client-cert": "SSL_CLIENT_CERT", "proxy":
 
 
 def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bool = False) -> None:
-    """Install requirements and options that uv and pip both understand.
+    """Install requirements and options that both uv and pip understand.
 
-    torch_for_cpus: take PyTorch's CPU build, also where pip would take the one for CUDA. The CUDA
-    build is several GB larger, and Horovod cannot be compiled against it without CUDA.
+    With torch_for_cpus, take PyTorch's CPU build even if pip would take the CUDA build. The CUDA
+    build is several GB larger, and without CUDA, Horovod cannot be compiled against it.
     """
     settings = pip_settings(log.with_suffix(".settings.log"))
     command = [*uv_command(log), "pip", "install", "--python", sys.executable]
@@ -48,7 +48,7 @@ def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bo
             raise
         run([*INSTALL, *requirements], log.with_name(f"{log.stem}-pip.log"))
     finally:
-        # uv leaves a lock that everybody may write, and others must not change the environment.
+        # uv leaves a lock that everybody can write, and others must not change the environment
         Path(sys.prefix, ".lock").unlink(missing_ok=True)
 
 
@@ -72,7 +72,7 @@ def pip_settings(log: Path) -> dict[str, list[str]]:
 
 
 def uv_options(settings: Mapping[str, Sequence[str]]) -> list[str]:
-    # pip takes the best version from all indexes; uv by default from the first that has any.
+    # pip takes the best version from all indexes, uv by default from the first that has any.
     options = ["--index-strategy", "unsafe-best-match"]
     for name, option in OPTIONS.items():
         for value in settings.get(name, ()):

@@ -1,6 +1,6 @@
-"""CUDA and NCCL as pip brings them beside a framework, under the names that a linker looks for.
+"""Find CUDA and NCCL in the wheels that pip installs with a framework, for compiling against them.
 
-A framework loads its own wheel's NCCL, so that is the one Horovod is compiled against.
+A framework loads the NCCL of its own wheel, so Horovod is compiled against that one.
 """
 
 import sysconfig
@@ -21,7 +21,7 @@ def nccl_home() -> Path | None:
 
 
 def cuda_home() -> Path | None:
-    """Return the folder of a complete CUDA, if any; the wheels for CUDA 12 lack the compiler."""
+    """Return the folder of a complete CUDA, if any. The wheels for CUDA 12 lack the compiler."""
     for home in sorted(folder().glob("cu[0-9]*"), reverse=True):
         if (home / "bin" / "nvcc").is_file():
             link(home / "lib64", "lib")
@@ -31,7 +31,7 @@ def cuda_home() -> Path | None:
 
 
 def unversioned(lib: Path, name: str) -> None:
-    """Link a library under its name without a version, as libnccl.so for libnccl.so.2."""
+    """Link a library under its name without a version, such as libnccl.so for libnccl.so.2."""
     if (lib / name).exists():
         return
     for library in sorted(lib.glob(f"{name}.*")):

@@ -27,8 +27,8 @@ def provide_horovod() -> None:
     )
     assert process.stdout
     printed = ""
-    # Character by character, because a stage shows its title long before its line ends; print()
-    # rather than an inherited stream, because a notebook shows only what Python prints.
+    # By character, because a stage shows its title long before its line ends; with print() instead
+    # of an inherited stream, because a notebook shows only what Python prints.
     while character := process.stdout.read(1):
         printed += character
         print(character, end="", flush=character in ".\n")

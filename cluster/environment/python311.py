@@ -31,13 +31,13 @@ def cache_folder():
 
 
 def downloaded():
-    """Return the Python 3.11 that an earlier set-up downloaded, as a list of at most one."""
+    """Return the Python 3.11 that an earlier set-up downloaded, as a list of at most one item."""
     found = glob.glob(os.path.join(cache_folder(), "python", "cpython-3.11*", "bin", "python3.11"))
     return sorted(found)[-1:]
 
 
 def candidates():
-    """Return the Pythons to look at, best first."""
+    """Return the Pythons to check, best first."""
     on_path = [
         os.path.join(folder, "python3.11")
         for folder in os.environ.get("PATH", "").split(os.pathsep)
@@ -60,11 +60,11 @@ def probe(python):
 
 
 def say_at_once(line):
-    print(line, flush=True)  # what is still buffered would be lost when set_up.py takes over
+    print(line, flush=True)  # buffered output would be lost when set_up.py takes over
 
 
 def find(root, with_headers, say=say_at_once):
-    """Return a usable Python 3.11; download one if this machine has none."""
+    """Return a usable Python 3.11, after downloading one if this machine has none."""
     of_venv = probe(os.path.join(root, ".venv", "bin", "python"))
     if of_venv:
         return require_headers(*of_venv) if with_headers else of_venv[0]
@@ -88,7 +88,7 @@ def find(root, with_headers, say=say_at_once):
 
 
 def require_headers(path, missing):
-    """Return the path, or raise SetUpError if Horovod cannot be compiled against this Python."""
+    """Return the path. Raise SetUpError if Horovod cannot be compiled against this Python."""
     if "Python.h" in missing:
         raise SetUpError(f"{path}, which .venv uses, has no header files (Python.h); {DEV}")
     return path
@@ -137,7 +137,7 @@ def install_uv(python, folder):
 
 
 def call(command):
-    """Run a command; raise SetUpError with the cause if it fails."""
+    """Run a command. Raise SetUpError with the cause if it fails."""
     env = dict(os.environ, PIP_USER="0")
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=env

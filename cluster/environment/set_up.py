@@ -78,14 +78,14 @@ def make_venv() -> None:
     print("Setting up .venv", flush=True)
     with progress(f"Python {sys.version.split()[0]}: an empty .venv"):
         shutil.rmtree(VENV, ignore_errors=True)
-        STAMPS.folder.mkdir(parents=True)  # marks a half-made .venv as ours
+        STAMPS.folder.mkdir(parents=True)  # marks an unfinished .venv as ours
         run([sys.executable, "-m", "venv", VENV], LOGS / "venv.log")
         STAMPS.write("venv", inputs)
 
 
 def fill(parts: Iterable[str]) -> None:
     """Install the course and these parts, except what .venv already has."""
-    # The user's own pip settings (index, proxy, certificates) stay in force.
+    # The user's own pip settings (index, proxy, certificates) stay in effect.
     os.environ["PIP_USER"] = "0"
     os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -106,7 +106,7 @@ def fill_course(pyproject: dict) -> None:
     course = {name: pyproject[name] for name in ("project", "build-system")} | {"alone": alone}
     if not STAMPS.done("course", course):
         with progress("the course itself: lessons, cluster and autograder"):
-            # Without dependencies, because tf-keras asks for the full tensorflow package.
+            # Without dependencies, because tf-keras requires the full tensorflow package.
             flags: list[str | Path] = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
             install([*flags, *alone, "--editable", ROOT], LOGS / "course.log")
         STAMPS.write("course", course)
@@ -157,9 +157,9 @@ def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
 
 
 def drop_half_installed() -> None:
-    """Remove packages that an interrupted installation left incomplete; they are installed again.
+    """Remove packages that an interrupted installation left incomplete.
 
-    pip and uv write a package's INSTALLER file after all its other files.
+    They are installed again. pip and uv write a package's INSTALLER file after all its other files.
     """
     packages = VENV / "lib" / "python3.11" / "site-packages"
     for info in packages.glob("*.dist-info"):

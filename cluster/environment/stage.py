@@ -1,4 +1,4 @@
-"""The parts of a set-up stage: its line, commands with a log, its stamp, a lock."""
+"""Run a stage of the set-up: progress line, commands with a log, stamps and a lock."""
 
 import contextlib
 import fcntl
@@ -28,7 +28,7 @@ def progress(title: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lock(file: Path, waiting: str) -> Iterator[None]:
-    """Hold `file` against every other set-up; say so while waiting."""
+    """Lock `file` against every other set-up, and print a message while waiting."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as handle:
         try:
@@ -36,7 +36,7 @@ def lock(file: Path, waiting: str) -> Iterator[None]:
         except BlockingIOError:
             print(f"  waiting: {waiting}", flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
-        # Commands inherit the lock, so that one which outlives a killed set-up still holds it.
+        # Commands inherit the lock, so a command that outlives a killed set-up still holds it.
         os.set_inheritable(handle.fileno(), True)
         yield
 
@@ -49,9 +49,10 @@ def run(
     cwd: Path | None = None,
     timeout: float | None = None,
 ) -> str:
-    """Run a command with its output in `log` and return that output.
+    """Run a command with its output in `log`, and return that output.
 
-    A failure is one sentence that names the log. The command and all it started end with us.
+    A failure raises one sentence that names the log. The command and everything that it started end
+    with this process.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as handle:
@@ -94,7 +95,7 @@ def last_words(output: str) -> str:
 
 
 class Stamps:
-    """Remember which stages are done, and with which inputs, in one small file per stage."""
+    """Record which stages are done, and with which inputs, in one small file per stage."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -10,7 +10,7 @@ from pathlib import Path
 from cluster.environment.failure import SetUpError
 from cluster.environment.stage import run
 
-SECONDS = 180  # two ranks that import TensorFlow on two busy cores need about 20
+SECONDS = 180  # two ranks that import TensorFlow on two busy cores need about 20 s
 BOTH = ("tensorflow", "torch")
 AGREED = "rank {} of 2 received 0.5"
 
@@ -26,8 +26,8 @@ def verify(logs: Path, *, gpu: bool = False, frameworks: Sequence[str] = BOTH) -
     if os.geteuid() == 0:
         mpirun.append("--allow-run-as-root")
     gloo = [str(scripts / "horovodrun"), "--gloo", "-np", "2", "-H", "localhost:2"]
-    # Each framework and each transport once; the tests take all four pairs. GPUs are out of sight:
-    # both ranks would take the first one, and NCCL refuses two ranks on one GPU.
+    # Each framework and each transport once; the tests cover all four pairs. GPUs are hidden: both
+    # ranks would take the first one, and NCCL refuses two ranks on one GPU.
     no_gpus = env | {"CUDA_VISIBLE_DEVICES": ""}
     frameworks = sorted(frameworks)
     for framework, launcher in ((frameworks[0], mpirun), (frameworks[-1], gloo)):

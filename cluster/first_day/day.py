@@ -1,4 +1,4 @@
-"""What the steps of a first day share: the site, a folder, and the steps that have passed."""
+"""Keep what the steps of a first day share: the site, a folder, and the steps that have passed."""
 
 import shutil
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from cluster.sites.site_files import Site
 
 
 class WrongError(Exception):
-    """The first problem, and what to do about it."""
+    """The first problem of a day, and what to do about it."""
 
     def __init__(self, found: str, advice: str) -> None:
         super().__init__(found)
@@ -27,13 +27,13 @@ class Passed:
 @dataclass
 class Day:
     site: Site
-    site_name: str | None  # the option; without it the user's own site file decides
+    site_name: str | None  # from the option; without it, the user's own site file decides
     folder: Path
     solutions: Path
     passed: list[tuple["Step", Passed, float]] = field(default_factory=list)  # with their seconds
 
     def job(self, job_file: Path, *words: str, **options: str) -> Path:
-        """Return the output of a job that succeeded. It is not submitted twice."""
+        """Return a successful job's output. Submit the job only if it has not succeeded yet."""
         named = {name.replace("_", "-"): value for name, value in options.items()}
         try:
             found = submit_once(str(job_file), *words, options=named, site_name=self.site_name)
@@ -41,7 +41,7 @@ class Day:
             raise WrongError(
                 str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"
             ) from None
-        if len(found) != 1:  # outputs of jobs that were not submitted here
+        if len(found) != 1:  # the folder contains outputs of other jobs
             raise WrongError(
                 f"{job_file.parent} holds outputs of {len(found)} jobs of other people",
                 "move the folder away and start again",
@@ -49,7 +49,7 @@ class Day:
         return found[0]
 
     def copied(self, lesson: str) -> Path:
-        """Copy a lesson's solution into a folder of this day."""
+        """Copy a lesson's solution into this day's folder."""
         own = self.folder / "runs" / lesson[:2]
         own.mkdir(parents=True, exist_ok=True)
         for file in (self.solutions / lesson).iterdir():
@@ -60,6 +60,6 @@ class Day:
 
 @dataclass(frozen=True)
 class Step:
-    name: str  # in one word, for SITE_TESTED
+    name: str  # one word, for SITE_TESTED
     title: str
     function: Callable[[Day], Passed]

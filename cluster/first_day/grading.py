@@ -1,4 +1,4 @@
-"""The autograder's commands, as an instructor types them."""
+"""Run the autograder's commands as an instructor would."""
 
 import json
 import sys
@@ -17,13 +17,13 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """Return the lessons' checks that these few runs decide.
+    """Return the checks of the lessons that these few runs decide.
 
-    The points would say little and look like a failure, because answers and the lessons' other
-    programs are missing.
+    The points themselves would be low and look like a failure, because answers and the lessons'
+    other programs are missing.
     """
     words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--processes", "1"]
-    autograder(*words, fine=(0, 1))  # 1: somebody should look
+    autograder(*words, fine=(0, 1))  # 1 means only that somebody should look
     told, not_passed = [], []
     for file in sorted((out / "records").glob("*.json")):
         for each in json.loads(file.read_text())["grades"]:

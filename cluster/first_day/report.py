@@ -1,4 +1,4 @@
-"""The report of a first day: what passed, what is wrong, and the site file with the result."""
+"""Write the report of a first day: what passed, what is wrong, and the resulting site file."""
 
 import platform
 import re
@@ -12,7 +12,7 @@ SAID = {"rank": "1 rank", "ranks": "2 ranks", "nodes": "2 nodes", "02": "02", "0
 
 
 def write(day: Day, wrong: tuple[Step, WrongError] | None) -> Path:
-    """Write Markdown that can be published: without home folders and accounts."""
+    """Write Markdown that can be published, without home folders and accounts."""
     lines = [
         f"# First day at {day.site.name}, {date.today().isoformat()}",
         "",

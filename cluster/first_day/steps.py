@@ -1,4 +1,4 @@
-"""The steps of a first day, in order. Each needs the ones before it."""
+"""Define the steps of a first day, in order. Each step needs the ones before it."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from cluster.first_day.grading import calibrate, grade
 DOCTOR = Path(__file__).parents[1] / "doctor" / "job.sbatch"
 SOFTWARE = ("python", "torch", "tensorflow", "horovod")
 TOLD = ("gpus", "launch", "between nodes", "nccl")
-# One rank examines its whole node; more ranks examine only what they add.
+# One rank examines its whole node. More ranks examine only what they add.
 TOGETHER = ("mpi", "gpus", "network", "cores", "memory", "allreduce", "nccl")
 APART = (*TOGETHER, "python", "machine", "torch", "data", "scratch", "between nodes")
 SECONDS_LATE = 20
@@ -83,14 +83,14 @@ def two_nodes(day: Day) -> Passed:
 
 
 def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Passed:
-    """Run the doctor on all ranks of a job. What is broken stops the day; the rest is reported."""
+    """Run the doctor on all ranks of a job. Broken items stop the day, and the rest is reported."""
     place = day.folder / "doctor" / f"{ranks}_on_{nodes}"
     place.mkdir(parents=True, exist_ok=True)
     job = place / "job.sbatch"
     if not job.exists():
-        # A doctor with something to look at ends with 1, which would be a failed job.
+        # A doctor that finds something to look at exits with 1, which would be a failed job.
         job.write_text(DOCTOR.read_text().replace(' "$@"', ' "$@" || true'))
-    # The launcher's messages about ranks that end with 1 must not be in the report.
+    # Keep the launcher's messages about ranks that exit with 1 out of the report.
     apart = {"output": "%x_%j.out", "error": "%x_%j.err"}
     only = [word for probe in probes for word in ("--only", probe)]
     output = day.job(job, "--json", *only, ntasks=str(ranks), nodes=str(nodes), **apart)

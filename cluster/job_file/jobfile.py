@@ -18,7 +18,7 @@ FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output
 
 
 class JobFileError(ValueError):
-    """A job file that cannot be submitted: one sentence with file and line."""
+    """A job file that cannot be submitted, explained in one sentence with file and line."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class JobRequest:
 
     name: str
     nodes: int
-    nodes_given: bool  # otherwise the scheduler chooses, and `nodes` is the minimum
+    nodes_given: bool  # None: the scheduler chooses, and `nodes` is the minimum
     ntasks: int
     cpus_per_task: int
     seconds: int | None  # None: no --time, or unlimited
     output: str
-    error: str | None  # None: the output file
+    error: str | None  # None: same as the output file
     folder: str | None
     dependency: str | None
     array: tuple[int, ...] | None
@@ -100,7 +100,7 @@ def _directive(line: str, where: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A job file's options, overridden by those of the command line, with the place of each."""
+    """A job file's options, overridden by the command line's, and where each was given."""
 
     job: JobFile
     more: dict[str, str]
@@ -178,8 +178,10 @@ def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
 
 
 def seconds(text: str) -> int | None:
-    """Convert Slurm's times: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS. None is
-    unlimited."""
+    """Convert Slurm's times: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS.
+
+    None means unlimited.
+    """
     if text.upper() in ("UNLIMITED", "INFINITE", "-1"):
         return None
     match = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", text)

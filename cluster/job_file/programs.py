@@ -1,4 +1,4 @@
-"""The programs that a job file starts, and what they import."""
+"""Find the programs that a job file starts, and what they import."""
 
 import ast
 import re
@@ -36,7 +36,7 @@ def with_imports(programs: Iterable[Path]) -> set[Path]:
 
 
 def imported_names(program: Path) -> set[str]:
-    """Return the first part of the name of each module that a program imports."""
+    """Return the top-level name of each module that a program imports."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(program.read_bytes())):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The options of `sbatch` as data, and a parser that behaves like sbatch's own."""
+"""List the options of `sbatch` as data, with a parser that behaves like sbatch's own."""
 
 # Long name, short letter or "-", and whether a value follows: yes, no, or maybe (`--nice[=5]`).
 TABLE = """
@@ -117,7 +117,7 @@ class OptionError(ValueError):
 
 
 def full_name(name: str) -> str:
-    """Return the option that a name or an unambiguous beginning of one means, like getopt_long."""
+    """Return the option for a name or an unambiguous beginning of one, as getopt_long does."""
     if name in TAKES_VALUE:
         return name
     meant = [known for known in TAKES_VALUE if name and known.startswith(name)]
@@ -130,9 +130,9 @@ def full_name(name: str) -> str:
 
 
 def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the options at the beginning of `words`, and the rest from the first other word on.
+    """Return the options at the beginning of `words`, and the rest from the first other word.
 
-    A later option replaces an earlier one; a flag has the value "".
+    A later option replaces an earlier one. A flag has the value "".
     """
     options: dict[str, str] = {}
     rest = list(words)
@@ -156,8 +156,7 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
-    """Parse `-N2`, `-N 2` or several flags such as `-HQ`; take a value from `rest` where one is
-    needed."""
+    """Parse `-N2`, `-N 2` or several flags such as `-HQ`. Take a value from `rest` if needed."""
     options: dict[str, str] = {}
     while letters:
         letter, letters = letters[0], letters[1:]

@@ -1,10 +1,10 @@
-"""What jobs have cost, as a notebook asks for it: lines of the scheduler's accounting.
+"""Show in a notebook what jobs have cost, as lines of the scheduler's accounting.
 
-    for line in cost_lines(["1885056"]):
-        print(line)   # 1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
+for line in cost_lines(["1885056"]):
+    print(line)   # 1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 
-On every batch system these are four of sacct's columns: job, elapsed time, what was allocated, and
-the joules, which stay empty where the site records none.
+On every batch system these are four of sacct's columns: job, elapsed time, allocated resources, and
+joules, which are empty if the site does not record them.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 COLUMNS = ("JobID", "Elapsed", "AllocTRES", "ConsumedEnergy")
-SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # what PBS calls them
+SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # PBS's names for them
 
 
 def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str]:
-    """Return one line per job on record; print a sentence if there is none."""
+    """Return one line per job on record. Print a sentence if there is none."""
     labels = sorted(set(job_ids))
     try:
         site = site_files.current(site_name)
@@ -56,8 +56,8 @@ def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
 def of_others(labels: list[str], site: Site) -> Iterator[str]:
     """Return the same four columns from `cluster accounting --parsable`.
 
-    The jobs are requested one by one, because on some systems a job that is no longer known makes
-    the whole request fail.
+    The jobs are requested one by one, because on some systems one unknown job makes the whole
+    request fail.
     """
     head: list[str] = []
     rows: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""What to show after a failed job: the last lines of its output, and advice on its errors."""
+"""Choose what to show after a failed job: the end of its output, and advice on its errors."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from cluster.jobs.readable import readable_lines
 from cluster.schedulers.contract import JobStatus, Show
 
 LAST_LINES = 15
-LOOKED_AT = 200  # lines from the end, because many lines may follow the first rank's message
+LOOKED_AT = 200  # lines from the end; many lines can follow the first rank's message
 
 # What programs, MPI and the batch system write -> advice.
 ADVICE = {
@@ -41,7 +41,7 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """Show the ends of both files of the first failed job, without the run record, and advice."""
+    """Show the end of both files of the first failed job, without the run record, and advice."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
@@ -74,6 +74,6 @@ def end_of(file: Path | None, number: int) -> list[str]:
 
 
 def meaning(lines: list[str]) -> list[str]:
-    """Return the advice on errors in these lines, in the order of the table."""
+    """Return the advice on errors in these lines, in the table's order."""
     text = "\n".join(lines)
     return [advice for pattern, advice in ADVICE.items() if re.search(pattern, text)]

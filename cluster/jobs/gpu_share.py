@@ -1,6 +1,6 @@
-"""How many GPUs a job can use, judged by its ranks and its program.
+"""Work out how many GPUs a job can use, from its ranks and its program.
 
-On sites that share nodes the job requests only those, and the cores and memory that belong to them.
+On sites that share nodes, the job requests only those GPUs and their share of cores and memory.
 """
 
 import math
@@ -17,7 +17,7 @@ FRAMEWORKS = {"horovod", "keras", "lightning", "tensorflow", "tf_keras", "torch"
 def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
-    """Return the site as it is for this job, more options for sbatch, and remarks."""
+    """Return the site adapted to this job, further options for sbatch, and remarks."""
     most = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     if site.scheduler != "slurm" or not most:
         return site, {}, []
@@ -25,7 +25,7 @@ def fitted(
     programs = programs_of(job.path)
     on_gpus = bool(by_hand) or not programs or any(imports_any(p, FRAMEWORKS) for p in programs)
     ranks = -(-asked.ntasks // asked.nodes)
-    of_ranks = (ranks if on_gpus else 1) if programs else most  # it is unknown what it starts
+    of_ranks = (ranks if on_gpus else 1) if programs else most  # else programs unknown
     gpus = min(most, by_hand or of_ranks)
     here = site_files.load(site.file, NEEDED_GPUS_PER_NODE=str(gpus), NEEDED_NODES=str(asked.nodes))
     each = int(site.settings.get("SITE_CORES_PER_GPU") or 0)

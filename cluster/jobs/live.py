@@ -1,4 +1,4 @@
-"""Draw a running job's epochs in a notebook cell as they come."""
+"""Draw a running job's epochs in a notebook cell while they arrive."""
 
 import math
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from autograder.reading.files import read_files
 from autograder.records import Epoch, Run
 from cluster.schedulers.contract import JobStatus
 
-SAMPLE = "  It writes: "  # how a program's line begins that says what its network writes by now
+SAMPLE = "  It writes: "  # begins the line with a sample of the network's text
 SAMPLE_LETTERS = 78
 WIDTH, HEIGHT, SAMPLE_HEIGHT = 640, 150, 24
-LEFT, RIGHT, TOP, BOTTOM = 52, 16, 30, 24  # around the curve
+LEFT, RIGHT, TOP, BOTTOM = 52, 16, 30, 24  # margins around the curve
 BLUE, GREY = "#0072B2", "#595959"
 
 
@@ -22,7 +22,7 @@ class LiveEpochs:
 
     def __init__(self) -> None:
         self.display: Any = None
-        self.seen = (Path(), 0)  # the output, and how long it was
+        self.seen = (Path(), 0)  # the output, and its size at the last look
 
     def show(self, statuses: Sequence[JobStatus]) -> None:
         """Draw the epochs of the latest run if the output has grown."""
@@ -87,7 +87,7 @@ def title(run: Run) -> str:
 def picture(run: Run, sample: str = "") -> str:
     """Return a small SVG of the loss after each epoch, with room for the epochs still to come.
 
-    Below the curve: what the network writes so far, if the program prints that.
+    Below the curve is a sample of what the network writes, if the program prints one.
     """
     points = curve(run)
     low, high = min(y for _, y in points), max(y for _, y in points)

@@ -1,5 +1,7 @@
-"""`cluster logs`: print a job's output without the run record. With -f it follows the output until
-the job ends."""
+"""`cluster logs`: print a job's output without the run record.
+
+With -f it follows the output until the job ends.
+"""
 
 import signal
 import sys
@@ -75,14 +77,14 @@ def point_to_errors(status: JobStatus, shown: Path) -> None:
 
 
 def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:
-    """Yield the file's bytes as they come, until the job has ended and all has been read."""
+    """Yield the file's bytes as they arrive, until the job has ended and all has been read."""
     position = 0
     asked = -ask_every
     status: JobStatus | None = None
     while True:
         if time.monotonic() - asked >= ask_every:
             status, asked = ask(), time.monotonic()
-        over = status is not None and status.over  # requested before reading, so nothing is missed
+        over = status is not None and status.over  # asked before reading, so that nothing is missed
         if file.is_file():
             with open(file, "rb") as opened:
                 if file.stat().st_size < position:  # started again after a requeue

@@ -1,5 +1,4 @@
-"""Submit jobs from a notebook: each only once, with the real command shown, and a short message on
-failure."""
+"""Submit jobs from a notebook: each only once, with the real command and short error messages."""
 
 import contextlib
 import time
@@ -22,7 +21,7 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
-FIRST_SILENCE = 30.0  # seconds without a message, then twice as many
+FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
 
 class JobError(RuntimeError):
@@ -43,10 +42,10 @@ def submit_once(
     site_name: str | None = None,
     again: bool = False,
 ) -> list[Path]:
-    """Submit from a notebook and wait, unless this job's output is there already.
+    """Submit from a notebook and wait, unless this job's output already exists.
 
-    Return the output files. The same file with other arguments or options is another job. A job
-    that failed is submitted again; `again=True` always submits.
+    Return the output files. The same file with other arguments or options is a different job. A job
+    that failed is submitted again. With `again=True` it is always submitted.
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     try:
@@ -76,15 +75,17 @@ def submit_once(
 
 
 def show_output(files: Iterable[Path | str]) -> None:
-    """Print what jobs wrote for people: everything but the run record."""
+    """Print what jobs wrote for people, without the run record."""
     for file in files:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(readable_lines(lines)))
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
-    """Return the parts of an array that has more tasks than the site accepts at a time; else
-    nothing."""
+    """Return the parts of an array that has more tasks than the site accepts at a time.
+
+    Return nothing for smaller arrays.
+    """
     indices = jobfile.request(jobfile.read(path), options).array or ()
     most = int(site.settings.get("SITE_MAX_JOBS") or len(indices) or 1)
     if len(indices) <= most:
@@ -104,8 +105,9 @@ def submit_sizes(
 ) -> list[Path]:
     """Call submit_once for 1, 2, 4 … and `ranks` ranks, each on as few nodes as have room for them.
 
-    gpus: how the site is asked for n GPUs per node, such as "gres=gpu:{n}". cores: cores per rank,
-    if different from the job file's. All jobs are submitted at once where the site allows it.
+    `gpus` is the option that requests n GPUs per node, such as "gres=gpu:{n}". `cores` is the
+    number of cores per rank, if it differs from the job file's. All jobs are submitted at once if
+    the site allows it.
     """
     path, words = Path(job_file), [str(word) for word in arguments]
     more = {"cpus-per-task": str(cores)} if cores else {}
@@ -155,8 +157,10 @@ def outputs(job_file: str) -> list[Path]:
 
 
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
-    """Return the latest job with the same file, options and arguments that waits, runs or
-    succeeded."""
+    """Return the latest job with the same file, options and arguments.
+
+    It is still waiting or running, or it has succeeded.
+    """
     same: list[Submission] = [
         submission
         for submission in history.of(path)
@@ -167,7 +171,7 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Sit
     latest = same[-1]
     try:
         statuses = scheduler_of(site).statuses(latest.job_id)
-    except click.ClickException:  # too long ago for the scheduler
+    except click.ClickException:  # too old for the scheduler to know
         statuses = []
     if any(status.over and not status.succeeded for status in statuses):
         return None
@@ -189,14 +193,14 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Sit
 def what_runs(job: Path) -> set[Path]:
     """Return the job file, the programs that it names, and the files beside them that they import.
 
-    A job file that names no program may run any of those beside it.
+    A job file that names no program may run any of the programs beside it.
     """
     programs = programs_of(job) or job.parent.glob("*.py")
     return {job, *with_imports(programs)}
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait. Print new states, long-lasting ones at growing intervals, and epochs as they come."""
+    """Wait. Print epochs and new states, and repeat unchanged states at growing intervals."""
     said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []

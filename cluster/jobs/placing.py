@@ -1,4 +1,4 @@
-"""How many ranks a study has, and on how many nodes each of its jobs runs."""
+"""Choose the numbers of ranks of a study, and the number of nodes for each of its jobs."""
 
 import math
 
@@ -6,7 +6,7 @@ from cluster.sites.site_files import Site
 
 
 def up_to(most: int) -> list[int]:
-    """Return 1, 2, 4 … and the largest."""
+    """Return 1, 2, 4 … and the largest number."""
     return [2**n for n in range(most.bit_length()) if 2**n < most] + [most]
 
 
@@ -26,5 +26,5 @@ def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
 
 
 def out_of_one_node(site: Site) -> int:
-    """Return the ranks for a study of three sizes or more, the largest on at least two nodes."""
+    """Return at least three sizes of ranks for a study, the largest on at least two nodes."""
     return max(4, 2 * int(site.settings.get("SITE_GPUS_PER_NODE") or 4))

@@ -39,7 +39,7 @@ def cancel_jobs_of(folder: Path) -> list[str]:
     for submission in history.everything():
         if not Path(submission.job_file).is_relative_to(folder.resolve()):
             continue
-        with contextlib.suppress(click.ClickException):  # ended so long ago that nothing is known
+        with contextlib.suppress(click.ClickException):  # too old for the scheduler
             scheduler = scheduler_of(site_files.current(submission.site))
             if not all(status.over for status in scheduler.statuses(submission.job_id)):
                 scheduler.cancel(submission.job_id)

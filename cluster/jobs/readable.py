@@ -1,4 +1,4 @@
-"""The part of a job's output that is for people: everything but the lines of the run record."""
+"""Read the part of a job's output that is for people, without the lines of the run record."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,21 +6,21 @@ RECORD = b":::MLLOG "  # docs/run-record.md
 
 
 def readable_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines without the record, each without its line end."""
+    """Return the lines without the record and without line ends."""
     chunks = (f"{line}\n".encode(errors="surrogateescape") for line in lines)
     kept = b"".join(readable(chunks)).decode(errors="surrogateescape")
     return kept.removesuffix("\n").split("\n") if kept else []
 
 
 def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the output without the record, in chunks, as soon as each part is certain.
+    """Yield the output without the record, each part as soon as it certainly is not a record.
 
-    The record begins each of its lines with a line end, in case the line before is unfinished. So
-    the last empty line before a record line belongs to the record.
+    The record begins each of its lines with a line end, in case the line before is unfinished. The
+    last empty line before a record line therefore belongs to the record.
     """
     blanks: list[bytes] = []  # a line of the record may still follow
     unfinished = b""
-    begun = False  # whether the beginning of the unfinished line has been yielded
+    begun = False  # whether the beginning of the unfinished line was yielded
     for chunk in chunks:
         *lines, unfinished = (unfinished + chunk).split(b"\n")
         kept: list[bytes] = []
@@ -38,7 +38,7 @@ def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
-    """Return what becomes certain with this line; `blanks` keeps the rest."""
+    """Return what is certain after this line. `blanks` keeps what is not."""
     if RECORD in line:
         kept = blanks[:-1]
         blanks.clear()

@@ -72,7 +72,7 @@ def scale_command(
 
 
 def measured_by_themselves(runs: list[Run]) -> str:
-    """Return the results of jobs that compare sizes within one launch; empty for other jobs."""
+    """Return the results of jobs that compare sizes within one launch. Empty for other jobs."""
     return "\n\n".join(filter(None, (scale_study.table(runs), scale_rounds.table(runs))))
 
 
@@ -103,8 +103,10 @@ def numbers(text: str) -> list[int]:
 
 
 def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:
-    """Return sbatch's options for each job. Sizes alternate, so that a slow hour affects all of
-    them."""
+    """Return sbatch's options for each job.
+
+    The sizes alternate, so that a slow hour affects all of them.
+    """
     by_hand = bool({"nodes", "ntasks-per-node"} & options.keys())
     return [
         options | ({"ntasks": str(number)} if by_hand else placing.placed(number, site))
@@ -124,8 +126,10 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
 def run_all(
     path: Path, arguments: list[str], plan: list[dict], site: Site, chain: bool
 ) -> dict[Path, int]:
-    """Submit as many jobs at a time as the site accepts, and wait. Return the outputs of the
-    successful jobs and their ranks."""
+    """Submit as many jobs at a time as the site accepts, and wait.
+
+    Return the outputs of the successful jobs and their ranks.
+    """
     most = int(site.settings.get("SITE_MAX_JOBS") or len(plan))
     jobs: list[str] = []
     ended: list[list[JobStatus]] = []
@@ -144,7 +148,10 @@ def run_all(
 
 
 def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
-    """Return the run with the ranks that its job requested, which the program may not know."""
+    """Return the run with the number of ranks that its job requested.
+
+    The program itself may not know this number.
+    """
     asked = next((ranks for file, ranks in outputs.items() if str(file) in run.files), None)
     return run if workers(run) else replace(run, workers=asked)
 

@@ -1,4 +1,4 @@
-"""The picture of `cluster scale`: speedup against ranks, one point per job, ideal line dashed."""
+"""Draw `cluster scale`'s picture: speedup against ranks, one point per job, the ideal dashed."""
 
 from pathlib import Path
 from statistics import median
@@ -39,8 +39,10 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
 
 
 def draw_jobs(axes: Any, count: int, work: float, gains: list[Measure], label: str | None) -> None:
-    """Draw one point with its range per job. `work`: the work of each size relative to the
-    smallest."""
+    """Draw one point with its range per job.
+
+    `work` is the work of each size relative to the smallest.
+    """
     axes.errorbar(
         [count] * len(gains),
         [work * gain.value for gain in gains],

@@ -1,4 +1,4 @@
-"""What `cluster scale` reports on speed jobs, each of which compares its ranks with one rank."""
+"""Tabulate speed jobs for `cluster scale`. Each job compares its ranks with one rank."""
 
 from collections.abc import Sequence
 

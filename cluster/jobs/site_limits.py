@@ -1,4 +1,4 @@
-"""What a site will refuse or never start, reported before the job is submitted."""
+"""Report what a site would refuse or never start, before the job is submitted."""
 
 import click
 
@@ -12,7 +12,7 @@ from cluster.sites.site_files import Site
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
-    """Return sentences about what may not fit; raise an error for what the site surely refuses."""
+    """Return remarks on what may not fit. Raise an error for what the site certainly refuses."""
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     account = every_option.get("account") or site.variable("SBATCH_ACCOUNT")
@@ -27,7 +27,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
     if limit is not None and asked.seconds is not None and asked.seconds > limit:
         sentences.append(
             f"--time={every_option['time']} is more than the {longest} usual here: the job may be"
-            " refused or wait for ever"
+            " refused or wait forever"
         )
     sentences += on_nodes(asked, site)
     at_a_time = site.settings.get("SITE_MAX_JOBS")
@@ -47,7 +47,7 @@ def on_nodes(asked: JobRequest, site: Site) -> list[str]:
     each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
     needed = -(-asked.ntasks // each)
     on_purpose = asked.nodes_given
-    # PBS gets as many nodes as the ranks need GPUs; Slurm fills a node's cores first.
+    # PBS allocates as many nodes as the ranks need GPUs. Slurm fills a node's cores first.
     spread = not on_purpose and site.settings.get("SITE_SCHEDULER") == "pbs"
     nodes = needed if spread else asked.nodes
     sentences = []

@@ -61,8 +61,7 @@ def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) ->
 
 
 def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
-    """Split a command line into site, wait, sbatch's options, the job file and the program's
-    arguments."""
+    """Split a command line into site, wait, sbatch's options, job file and program's arguments."""
     ours, words = take_ours(words)
     options, rest = take_options(words)
     if not rest:
@@ -84,7 +83,7 @@ def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path
 
 
 def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Take --site and --wait out of a list of words, up to a `--`."""
+    """Remove --site and --wait from a list of words, up to a `--`."""
     ours: dict[str, str] = {}
     rest: list[str] = []
     words = list(words)

@@ -12,7 +12,7 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 QUICK = 0.25  # seconds between the first two requests
-LOOK_EVERY = 1.0  # seconds; looking at an output file does not load the scheduler
+LOOK_EVERY = 1.0  # seconds; checking an output file does not load the scheduler
 
 
 @click.command("wait")
@@ -34,7 +34,7 @@ def exit_if_failed(statuses: list[JobStatus]) -> None:
 
 
 def wait_for(label: str, site: Site) -> list[JobStatus]:
-    """Wait, print each new state, and return the last statuses."""
+    """Wait and print each new state. Return the last statuses."""
     said: dict[str, str] = {}
     statuses: list[JobStatus] = []
     try:
@@ -56,9 +56,9 @@ def wait_for(label: str, site: Site) -> list[JobStatus]:
 def watch(
     label: str, site: Site, meanwhile: Callable[[list[JobStatus]], object] | None = None
 ) -> Iterator[list[JobStatus]]:
-    """Yield the job's statuses repeatedly, until all of it has ended or can never start.
+    """Yield the job's statuses repeatedly, until it has ended or can never start.
 
-    `meanwhile` is called with the latest statuses between two requests, about once a second.
+    `meanwhile` is called with the latest statuses between two requests, about once per second.
     """
     scheduler = scheduler_of(site)
     pause = QUICK
@@ -72,7 +72,7 @@ def watch(
             time.sleep(min(left, LOOK_EVERY if meanwhile else left))
             if meanwhile:
                 meanwhile(statuses)
-        pause = min(1.5 * pause, scheduler.ASK_EVERY)  # less often the longer it takes
+        pause = min(1.5 * pause, scheduler.ASK_EVERY)  # less often the longer the job takes
 
 
 def never_starts(status: JobStatus) -> bool:

@@ -1,5 +1,7 @@
-"""`cluster kernel`: install the course's environment as a Jupyter kernel, so that notebooks, jobs
-and ranks use the same one."""
+"""`cluster kernel`: install the course's environment as a Jupyter kernel.
+
+Notebooks, jobs and ranks then use the same environment.
+"""
 
 import json
 import os
@@ -17,7 +19,7 @@ from cluster.sites import site_files
 
 NAME = "dl-course"
 DISPLAY_NAME = "Deep Learning on Supercomputers"
-OURS = "dl-on-supercomputers"  # in the kernel's metadata: this command may replace or remove it
+OURS = "dl-on-supercomputers"  # marks a kernel that this command may replace or remove
 
 # Starts a program (the kernel, or Open OnDemand's Jupyter) in a job file's environment.
 START = """\
@@ -159,13 +161,13 @@ def folder_of(name: str) -> Path:
 
 
 def read(folder: Path) -> Kernel | None:
-    """Return the kernel in that folder, whoever installed it."""
+    """Return the kernel in that folder, no matter who installed it."""
     try:
         metadata = json.loads((folder / "kernel.json").read_text()).get("metadata", {})
         environment = metadata.get(OURS, {}).get("environment")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, AttributeError):  # unreadable or no kernel, so not ours
+    except (OSError, ValueError, AttributeError):  # unreadable, or no kernel, so not ours
         environment = None
     return Kernel(folder.name, folder, Path(environment) if environment else None)
 

@@ -1,8 +1,7 @@
-"""The unprivileged account that a rerun's jobs belong to, and what is run and checked as this
-account.
+"""Run and check commands as the unprivileged account that a rerun's jobs belong to.
 
-The account itself does everything with its files. So nothing that it might have put there (a link,
-a pipe) is followed by the person who runs the grader.
+The account itself handles all its files. The person who runs the grader therefore never follows a
+link or pipe that the account may contain.
 """
 
 import os
@@ -29,11 +28,11 @@ CLUSTER = ("python", "-P", "-c", "from cluster.cli import main; main()")
 @dataclass(frozen=True)
 class Account:
     name: str
-    front: tuple[str, ...]  # the words that make a command its own
+    front: tuple[str, ...]  # the words in front of a command that run it as the account
     home: str
     variables: dict[str, str] = field(
         default_factory=dict
-    )  # of the site; nothing else is passed on
+    )  # variables of the site; no others are passed on
 
     def run(
         self,
@@ -43,7 +42,7 @@ class Account:
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command as this account, with none of our variables. `show`: print its output."""
+        """Run a command as this account, without any of our variables. `show`: print its output."""
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
@@ -70,7 +69,7 @@ class Account:
     def cluster(
         self, *words: str, home: str, show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `cluster …` as the account would type it there, with the site's software."""
+        """Run `cluster …` as the account would run it there, with the site's software."""
         here = (*CLUSTER, *words)
         return self.run(
             "bash", "-c", IN_SITE, "cluster", *here, home=home, show=show, seconds=seconds
@@ -78,7 +77,7 @@ class Account:
 
 
 def account_named(name: str | None, variables: dict[str, str]) -> Account:
-    """Return the account if commands can be run as it: by root, or by whoever sudo allows."""
+    """Return the account if commands can be run as it, which needs root or a permission in sudo."""
     if name is None:
         raise click.UsageError(
             "students' programs run under an account that may read nothing of the class: name it"
@@ -106,7 +105,7 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
 
 
 def check_closed(account: Account, *folders: Path) -> None:
-    """Check, by trying, that the account can read nothing in these folders."""
+    """Check that the account can read nothing in these folders, by trying to read them."""
     for folder in folders:
         if not folder.exists():
             continue

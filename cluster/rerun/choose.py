@@ -1,4 +1,4 @@
-"""Whose work is run again: named students, those flagged when graded, or a random draw."""
+"""Choose whose work is run again: named students, flagged students, or a random draw."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from autograder.settings.known_as import asked_for, names_of
 from autograder.settings.roster import Person
 from autograder.submissions.class_folder import Submission, read_class
 
-People = Mapping[str, Person]  # of the roster
+People = Mapping[str, Person]  # from the roster
 
 
 def submissions_of(group: Path, lesson: str) -> list[Submission]:
@@ -24,7 +24,7 @@ def submissions_of(group: Path, lesson: str) -> list[Submission]:
 
 
 def submission_at(path: Path, lesson: str, people: People) -> Submission:
-    """Return the submission of CLASS/STUDENT; STUDENT may be any form that the roster has."""
+    """Return the submission of CLASS/STUDENT. STUDENT may be any form that the roster has."""
     if not path.parent.is_dir():
         raise click.UsageError(f"{shortened(path.parent)} does not exist: name CLASS/STUDENT")
     there = {name: one for one in submissions_of(path.parent, lesson) for name in names_in(one)}
@@ -51,7 +51,7 @@ def names_in(submission: Submission) -> tuple[str, ...]:
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:
-    """Return the students with a finding of evidence that a person should look at."""
+    """Return the students with a finding on their evidence that a person should look at."""
     records = sorted((grades / "records").glob("*.json"))
     if not records:
         raise click.UsageError(f"{grades} holds no records: name the folder of `grade --out`")
@@ -70,7 +70,7 @@ def flagged(grades: Path, lesson: str) -> set[str]:
 
 
 def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
-    """Return a random draw; the same class and seed give the same submissions."""
+    """Return a random draw. The same class and seed give the same submissions."""
     in_order = sorted(submissions, key=lambda one: one.owner)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
     return sorted(chosen, key=lambda one: one.owner)

@@ -49,7 +49,7 @@ class RerunOptions:
 
     @property
     def several(self) -> bool:
-        """Return whether students of a class are chosen, rather than one named."""
+        """Return whether several students are chosen from a class, instead of one by name."""
         return self.draw is not None or self.flagged is not None
 
     @property
@@ -124,7 +124,7 @@ def submissions_of(options: RerunOptions, lesson: str) -> list[Submission]:
 
 
 def terms_of(options: RerunOptions) -> Terms:
-    """Return what applies to all jobs; the account can read neither class nor grades."""
+    """Return the settings for all jobs. The account can read neither class nor grades."""
     site = site_files.current(options.site_name)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
@@ -179,8 +179,10 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
 
 
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:
-    """Return the variables that the account's jobs get from us: where the site, data and Python
-    are."""
+    """Return the variables that are passed to the account's jobs.
+
+    They say where the site, data and Python are.
+    """
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
     known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")

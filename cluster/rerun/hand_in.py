@@ -1,4 +1,4 @@
-"""What is run again of a submission: its programs, with the arguments of the runs that count."""
+"""Choose what to run again: the programs, with the arguments of the runs that count."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
 
-MOST_PROGRAMS, LARGEST = 100, 1_000_000  # files, bytes of one
+MOST_PROGRAMS, LARGEST = 100, 1_000_000  # number of files, bytes per file
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 
-LAUNCHERS = ("torchrun", "horovodrun")  # of launch(); programs may need what these set
+LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
 
 # What a notebook runs before it submits its job: lesson -> program and arguments.
 BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
 
 
 class NotRepeatableError(Exception):
-    """Why a submission cannot be run again, in a sentence."""
+    """A submission cannot be run again, for the reason in the sentence."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Repeated:
     ranks: int
     hosts: int
     threads: int
-    launcher: str  # only if it replaces the site's; the value of LAUNCHER
-    seconds: float  # that the record's run took
-    before: tuple[str, ...]  # a program and its arguments, to be run first
+    launcher: str  # value of LAUNCHER, if it replaces the site's launcher
+    seconds: float  # duration of the recorded run
+    before: tuple[str, ...]  # a program and its arguments to run first
     launches: tuple[str, ...]
 
 
@@ -51,7 +51,7 @@ class Repeated:
 class Taken:
     student: str
     lesson: str
-    programs: dict[str, bytes]  # by their path relative to the program
+    programs: dict[str, bytes]  # by path relative to the program
     jobs: tuple[Repeated, ...]
 
     def digests(self) -> dict[str, str]:
@@ -115,7 +115,7 @@ def read_program(path: Path, name: str) -> bytes:
 
 
 def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Return the jobs. Runs that one job printed are repeated by one job."""
+    """Return the jobs to submit. Runs that one job printed are repeated by one job."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))

@@ -1,4 +1,4 @@
-"""One job of a rerun: what it runs, where, and what it returns."""
+"""Run one job of a rerun: prepare what it runs and where, and collect what it returns."""
 
 import io
 import json
@@ -20,10 +20,10 @@ from cluster.sites.site_files import Site
 
 HERE = COURSE / "cluster" / "rerun"
 LARGEST_OUTPUT = 50_000_000  # bytes
-SHORTEST, TIMES_AS_LONG = 600, 3  # seconds, and multiples of the recorded run
+SHORTEST, TIMES_AS_LONG = 600, 3  # at least this many seconds, and this many times the recorded run
 MOST_RANKS = 1024
-SLACK_CORES = 0.25  # daemons of the node
-UNSEEN = ("solutions", "tests", "autograder/rubrics/expected", ".git", "build")  # of the course
+SLACK_CORES = 0.25  # cores for the node's daemons
+UNSEEN = ("solutions", "tests", "autograder/rubrics/expected", ".git", "build")  # in the course
 
 JOB = """\
 #!/bin/bash
@@ -48,12 +48,12 @@ facts
 
 @dataclass(frozen=True)
 class Terms:
-    """What applies to all jobs of one call."""
+    """The settings that apply to all jobs of one call."""
 
     account: Account
     site: Site
     parent: str  # the parent of the account's folders, the same on all nodes
-    hide: list[Path]  # what programs must not see, whatever its permissions
+    hide: list[Path]  # hidden from programs, whatever the permissions
     network: bool
     seconds: int | None  # time limit
 
@@ -62,8 +62,8 @@ class Terms:
 class Place:
     """Two folders that belong to the account and are closed to everyone else."""
 
-    own: str  # home of the commands that manage the job, with its output; the job cannot see it
-    program: str  # the submitted programs; the job's home, and all that it can write to
+    own: str  # home of the commands that manage the job, and its output; hidden from the job
+    program: str  # the submitted programs; the job's home, and the only folder it can write to
 
 
 @dataclass(frozen=True)
@@ -72,22 +72,22 @@ class Ended:
     state: str
     submitted: float
     ended: float
-    accounting: str  # the scheduler's line
+    accounting: str  # the scheduler's line about the job
     output: bytes
     error: bytes
-    undisturbed: bool  # it had the cores that it requested, so its speed is meaningful
+    undisturbed: bool  # it had all requested cores to itself, so its speed is meaningful
 
 
 @contextmanager
 def place_of(account: Account, parent: str) -> Iterator[Place]:
-    """Let the account make the folders, and remove them afterwards."""
+    """Let the account make the folders, and remove them at the end."""
     base = account.do("mktemp", "-d", f"{parent}/rerun-XXXXXXXX")
     place = Place(f"{base}/own", f"{base}/program")
     try:
         account.do("mkdir", "-m", "700", place.own, place.program)
         yield place
     finally:
-        # A program may have closed its own folders even to their owner.
+        # a program may have closed its own folders even to their owner
         account.run("chmod", "-R", "u+rwX", base, seconds=600)
         account.run("rm", "-rf", base, seconds=600)
 
@@ -144,7 +144,7 @@ def exported(variables: dict[str, str]) -> str:
 
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
-    """Return the scheduler's options: one node, or with a network as many as in the record."""
+    """Return the scheduler's options: one node or, with a network, as many as in the record."""
     cores = int(terms.site.settings.get("SITE_CORES_PER_NODE") or 0)
     nodes = job.hosts if terms.network else 1
     if job.ranks > MOST_RANKS:
@@ -167,7 +167,7 @@ def options_of(job: Repeated, terms: Terms) -> list[str]:
     ]
 
 
-# --- from submitting to what came back ----------------------------------------------------------
+# --- from submission to results -----------------------------------------------------------------
 
 
 def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
@@ -188,7 +188,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
         job_id = last[0]
         try:
             account.cluster("wait", job_id, home=place.own, show=True, seconds=None)
-        except BaseException:  # ended from outside
+        except BaseException:  # cancelled or ended by the scheduler
             account.cluster("cancel", job_id, home=place.own, show=True)
             raise
         ended = time.time()
@@ -201,7 +201,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
 
 
 def accounting(account: Account, place: Place, job_id: str) -> str:
-    """Return the scheduler's line, which is complete some seconds after the job's end."""
+    """Return the scheduler's line, which is complete only some seconds after the job's end."""
     for _ in range(20):
         done = account.cluster("accounting", "--parsable", job_id, home=place.own)
         rows = done.stdout.decode(errors="replace").splitlines()
@@ -226,18 +226,18 @@ def read(account: Account, path: str) -> bytes:
     return account.run("head", "-c", str(LARGEST_OUTPUT), path).stdout
 
 
-# --- what is kept -------------------------------------------------------------------------------
+# --- results to keep ----------------------------------------------------------------------------
 
 
 def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
-    """Write RERUNS/STUDENT/NN: the outputs, and what the grader has to know about them."""
+    """Write RERUNS/STUDENT/NN: the outputs, and the facts about them that the grader needs."""
     outputs = folder / "outputs"
     outputs.mkdir(parents=True, exist_ok=True, mode=0o700)
     for old in outputs.iterdir():
         old.unlink()
     jobs = []
     for number, (job, one) in enumerate(zip(taken.jobs, ended, strict=True), 1):
-        # Where each job has its own queue, as on the laptop, all have number 1.
+        # With a queue for each job, as on the laptop, all jobs have number 1.
         name = f"rerun{number}_{one.job_id}"
         (outputs / f"{name}.out").write_bytes(one.output)
         (outputs / f"{name}.err").write_bytes(one.error)

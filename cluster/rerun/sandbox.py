@@ -1,10 +1,10 @@
-"""Run a command that can reach nothing but itself: `python -I sandbox.py [OPTIONS] -- COMMAND …`.
+"""Run a command in isolation: `python -I sandbox.py [OPTIONS] -- COMMAND …`.
 
-An ordinary account makes Linux namespaces: only the loopback network, only its own processes, its
-own /tmp and shared memory, and folders that are hidden or shown. When the command ends, everything
-that it left running ends too.
+An ordinary account creates Linux namespaces. The command sees only the loopback network, its own
+processes, and its own /tmp and shared memory. Other folders are hidden or shown as requested. When
+the command ends, everything that it left running ends too.
 
-It uses only Python's own library, because nothing of the course can be imported before it.
+The program uses only Python's own library, because nothing of the course can be imported before it.
 """
 
 import argparse
@@ -27,7 +27,7 @@ NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PROCESSES, NEW_NETWORK = (
     0x40000000,
 )
 NOSUID, NODEV, BIND, RECURSIVE, PRIVATE = 2, 4, 0x1000, 0x4000, 0x40000
-DIE_WITH_PARENT, NO_NEW_PRIVILEGES = 1, 38  # of prctl
+DIE_WITH_PARENT, NO_NEW_PRIVILEGES = 1, 38  # options of prctl
 OWN = ("/tmp", "/var/tmp", "/dev/shm")
 GIGABYTE = 1 << 30
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--processes", type=int, default=8192, help="threads count too")
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args()
-    # Opened before it is hidden; the command cannot reach it.
+    # opened before it is hidden; the command cannot reach it
     report = os.open(asked.report, os.O_WRONLY | os.O_CREAT) if asked.report else None
     try:
         if not asked.limits_only:
@@ -76,7 +76,7 @@ def call(name, *words):
 def enter(hide, show):
     user, group = os.getuid(), os.getgid()
     call("unshare", NEW_USER | NEW_MOUNTS | NEW_IPC | NEW_PROCESSES | NEW_NETWORK)
-    # The account keeps its id, and has no root rights once the command is executed.
+    # The account keeps its id, and has no root rights once the command runs.
     write("/proc/self/setgroups", "deny")
     write("/proc/self/uid_map", f"{user} {user} 1")
     write("/proc/self/gid_map", f"{group} {group} 1")
@@ -91,7 +91,7 @@ def write(path, text):
 
 
 def loopback_up():
-    """Switch the loopback interface on, where the ranks of one node meet."""
+    """Switch on the loopback interface, through which the ranks of one node communicate."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         name_and_flags = struct.pack("16sh14x", b"lo", 1 | 64)  # up, running
         fcntl.ioctl(any_socket, 0x8914, name_and_flags)  # SIOCSIFFLAGS
@@ -103,11 +103,13 @@ def mount(source, target, kind, flags, data=None):
 
 
 def arrange(hide, show):
-    """Hide and show folders, from the top down: what is shown lies on what hides it, and may hide
-    more."""
+    """Hide and show folders, from the top down.
+
+    A shown folder may be inside a hidden one, and may contain hidden folders itself.
+    """
     show = [os.path.realpath(folder) for folder in show]
     hide = [os.path.realpath(folder) for folder in (*OWN, *hide)]
-    kept = {folder: os.open(folder, os.O_PATH) for folder in show}  # before they are covered
+    kept = {folder: os.open(folder, os.O_PATH) for folder in show}  # opened before they are covered
     for folder in sorted({*hide, *show}, key=lambda folder: (folder.count("/"), folder)):
         if folder in kept:
             if any(folder == other or folder.startswith(other + "/") for other in hide):
@@ -119,13 +121,13 @@ def arrange(hide, show):
             mount("tmpfs", folder, "tmpfs", NOSUID | NODEV, "mode=" + mode)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR):
-                raise  # the account cannot reach it, so it is hidden already
+                raise  # the account cannot reach it anyway
     for descriptor in kept.values():
         os.close(descriptor)
 
 
 def limit(largest_file, processes):
-    """Limit each process. Only the number of processes is a limit of the whole account."""
+    """Set limits for each process. Only the number of processes applies to the whole account."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for what, most in (
         (resource.RLIMIT_CORE, 0),
@@ -139,7 +141,7 @@ def limit(largest_file, processes):
 
 
 def run_as_first_process(command):
-    """Run the command and return its exit code. When the first process ends, all others do too."""
+    """Run the command and return its exit code. When the first process ends, all others end too."""
     first = os.fork()  # processes forked after `unshare` are inside
     if first == 0:
         LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL)
@@ -155,7 +157,7 @@ def run_as_first_process(command):
 
 
 def seconds_of_node():
-    """Return the seconds of all processors since the start: busy, and in total."""
+    """Return the seconds of all processors since the machine started: busy, and in total."""
     with open("/proc/stat") as file:
         ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
     idle = ticks[3] + ticks[4]
@@ -163,7 +165,7 @@ def seconds_of_node():
 
 
 def computed_since(before):
-    """Return how many processors others kept busy meanwhile, and how many there are."""
+    """Return how many processors other processes kept busy, and how many processors there are."""
     busy, total = seconds_of_node()
     busy, total = busy - before[0], total - before[1]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

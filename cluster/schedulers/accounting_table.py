@@ -1,4 +1,4 @@
-"""Accounting records in sacct's columns: raw for programs, a table for people."""
+"""Show accounting records in sacct's columns: raw for programs, or as a table for people."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What the course needs from every batch system. Job states have Slurm's names."""
+"""Define what the course needs from every batch system. Job states have Slurm's names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class JobStatus:
 class Scheduler(Protocol):
     """A batch system: a module with these names, and a row in known.py.
 
-    What cannot be done raises a click.ClickException that says what to do.
+    A function that cannot do its work raises a click.ClickException that says what to do.
     """
 
     SUBMIT_PROGRAM: str  # required for submitting; "" if no program is needed
     RUNS_HERE: bool  # its jobs run on this machine, so they slow each other down
-    ASK_EVERY: float  # seconds between repeated requests in the long run
-    ASK_BY_HAND: str  # shown by `cluster wait`; {0} is the job
+    ASK_EVERY: float  # seconds between repeated requests after some time
+    ASK_BY_HAND: str  # printed by `cluster wait`; {0} is the job
     HEALTH: tuple[str, str] | None  # a command, and what it prints if all is well
 
     def submit(
@@ -59,5 +59,7 @@ class Scheduler(Protocol):
         """End a job, or remove it from the queue."""
 
     def accounting(self, labels: list[str], parsable: bool = True) -> None:
-        """Print the accounting records of these jobs as `sacct -X -P` does, or as a table of the
-        main columns."""
+        """Print the accounting records of these jobs.
+
+        The output is like that of `sacct -X -P`, or a table of the main columns.
+        """

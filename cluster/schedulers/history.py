@@ -1,5 +1,7 @@
-"""The jobs that were submitted from this account, one JSON line per job, with the names of their
-output files."""
+"""Keep the jobs that were submitted from this account, one JSON line per job.
+
+A line includes the names of the job's output files.
+"""
 
 import json
 from dataclasses import asdict, dataclass
@@ -44,6 +46,6 @@ def of(job: Path) -> list[Submission]:
 
 
 def with_id(job_id: str) -> Submission | None:
-    """Return the latest submission with this id; different sites may use the same id."""
+    """Return the latest submission with this id, which different sites may have used."""
     same_id = [submission for submission in everything() if submission.job_id == job_id]
     return same_id[-1] if same_id else None

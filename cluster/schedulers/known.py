@@ -1,4 +1,4 @@
-"""The supported batch systems. SITE_SCHEDULER in a site file selects one."""
+"""List the supported batch systems. SITE_SCHEDULER in a site file selects one."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""PBS sites: `#SBATCH` lines become a qsub command, and PBS's answers get Slurm's names."""
+"""Support PBS: `#SBATCH` lines become a qsub command, and PBS's answers get Slurm's names."""
 
 import getpass
 import json
@@ -32,7 +32,7 @@ STATES = {
     "B": "RUNNING",
     "E": "COMPLETING",
 }
-KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's own exit codes
+KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's exit codes for these
 
 # Options that have another name in qsub; `resources` has the rest of a request.
 SAME = {"account": "-A", "partition": "-q", "mail-user": "-M"}
@@ -75,7 +75,7 @@ def qsub(
 ) -> tuple[list[str], list[str]]:
     """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    weighed = job.options | site_options(site) | options  # with sbatch's priorities
+    weighed = job.options | site_options(site) | options  # with the same priorities as sbatch
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
         words += ["-l", resource]
@@ -89,7 +89,7 @@ def qsub(
         words += ["-J", array_range(asked.array)]
     if asked.dependency:
         words += ["-W", f"depend={asked.dependency}"]
-    words += ["-j", "oe", "-o", "/dev/null"]  # the wrapper opens the job's own output
+    words += ["-j", "oe", "-o", "/dev/null"]  # the wrapper opens the job's output itself
     words += ["-v", ",".join(f"{name}={value}" for name, value in handed_over(asked, site))]
     words += ["--", str(FOLDER / "pbs_job.sh"), str(job.path.resolve()), *arguments]
     left_out = [name for name in weighed if name not in {*SAME, *FLAGS, *ELSEWHERE}]
@@ -144,7 +144,7 @@ def array_range(indices: tuple[int, ...]) -> str:
         raise jobfile.JobFileError(
             f"--array={','.join(map(str, indices))}: PBS takes one range such as 0-7 or 0-6:2"
         )
-    last = max(indices[-1], indices[0] + 1)  # PBS has no arrays of one
+    last = max(indices[-1], indices[0] + 1)  # PBS has no arrays with a single task
     return f"{indices[0]}-{last}" + (f":{step}" if step > 1 else "")
 
 
@@ -166,7 +166,7 @@ def statuses(label: str) -> list[JobStatus]:
 
 
 def described(label: str) -> tuple[str, dict]:
-    """Return a job's number and what qstat reports about it, also after its end."""
+    """Return a job's number and what qstat reports about it, even after it has ended."""
     done = real_command.run(["qstat", "-x", "-f", "-F", "json", label])
     jobs = json.loads(done.stdout or "{}").get("Jobs", {})
     if not jobs:
@@ -229,7 +229,7 @@ def accounting_row(number: str, job: dict) -> list[str]:
 
 
 def moment(text: str | None) -> str:
-    """Convert PBS's time, such as Fri Nov 20 15:30:08 2026."""
+    """Convert PBS's time format, such as Fri Nov 20 15:30:08 2026."""
     if not text:
         return "Unknown"
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.strptime(text, "%a %b %d %H:%M:%S %Y"))

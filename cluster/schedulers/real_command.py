@@ -1,4 +1,4 @@
-"""Run a batch system's own commands. Each is shown first, so that students learn it."""
+"""Run a batch system's own commands. Each one is shown first, so that students learn it."""
 
 import os
 import re
@@ -22,8 +22,10 @@ def need(program: str, site: Site) -> None:
 
 
 def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
-    """Return the command as a user would type it, with the variables that the site file sets for
-    it."""
+    """Return the command as a user would type it.
+
+    It includes the variables that the site file sets for it.
+    """
     settings = []
     if site:
         names = sorted(name for name in site.exports if name.startswith("SBATCH_"))
@@ -62,7 +64,7 @@ def complaint(done: subprocess.CompletedProcess, otherwise: str) -> str:
 
 
 def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickException:
-    """Return the batch system's message with advice; `advice` maps patterns to sentences."""
+    """Return the batch system's message with advice. `advice` maps patterns to sentences."""
     for pattern, sentence in advice.items():
         if re.search(pattern, message):
             return click.ClickException(f"{message}\n{sentence.format(site=site.name)}")

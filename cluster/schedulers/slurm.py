@@ -1,4 +1,4 @@
-"""Slurm sites: sbatch, squeue, scancel and sacct. Slurm's refusals come with advice."""
+"""Support Slurm: sbatch, squeue, scancel and sacct. Refusals come with advice."""
 
 import re
 from pathlib import Path
@@ -22,13 +22,13 @@ HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
 
 QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
 
-# Slurm adds up GPUs that are asked for in two ways: --gres=gpu:1 beside SBATCH_GPUS_PER_NODE=4 is
-# both, or nothing that any node has. So who asks, on the command line or in the job file, asks
-# instead of the site.
+# Slurm adds up GPUs that are requested in two ways: --gres=gpu:1 beside SBATCH_GPUS_PER_NODE=4
+# requests both, or more than any node has. A request on the command line or in the job file
+# therefore replaces the site's.
 GPU_OPTIONS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 GPU_VARIABLES = frozenset("SBATCH_" + name.upper().replace("-", "_") for name in GPU_OPTIONS)
 
-# What sbatch says -> advice.
+# Messages of sbatch -> advice.
 ADVICE = {
     r"Invalid account": "your accounts: sacctmgr show assoc user=$USER"
     " format=account,partition,qos; choose one: cluster use {site} --account NAME",
@@ -67,8 +67,10 @@ def submit(
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """Return the statuses from the queue, which keeps a job for some minutes after its end; then
-    from the accounting."""
+    """Return the statuses from the queue, then from the accounting.
+
+    The queue keeps a job only for some minutes after its end.
+    """
     ask = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%S"]
     listed = real_command.run([*ask, f"--jobs={label}"])
     rows = [line.split("|") for line in listed.stdout.splitlines() if line.count("|") == 3]
@@ -83,7 +85,7 @@ def statuses(label: str) -> list[JobStatus]:
     return [
         JobStatus(
             label=number,
-            state=state.split()[0],  # sacct: CANCELLED by 1000
+            state=state.split()[0],  # sacct prints: CANCELLED by 1000
             reason="" if reason == "None" else reason,
             expected_start="" if start in ("N/A", "") else start,
             output=output_of(number, "output"),

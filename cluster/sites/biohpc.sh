@@ -1,4 +1,4 @@
-# BioHPC, UT Southwestern. No account; one GPU a job is usual.
+# BioHPC, UT Southwestern. No account is needed, and one GPU per job is usual.
 SITE_NAME=biohpc
 SITE_TITLE="BioHPC, UT Southwestern: V100 and A100 nodes"
 SITE_SCHEDULER=slurm

@@ -1,6 +1,6 @@
 #!/bin/bash
-# into_image.sh COMMAND…: start a rank in an image, with what the MPI library there needs of Slurm's
-# PMIx: its folder, and the settings that outside are in a file of Slurm's.
+# into_image.sh COMMAND…: start a rank in an image, with the parts of Slurm's PMIx that the image's MPI
+# needs: its folder, and settings that are in one of Slurm's files outside the image.
 settings=(PMIX_SECURITY_MODE=PMIX_MCA_psec PMIX_GDS_MODULE=PMIX_MCA_gds PMIX_PTL_MODULE=PMIX_MCA_ptl)
 for pair in "${settings[@]}"; do
     from=${pair%=*} to=${pair#*=}

@@ -1,4 +1,4 @@
-"""The site file in use and what it sets: the computer that jobs run on."""
+"""Load the site file in use and its settings: the computer that jobs run on."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent
-NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts, and the template
+NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts and the template, not sites
 BATCH_COMMANDS = ("sbatch", "qsub")
 
 
 class NoSiteError(click.ClickException):
-    """No site is chosen on a machine that has a batch system."""
+    """No site is chosen, on a machine that has a batch system."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ def names() -> list[str]:
 
 
 def file_of(name: str) -> Path:
-    """Return the file for `--site NAME`: the personal one if it is for that site, else the
-    course's."""
+    """Return the file for `--site NAME`: the personal one if it fits, otherwise the course's."""
     if name not in [*names(), "template"]:
         raise click.ClickException(
             f"there is no site {name}: choose one of {', '.join(names())},"
@@ -59,7 +58,7 @@ def file_of(name: str) -> Path:
 def chosen_file(name: str | None) -> Path:
     """Return --site's file, else $COURSE_SITE, else what `cluster use` wrote, else the laptop's.
 
-    Where there is a batch system, this is probably a login node, so the laptop is no default there.
+    A machine with a batch system is probably a login node, so the laptop is not the default there.
     """
     if name:
         return file_of(name)
@@ -84,7 +83,7 @@ def current(name: str | None = None) -> Site:
 
 
 def chosen_or_none() -> Site | None:
-    """Return the site in use; None if one still has to be chosen."""
+    """Return the site in use; None if one must still be chosen."""
     try:
         return current()
     except NoSiteError:
@@ -98,9 +97,10 @@ def environment_outside_jobs() -> dict[str, str]:
 
 
 def load(file: Path, **needed: str) -> Site:
-    """Run the site file in a shell, outside any job, and return what it sets.
+    """Run the site file in a shell, as outside any job, and return what it sets.
 
-    `needed`: NEEDED_… variables, with which a site that shares nodes requests only parts of them.
+    `needed` are NEEDED_… variables. With them, a site that shares nodes requests only parts of
+    them.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],

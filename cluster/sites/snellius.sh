@@ -1,4 +1,4 @@
-# Snellius, SURF. Parts of a node are given: 18 cores for each A100, 16 for each H100.
+# Snellius, SURF. Jobs get parts of a node: 18 cores per A100, 16 per H100.
 SITE_NAME=snellius
 SITE_TITLE="Snellius, SURF: 4 A100 a node (gpu_h100: 4 H100)"
 SITE_SCHEDULER=slurm

@@ -20,7 +20,7 @@ SITE_ACCOUNT=required
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=48
 
-# Where jobs share nodes: the cores, and the memory with them, that belong to one GPU. A rank that
+# Where jobs share nodes: the cores, and with them the memory, that belong to one GPU. A rank that
 # trains on a GPU gets them even if the job file requests fewer. Leave empty where jobs get whole nodes.
 SITE_CORES_PER_GPU=
 
@@ -77,7 +77,7 @@ load_software() {
 # Only where there is no srun: launch_nodes N PROGRAM …: the program once on each of N nodes.
 
 # launch_ranks N PROGRAM …: run N ranks of the program on the job's nodes.
-# --kill-on-bad-exit: when one rank dies, the others end instead of waiting for ever.
+# --kill-on-bad-exit: if one rank dies, the others end instead of waiting forever.
 launch_ranks() {
     srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
 }

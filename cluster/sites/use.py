@@ -1,5 +1,7 @@
-"""`cluster use` and `cluster sites`: choose the computer for jobs. Personal settings are written to
-the user's home."""
+"""`cluster use` and `cluster sites`: choose the computer for jobs.
+
+Personal settings are written to the user's home.
+"""
 
 import shlex
 import sys

@@ -51,9 +51,9 @@ class Back:
 
 
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
-    """Return the students who submitted something for this lesson, if only a picture.
+    """Return the students who submitted something for this lesson, even if only a picture.
 
-    Their feedback begins with what to do. Students who submitted nothing get nothing.
+    Their feedback begins with what to do next. Students who submitted nothing get no feedback.
     """
     found = {}
     for row in rows:
@@ -166,7 +166,7 @@ def fitness(name: str) -> int:
 
 
 def canvas_user(name: str) -> str:
-    """Return the user in a name: `lovelaceada_LATE_101_2002_train.zip` is file 2002 of user 101."""
+    """Return the user id in a name: 101 in `lovelaceada_LATE_101_2002_train.zip`."""
     numbers = [part for part in name.split("_") if re.fullmatch(r"[0-9]+", part)]
     return numbers[0] if len(numbers) > 1 else ""
 

@@ -19,7 +19,7 @@ from autograder.verdict import GRADER_ERROR, TIERS
 from autograder.wording import shown
 
 OTHER = "other"  # the column for work of no lesson
-REASONS_SHOWN = 2  # per line; the details have all of them
+REASONS_SHOWN = 2  # per line; the details show all of them
 WORDS = 60  # characters of a reason in the filter
 COMMON = 8  # reasons to look that many students have
 
@@ -33,7 +33,7 @@ class Cell:
     key: float = -3.0
     look: bool = False
     later: str = ""  # the student's own due time
-    most: float = 0.0  # the points of missing work
+    most: float = 0.0  # the points that a missing lesson loses
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Column:
     lesson: str
     title: str
     due: str = ""  # ISO time; empty: none
-    never_due: bool = False  # whether others have a due time and this one has none
+    never_due: bool = False  # other lessons have a due time, and this one has none
 
 
 @dataclass(slots=True)
@@ -54,8 +54,8 @@ class Line:
     score: float = 0.0
     most: float = 0.0
     tier: str = ""
-    reasons: list[str] = field(default_factory=list)  # the most severe first
-    rank: int = 0  # of the first
+    reasons: list[str] = field(default_factory=list)  # most severe first
+    rank: int = 0  # severity of the first reason
 
     @property
     def total(self) -> str:
@@ -121,7 +121,7 @@ def line(
     for head in heads:
         here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
         made.cells.append(cell(here, head, policy))
-    # Of the lowest results, which are dropped, missing ones are the first.
+    # Missing lessons are the first to be dropped among the lowest results.
     absent = [at for at, missing in enumerate(made.cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
         made.cells[at] = replace(made.cells[at], most=0.0)

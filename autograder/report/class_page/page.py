@@ -24,11 +24,11 @@ from autograder.verdict import TIERS, Grade
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Facts on the page besides the grades."""
+    """The facts on the page that do not come from the grades."""
 
     people: Mapping[str, Person] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
-    titles: checks.Titles = field(default_factory=dict)  # of checks
+    titles: checks.Titles = field(default_factory=dict)  # titles of checks
     requests: Sequence[Request] = ()  # open ones first
     heading: str = "Grades"
 
@@ -39,7 +39,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
     never = {head.lesson for head in heads if head.never_due}
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
-    # Each row once, by its evidence level or otherwise its state, so that the counts add up.
+    # Count each row once, by its evidence level or else its state, so that the counts add up.
     states = Counter(row.tier or row.status for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
@@ -68,7 +68,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 
 
 def as_row(request: Request) -> str:
-    """Return the beginning of the row that answers this request in the file of overrides."""
+    """Return the beginning of a row in the overrides file that would answer this request."""
     return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
 
 

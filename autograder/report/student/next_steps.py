@@ -18,10 +18,10 @@ AGAIN = "read the lesson again, and answer again"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do, with its checks or answers and the points that depend on it."""
+    """A thing to do, with its checks or answers and the points that depend on it."""
 
     do: str
-    about: tuple[tuple[str, str], ...]  # lesson, and the part of it
+    about: tuple[tuple[str, str], ...]  # lesson, and the check or answer in it
     points: float
 
     @property
@@ -58,7 +58,7 @@ def for_student(item: Finding | Part) -> bool:
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Yield the steps of a grade. If it could not be graded, all points wait for its finding."""
     if grade.by_hand:
-        return  # the instructor has decided on the whole lesson
+        return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
         for check in grade.checks:
             open_points = check.points - check.score >= LEAST
@@ -82,7 +82,7 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
         yield from whole(check)
         return
-    if not any(shares > part.credit for part in missed):  # one reason for all of them
+    if not any(shares > part.credit for part in missed):  # one reason covers all of them
         yield from whole(check)
         return
     for part in missed:
@@ -101,7 +101,7 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
 
 
 def below(check: Check) -> str:
-    """Return the expected and the found value if there is no advice."""
+    """Return a comparison of expected and found values, for checks without advice."""
     return f"compare what was expected with what was found: {check.expected}"
 
 

@@ -1,4 +1,7 @@
-"""Join equal findings, problems and reasons of several lessons, runs or checks, with all places."""
+"""Join equal findings, problems and reasons of several lessons, runs or checks into one.
+
+The joined entry names all places.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +10,13 @@ from autograder.codes import ReasonCode
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
-MOST_FOUND = 20  # different values of one finding
+MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A finding of several lessons."""
+    """A finding that several lessons share."""
 
     finding: Finding
     lessons: tuple[str, ...]
@@ -34,7 +37,7 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return the other findings of a lesson, the most severe first; equal ones are joined."""
+    """Return the other findings of a lesson, joining equal ones, the most severe first."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -103,7 +106,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Return the reasons why points are missing; equal reasons are joined."""
+    """Return the reasons why points are missing, joining equal ones."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:
@@ -115,7 +118,7 @@ def reasons(check: Check) -> list[Part]:
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
-    """Return check -> reasons. Advice that an earlier check has is not repeated."""
+    """Return the reasons by check. Advice that an earlier check has is not repeated."""
     stated: set[tuple] = set()
     reasons_of = {}
     for check in grade.checks:

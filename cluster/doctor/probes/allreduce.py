@@ -1,4 +1,4 @@
-"""Whether the ranks form one MPI world, and how fast they exchange gradients."""
+"""Check whether the ranks form one MPI world, and how fast they exchange gradients."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from cluster.doctor.position import Position
 from cluster.doctor.probes.worlds import world_of
 
 GRADIENTS = 16 * 2**20  # bytes: four million parameters
-ALONE = 2  # ranks that the doctor starts itself when nobody started several
+ALONE = 2  # ranks that the doctor starts itself if it was not started on several
 
 
 def allreduce(position: Position) -> Iterator[Diagnosis]:
@@ -55,9 +55,9 @@ def size_one(position: Position, seen: int) -> Diagnosis:
 
 
 def measured(world) -> dict[str, float]:
-    """Return the seconds for 8 bytes, and the bytes per second of each rank's connection for 16 MB.
+    """Return the seconds for 8 bytes, and each rank's bytes per second for 16 MB.
 
-    A ring moves 2 (n-1)/n of the buffer through each rank, so that part counts.
+    A ring moves 2 (n-1)/n of the buffer through each rank's connection, so only that part counts.
     """
     import numpy as np
 
@@ -92,7 +92,7 @@ OWN = {
 
 
 def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
-    """Start two ranks to see whether MPI works here at all, if nobody has started several."""
+    """Start two ranks if there is only one, to see whether MPI works here at all."""
     if not shutil.which("mpirun"):
         yield look(
             "one rank, and no mpirun to start more",

@@ -1,4 +1,4 @@
-"""PyTorch, TensorFlow and Horovod: whether they load, what they were built with, what they see."""
+"""Check whether PyTorch, TensorFlow and Horovod load, how they were built, and what they see."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.position import Position
 
 INSTALL = "install the course's environment: make .venv"
-# The oldest driver that runs programs of a CUDA, by its first number (NVIDIA's CUDA Compatibility).
+# The oldest driver for each major version of CUDA (NVIDIA's CUDA Compatibility).
 DRIVERS = {"11": 450, "12": 525, "13": 580}
 
 
@@ -90,7 +90,7 @@ def driver_too_old(cuda: str | None, driver: str) -> int | None:
 
 
 def horovod(_: Position) -> Diagnosis:
-    """Report what `horovodrun --check-build` does, without starting both frameworks."""
+    """Report what `horovodrun --check-build` reports, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
         return look("not installed; lessons 07 to 09 need it", "make horovod")

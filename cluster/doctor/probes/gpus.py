@@ -1,4 +1,4 @@
-"""The node's GPUs: what the driver shows, what the job was given, what the frameworks see."""
+"""Check the node's GPUs: those that the driver, the job and the frameworks see."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The node itself: its processor, and the cores and memory that this job may use."""
+"""Check the node itself: its processor, and the cores and memory that this job may use."""
 
 import os
 import platform
@@ -66,7 +66,10 @@ def cores(position: Position) -> Diagnosis:
 
 
 def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
-    """Return the ranks that share a core or have too few, and advice. `whole`: the node's CPUs."""
+    """Return the ranks that share a core or have too few, and advice.
+
+    `whole` is the number of CPUs of the node.
+    """
     for mask in dict.fromkeys(masks):
         beside = sum(set(other) <= set(mask) for other in masks)
         if beside > len(mask) and whole >= len(masks) and len(mask) < whole:
@@ -112,7 +115,7 @@ def memory(position: Position) -> Diagnosis:
 
 
 def cpu_quota() -> float | None:
-    """Return the CPUs that control groups allow, rounded to whole ones."""
+    """Return the number of CPUs that control groups allow, rounded to a whole number."""
     quotas = []
     for text in cgroup_values("cpu", "cpu.max"):  # version 2: "200000 100000" or "max 100000"
         quota, _, period = text.partition(" ")

@@ -1,4 +1,4 @@
-"""One process per node contacts the first node: can it be reached, how fast, do clocks agree?"""
+"""Contact the first node from one process per node: is it reachable, how fast, do clocks agree?"""
 
 import json
 import os
@@ -90,8 +90,10 @@ def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
 
 
 def ask(guest: socket.socket) -> tuple[float, float]:
-    """Return the seconds of a round trip, and how far the other clock is ahead. Short trips are
-    best."""
+    """Return the seconds of a round trip, and how far the other clock is ahead.
+
+    The shortest round trip gives the most accurate difference of the clocks.
+    """
     left, start = time.time(), time.perf_counter()
     guest.sendall(b"?")
     theirs = struct.unpack("d", guest.recv(8, socket.MSG_WAITALL))[0]

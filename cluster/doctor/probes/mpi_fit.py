@@ -1,4 +1,4 @@
-"""Whether the programs' MPI, the launcher and Slurm's plug-in match."""
+"""Check whether the programs' MPI, the launcher and Slurm's plug-in match."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def mpi(_: Position) -> Diagnosis:
     offered = re.findall(r"(?m)^\W*(\w+)\s*$", listed[1]) if listed[0] == 0 else []
     if not offered:
         words = f"{library}; srun lists no plug-ins"
-        if started_by and "SLURM_JOB_ID" not in os.environ:  # a Slurm that does not run
+        if started_by and "SLURM_JOB_ID" not in os.environ:  # Slurm is installed but does not run
             return ok(f"{words}; mpirun on PATH", **facts)
         return look(words, "does Slurm answer? srun --mpi=list", **facts)
     facts["plug_ins"] = offered
@@ -75,7 +75,7 @@ def library_version() -> str | None:
     try:
         import mpi4py
 
-        mpi4py.rc.initialize = False  # MPI can be initialised only once per rank, and not for this
+        mpi4py.rc.initialize = False  # a rank can initialise MPI only once, so not here
         from mpi4py import MPI
     except ImportError:
         return None

@@ -1,4 +1,4 @@
-"""Whether a job's ranks can sum over NCCL, each on its own GPU, where there are GPUs."""
+"""On nodes with GPUs, check whether the ranks can sum over NCCL, each on its own GPU."""
 
 import os
 import statistics
@@ -47,12 +47,14 @@ def without_gpu(position: Position, number: int, in_sight: int) -> Diagnosis:
 
 
 def bandwidth(position: Position, backend: str, device) -> float:
-    """Return the bytes per second of each rank's connection; raise if the sum is wrong or does not
-    come."""
+    """Return the bytes per second of each rank's connection.
+
+    Raise if the sum is wrong or does not arrive.
+    """
     import torch
     import torch.distributed as dist
 
-    os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # under torchrun: its own rendezvous
+    os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # under torchrun, use its own rendezvous
     address = os.environ.get("MASTER_ADDR", position.hosts[0])
     port = int(os.environ.get("MASTER_PORT", "29510")) + 1
     dist.init_process_group(

@@ -1,4 +1,4 @@
-"""A node's network interfaces, and which of them Gloo and NCCL would use."""
+"""Check a node's network interfaces, and which of them Gloo and NCCL would use."""
 
 import ipaddress
 import os
@@ -58,7 +58,7 @@ def interfaces(position: Position) -> Diagnosis:
 
 
 def not_there(addresses: dict[str, str]) -> str:
-    """Return a sentence on a setting that names an interface which is not up, or ""."""
+    """Return a sentence if a setting names an interface that is not up, otherwise ""."""
     for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
         wanted = os.environ.get(variable, "")
         if wanted and not chosen_by_nccl(list(addresses), wanted):
@@ -84,7 +84,7 @@ def up_with_addresses() -> dict[str, str]:
 
 
 def interface_speeds() -> dict[str, int]:
-    """Return the Mbit/s of those interfaces that report it."""
+    """Return the speed in Mbit/s of those interfaces that report it."""
     import psutil
 
     return {name: state.speed for name, state in psutil.net_if_stats().items() if state.speed > 0}
@@ -105,8 +105,8 @@ def address_of_this_node() -> str:
 def chosen_by_nccl(names: list[str], setting: str) -> str:
     """Return the interface that NCCL chooses.
 
-    Its setting holds prefixes; =name means that one only, ^name all others. Without a setting it
-    takes ib*, then others, and docker and loopback last.
+    Its setting holds prefixes. `=name` means only that interface, and `^name` all others. Without a
+    setting NCCL prefers ib*, then others, and uses docker and loopback last.
     """
     if setting:
         exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")

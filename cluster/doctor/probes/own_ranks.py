@@ -1,4 +1,4 @@
-"""A rank that the doctor starts itself with mpirun when it is alone. Rank 0 prints the result."""
+"""One of the ranks that a doctor alone starts with mpirun. Rank 0 prints the result."""
 
 from mpi4py import MPI
 

@@ -1,4 +1,4 @@
-"""Site file, batch system, Python, compiler and Jupyter kernel."""
+"""Check the site file, batch system, Python, compiler and Jupyter kernel."""
 
 import os
 import re

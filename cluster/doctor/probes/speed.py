@@ -1,4 +1,4 @@
-"""What the node can do: copy memory, and run several independent processes."""
+"""Measure what the node can do: copy memory, and run several independent processes."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from autograder.cpus import usable_cpus
 from cluster.doctor.diagnosis import Diagnosis, look, ok
 from cluster.doctor.position import Position
 
-COPY = 64 * 2**20  # bytes: more than the caches that one core has
+COPY = 64 * 2**20  # bytes: more than the caches of one core hold
 WINDOW = 0.6  # seconds in which each process counts its multiplications
 AT_MOST = 64  # processes
 
@@ -30,7 +30,10 @@ def memory_copy(_: Position) -> Diagnosis:
 
 
 def processes(position: Position) -> Diagnosis:
-    """Measure how much faster N independent processes are than one; no speedup here can be more."""
+    """Measure how much faster N independent processes are than one.
+
+    No program on this node can gain more from N processes.
+    """
     ranks = [set(mask) for mask in position.affinities]
     free = set(usable_cpus())
     masks = ranks if len(ranks) > 1 else [free] * min(len(free), AT_MOST)

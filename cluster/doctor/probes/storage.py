@@ -1,4 +1,4 @@
-"""Data sets, free space on the disks, and the scratch folder."""
+"""Check the data sets, free space on the disks, and the scratch folder."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The ranks as one world: by MPI, or by their launcher's own means.
+"""Connect the ranks as one world, through MPI or through their launcher's own means.
 
 Each world has rank, size, Barrier and Allreduce, like mpi4py's communicator.
 """

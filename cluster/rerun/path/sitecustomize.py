@@ -1,4 +1,4 @@
-"""Imported by every Python in a rerun: where modules are searched.
+"""Set where modules are searched. Every Python in a rerun imports this file.
 
 PYTHONSAFEPATH keeps the program's own folder from coming first, so no file in it replaces the
 toolkit, NumPy or Python's own library. Modules in that folder are found last.

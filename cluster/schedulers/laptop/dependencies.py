@@ -1,4 +1,4 @@
-"""`--dependency`: whether a job may start, has to wait, or can never start."""
+"""Handle `--dependency`: decide whether a job may start, has to wait, or can never start."""
 
 import re
 
@@ -23,8 +23,7 @@ def waits_for(job: QueuedJob) -> str:
 
 
 def verdict(condition: str, job: QueuedJob) -> str:
-    """Return "" if one condition (`afterok:12:13`, `singleton`, …) is fulfilled, otherwise Slurm's
-    reason."""
+    """Return "" if a condition such as `afterok:12:13` is met, otherwise Slurm's reason."""
     kind, *labels = condition.split(":")
     if kind == "singleton":
         others = job_records.active()

@@ -1,4 +1,4 @@
-"""The environment of a job on the laptop: Slurm's variables, and one thread per core."""
+"""Build the environment of a job on the laptop: Slurm's variables, and one thread per core."""
 
 import os
 import sys
@@ -12,8 +12,10 @@ THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
 
 def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
-    """Return the variables that `--export` passes on: ALL, NONE, or names and NAME=value, as for
-    sbatch."""
+    """Return the variables that `--export` passes on.
+
+    As for sbatch, its value is ALL, NONE, or a list of names and NAME=value.
+    """
     words = [word for word in choice.split(",") if word] or ["ALL"]
     kept = dict(submitter) if "ALL" in words else {}
     if "ALL" not in words:
@@ -28,7 +30,7 @@ def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
 
 
 def variables(job: QueuedJob) -> dict[str, str]:
-    """Return what Slurm sets for a batch script. Every job here has one node, this machine."""
+    """Return the variables that Slurm sets for a batch script. Every job here has one node."""
     cpus = str(job.ntasks * job.cpus_per_task)
     values = {
         "SLURM_CLUSTER_NAME": "laptop",
@@ -76,7 +78,7 @@ def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in submitter.items()
-        # of another job, if a job submits this one
+        # variables of another job, if a job submits this one
         if not name.startswith(("SLURM_", "OMPI_", "PMIX_", "PRTE_", "COURSE_LAPTOP_"))
     }
     programs = str(Path(sys.executable).parent)
@@ -95,8 +97,7 @@ def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
 
 
 def remarks(job: QueuedJob) -> list[str]:
-    """Return what a reader of the output should know about this machine; printed before the job's
-    own lines."""
+    """Return remarks about this machine, which are printed before the job's own output."""
     lines = []
     here = len(whole_cores())
     if job.ntasks > here:

@@ -1,5 +1,7 @@
-"""The job records on disk: one folder per job, changed under one lock. Each file is replaced as a
-whole."""
+"""Store the job records on disk: one folder per job, changed under one lock.
+
+Each file is replaced as a whole.
+"""
 
 import contextlib
 import fcntl
@@ -51,7 +53,7 @@ class QueuedJob:
 
     @property
     def label(self) -> str:
-        """The job's number, such as 12, or 12_3 for task 3 of the array 12."""
+        """Return the job's number, such as 12, or 12_3 for task 3 of the array 12."""
         return str(self.id) if self.array_job is None else f"{self.array_job}_{self.array_index}"
 
     @property
@@ -96,7 +98,7 @@ def next_ids(count: int) -> int:
     file = home() / "next_id"
     try:
         first = int(file.read_text())
-    except (FileNotFoundError, ValueError):  # lost: continue after the existing jobs
+    except (FileNotFoundError, ValueError):  # the file is lost: continue after the existing jobs
         first = 1 + max((int(path.name) for path in (home() / "jobs").iterdir()), default=0)
     _replace(file, str(first + count))
     return first
@@ -151,7 +153,7 @@ def named(label: str) -> list[QueuedJob]:
     job = load(int(array))
     if job is None or (job.array_job is None and not index):
         return [job] if job else []
-    # The tasks of an array have consecutive ids, from the array's own on.
+    # The tasks of an array have consecutive ids, beginning with the array's own.
     first = job.array_job or job.id
     tasks = [task for task in map(load, range(first, first + job.array_size)) if task]
     if index:
@@ -160,8 +162,10 @@ def named(label: str) -> list[QueuedJob]:
 
 
 def alive(job: QueuedJob) -> bool:
-    """Return whether the job's supervisor is running. It holds this lock until it ends, for
-    whatever reason."""
+    """Return whether the job's supervisor is running.
+
+    The supervisor holds this lock until it ends, for whatever reason.
+    """
     try:
         with open(job_folder(job.id) / "alive") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -173,7 +177,7 @@ def alive(job: QueuedJob) -> bool:
 
 
 def take_life(job: QueuedJob) -> int:
-    """Take the lock that `alive` looks at, and return its file descriptor for the supervisor."""
+    """Take the lock that `alive` checks, and return its file descriptor for the supervisor."""
     descriptor = os.open(job_folder(job.id) / "alive", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor

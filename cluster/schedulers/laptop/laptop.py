@@ -1,4 +1,4 @@
-"""The laptop as a batch system, which answers in Slurm's words."""
+"""Present the laptop as a batch system that answers like Slurm."""
 
 import os
 import socket
@@ -30,8 +30,10 @@ def submit(
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """Return the job's status, or that of each task of an array. Also start the queue again if it
-    has stalled."""
+    """Return the job's status, or that of each task of an array.
+
+    Also start the queue again if it has stalled.
+    """
     if job_records.active():
         start.start_what_fits()
     jobs = job_records.named(label)
@@ -102,7 +104,7 @@ def cancel(label: str) -> None:
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
-    """Print what `sacct -X` prints for these jobs, or for all of them; as with -P if parsable."""
+    """Print what `sacct -X` prints for these jobs, or for all jobs; with -P if `parsable`."""
     words = ["sacct -X", *(["-P"] if parsable else [])]
     stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
     start.start_what_fits()

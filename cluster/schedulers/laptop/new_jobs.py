@@ -1,4 +1,4 @@
-"""Submit a job file to the laptop's queue, or refuse it with a sentence."""
+"""Submit a job file to the laptop's queue, or refuse it with a reason."""
 
 import getpass
 import json
@@ -21,7 +21,7 @@ from cluster.sites.site_files import Site
 
 RANKS_A_CORE = 8  # more would run out of memory: TensorFlow takes 0.5 GB per rank
 DEFAULT_SECONDS = (
-    3600  # of a job without --time, so that one that hangs does not block the queue for ever
+    3600  # for jobs without --time, so that a job that hangs does not block the queue forever
 )
 
 # Options that must not be ignored silently, because the job would do something else.
@@ -31,7 +31,7 @@ NOT_HERE = ("begin", "deadline", "help", "hold", "input", "test-only", "usage", 
 def enqueue(
     job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
 ) -> int:
-    """Put the job into the queue, as several if it is an array, and return the id of the first."""
+    """Put the job into the queue, several times if it is an array, and return the first id."""
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     refuse(asked, every_option)
@@ -65,9 +65,9 @@ def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
 def names_its_output_by_id(queued: QueuedJob, asked: JobRequest) -> bool:
     """Return whether the output's name contains the job's id.
 
-    If such a file exists already, it is the output of another queue's job with that id: of Slurm,
-    or of this queue before its records were deleted. The new job then takes the next id, and the
-    file stays.
+    If such a file already exists, it is the output of another queue's job with that id: of Slurm,
+    or of this queue before its records were deleted. The new job then takes the next id, so that
+    the file is not overwritten.
     """
     index = asked.array[0] if asked.array else None
     return len({numbered(queued, asked, n, n, index).output for n in (1, 2)}) == 2
@@ -127,7 +127,7 @@ def described(
 def numbered(
     queued: QueuedJob, asked: JobRequest, job_id: int, first: int, index: int | None
 ) -> QueuedJob:
-    """Return the record with its id, as task `index` of the array `first` if it is one."""
+    """Return the record with its id. With `first`, it is task `index` of that array."""
     task = None if index is None else (first, index)
     values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], task)
 

@@ -11,15 +11,17 @@ from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import dependencies, job_records, processes
 from cluster.schedulers.laptop.job_records import QueuedJob
 
-# -P: a student's queue.py in the current folder is not ours.
+# -P: a student's queue.py in the current folder must not be imported
 SUPERVISE = [sys.executable, "-P", "-m", "cluster.schedulers.laptop.supervise"]
 
 
 def start_what_fits() -> None:
-    """Mark jobs whose supervisor died, then start those that may run. Commands and ending jobs call
-    this."""
+    """Mark jobs whose supervisor died, then start the jobs that may run.
+
+    Commands and ending jobs call this.
+    """
     with job_records.lock():
-        # Other machines may share the home folder; each handles its own jobs.
+        # Other machines may share the home folder; each one handles only its own jobs.
         mine = [job for job in job_records.active() if job.host == socket.gethostname()]
         jobs = [notice_death(job) for job in mine]
         running = [job for job in jobs if job.state == job_records.RUNNING]
@@ -54,7 +56,7 @@ def held_back(job: QueuedJob, running: list[QueuedJob]) -> str:
 
 
 def notice_death(job: QueuedJob) -> QueuedJob:
-    """Mark a running job as NODE_FAIL if its supervisor is gone (killed, or a reboot)."""
+    """Mark a running job as NODE_FAIL if its supervisor was killed or the machine was restarted."""
     if job.state != job_records.RUNNING or job_records.alive(job):
         return job
     processes.signal_all(job_records.job_folder(job.id), signal.SIGKILL)
@@ -68,7 +70,7 @@ def start(job: QueuedJob, cores: tuple[int, ...]) -> QueuedJob:
         job, state=job_records.RUNNING, reason="None", started=time.time(), cores=cores
     )
     descriptor = job_records.take_life(job)
-    # The job may belong to another caller, so it must not carry this caller's marks.
+    # The job may belong to another caller, so it must not inherit this caller's marks.
     marks = (processes.MARKER, "COURSE_RUN_MARK")
     mine = {name: value for name, value in os.environ.items() if name not in marks}
     try:
@@ -81,12 +83,12 @@ def start(job: QueuedJob, cores: tuple[int, ...]) -> QueuedJob:
         )
     finally:
         os.close(descriptor)
-    # Without a number it did not start; the free lock then marks the job as failed.
+    # Without a process id it did not start; the free lock then marks the job as failed.
     return job_records.change(job, supervisor=int(started.stdout.strip() or 0))
 
 
 def cancel(job: QueuedJob) -> bool:
-    """End a job or remove it from the queue; return False if it had ended already."""
+    """End a job or remove it from the queue. Return False if it had already ended."""
     with job_records.lock():
         now = job_records.load(job.id)
         if now is None or now.over:

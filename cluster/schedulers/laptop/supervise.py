@@ -1,4 +1,4 @@
-"""The process that runs one job: `python -m …laptop.supervise FOLDER DESCRIPTOR`."""
+"""Run one job: `python -m …laptop.supervise FOLDER DESCRIPTOR`."""
 
 import json
 import os
@@ -17,7 +17,7 @@ KILL_WAIT = 10  # seconds between SIGTERM and SIGKILL, Slurm's KillWait
 
 
 class Ending:
-    """Why the job is being ended from outside, if it is."""
+    """The reason why the job is being ended from outside, if it is."""
 
     state: str | None = None
     asked_early = False  # cancelled before the script could receive a signal
@@ -28,7 +28,7 @@ def main() -> None:
     ending = Ending()
     signal.signal(signal.SIGTERM, lambda *_: setattr(ending, "asked_early", True))
     child = os.fork()
-    if child:  # the submitting program does not wait for us, but has to know our process id
+    if child:  # the submitting program does not wait for this process, but needs its id
         print(child, flush=True)
         os._exit(0)
     os.set_inheritable(descriptor, False)
@@ -42,12 +42,12 @@ def main() -> None:
     result = run(job, folder, ending)
     with job_records.lock():
         job = job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
-    (folder / "environment.json").unlink()  # may contain private values of the submitter
+    (folder / "environment.json").unlink()  # may contain the submitter's secrets
     start_what_fits()
 
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
-    """Run the script to its end, and return the fields of the record that follow from it."""
+    """Run the script to its end, and return the fields of the record that result."""
     kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)
@@ -72,12 +72,12 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
 
 
 def highest_exit_code(steps: Path) -> int:
-    """Return the highest exit code of the job's steps, as `launch` recorded them."""
+    """Return the highest exit code of the job's steps, which `launch` recorded."""
     return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
-    """Return a job's state, exit code and signal. A negative code is a signal, as in Popen."""
+    """Return a job's state, exit code and signal. As in Popen, a negative code is a signal."""
     exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
     killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     if ended_from_outside == job_records.TIMEOUT:
@@ -130,8 +130,10 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
 
 
 def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> None:
-    """Set up the ends from outside: an alarm for the time limit and --signal, SIGTERM for `cluster
-    cancel`."""
+    """Set up everything that ends a job from outside.
+
+    An alarm is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
+    """
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds
     warning = None
@@ -183,7 +185,7 @@ def send_warning(job: QueuedJob, folder: Path) -> None:
 
 
 def wait_for_ranks(folder: Path, limit: float) -> None:
-    """Wait for ranks that still write their checkpoint after the script has ended."""
+    """Wait for ranks that are still writing their checkpoint after the script has ended."""
     until = time.monotonic() + limit
     while processes.of_job(folder) and time.monotonic() < until:
         time.sleep(0.05)

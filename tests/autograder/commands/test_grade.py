@@ -304,5 +304,5 @@ def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_k
     for name in ("ada", "ben"):
         hand_in(tmp_path / "class" / name / "02")
     done = CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--profile", "smoke"])
-    assert "Nothing is kept of this: --out FOLDER writes pages and tables." in done.stderr
+    assert "Nothing was saved: --out FOLDER writes pages and tables." in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"class"}

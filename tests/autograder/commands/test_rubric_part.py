@@ -49,7 +49,7 @@ def test_a_rubric_that_somebody_has_changed_stays(tmp_path):
     (tmp_path / "07.yaml").write_text(mine)
     again = part("07", "speed", "--out", tmp_path)
     assert again.exit_code == 2
-    assert "is there already and is another one: delete it" in again.output
+    assert "already exists with other contents: delete it" in again.output
     assert (tmp_path / "07.yaml").read_text() == mine
     (tmp_path / "07.yaml").write_text("checks: [")
     broken = part("07", "speed", "--out", tmp_path)
