@@ -1,4 +1,4 @@
-"""What outputs say of a whole run: its job, its workers, its totals."""
+"""Facts about a whole run in outputs: its job, its workers, its totals."""
 
 import pytest
 
