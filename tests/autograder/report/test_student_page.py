@@ -1,4 +1,4 @@
-"""What a student's page says, and what it keeps to others: of records, without grading."""
+"""What a student's page shows, and what it keeps from others: from records, without grading."""
 
 import json
 import re
