@@ -13,7 +13,7 @@ from tests.autograder.reading.known_outputs import LOGS
 # As in lessons/cli.py: without this, jsonschema spends over a second on a grammar nobody needs.
 sys.modules.setdefault("rfc3987_syntax", None)
 
-# Assertions in modules that several folders of tests share should show their values, too.
+# Shared modules of assertions should show the values that failed, as test files do.
 pytest.register_assert_rewrite("tests.lessons.programs.break_it")
 pytest.register_assert_rewrite("tests.lessons.programs.all_points")
 

@@ -57,7 +57,7 @@ class Shell:
         return name
 
     def until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
-        """Wait for what other processes do, and fail if it does not happen in time."""
+        """Wait until other processes have fulfilled the condition. Fail if that takes too long."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "it did not happen"

@@ -1,4 +1,4 @@
-"""Similarities that two honest students cannot share, whatever was edited, and those they can."""
+"""What two honest students may have in common, and what they may not, however it was edited."""
 
 import json
 from dataclasses import astuple
@@ -98,7 +98,7 @@ def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
 
 
 def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
-    """Each student gets the same number of look-ups, however many share the trait."""
+    """The work per student does not grow with the number of students who share the trait."""
     count = 3000
     names = [f"s{number:04d}" for number in range(count)]
     prints = [((n, "01"), [Print(n, n, "a.out:1", n, RunTraits("same"))]) for n in names]
@@ -114,8 +114,8 @@ def handed_in(student, parameters="same", settings="one", result=0.97, losses=""
 
 
 HONEST = [handed_in(name) for name in ("ada", "ben", "eve")]
-# Submissions beside three honest runs, students whose records contradict themselves, groups; and
-# who is flagged.
+# Submissions in addition to three honest runs, students whose records contradict themselves,
+# groups, and the students who are flagged.
 UNLIKE = {
     "one edited accuracy": ([handed_in("abe", result=0.99)], [], {}, ["abe"]),
     "two kinds of edits": (

@@ -241,7 +241,7 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
 
 
 def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
-    """Reading files is covered too, although errors of reading are reported and skipped."""
+    """The time limit covers reading files, too, although errors in reading are only reported."""
     monkeypatch.setattr(pool, "SECONDS_A_UNIT", 1)
     monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
     result = grade(make_class(tmp_path / "class", 1), "--processes", 1)

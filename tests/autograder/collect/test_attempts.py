@@ -76,7 +76,7 @@ def test_of_several_hand_ins_the_last_counts(tmp_path, grade, files):
     page = (tmp_path / "grades/students/ada.html").read_text()
     assert "Answers in two places differ, so these do not count" in page
     (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
-    assert line[2] == "8.2/10"  # another option gives another grade, despite the cache
+    assert line[2] == "8.2/10"  # with other options the grade changes, despite the cache
 
 
 def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grade):
@@ -143,7 +143,7 @@ EARLY, LATE = ("2026-03-01 20:00:00 UTC", "2026-03-09 20:00:00 UTC")
 
 
 def rounds(*parts, inner="01_learning", home="{}"):
-    """Return downloads with one submission of ada each, by the same name; zoe makes it a class."""
+    """Return downloads that each have one submission of ada, with the same name, and zoe's."""
     return {
         home.format(f"round{number}"): {
             **below(f"ada/{inner}", files | {"timestamp.txt": time.encode()}),

@@ -1,4 +1,4 @@
-"""Merging shards of a class: same bytes as grading at once, or a sentence why it is impossible.
+"""Merging shards of a class: the same bytes as grading at once, or a sentence on what is wrong.
 
 `test_any_split...` checks this property; the other tests cover what goes wrong with a job array.
 """

@@ -1,4 +1,4 @@
-"""A class with a forger's submissions, graded with accounting and a roster and without."""
+"""A class with a forger's submissions and a roster, graded with and without accounting."""
 
 import copy
 import json

@@ -83,7 +83,7 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
     number.
     """
     ranks = one(lines, "header")["value"]["world_size"]
-    if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was already a job's
+    if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was a job's output already
         lines = lines[next(n for n, line in enumerate(lines) if not isinstance(line, str)) :]
     for event in events(lines, "machine"):
         event["value"] |= {"scheduler": "slurm", "launcher": "srun", "site": "snellius"}

@@ -20,7 +20,7 @@ RIGHT = [(file.parent.name, file.name.removesuffix(".out.txt"))
     for file in sorted(KEPT.glob("*/*.out.txt"))
     if file.name.startswith(("right", "one-rank", "the-sweep", "sixteen"))
     or file.name in ("keras.out.txt", "torch.out.txt")]  # fmt: skip
-# Findings that planted mistakes may get. Nothing else may be found in honest work.
+# The only findings that planted mistakes may cause. Honest work must cause none.
 OF_MISTAKES = (
     Code.NEVER_WRITTEN,
     Code.DIVERGED,

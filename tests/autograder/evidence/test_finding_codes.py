@@ -38,7 +38,7 @@ def test_each_finding_code_is_used():
 
 
 def test_findings_and_reasons_share_no_code():
-    """Both are compared with ADVISE_INSTRUCTOR, where equal texts would be equal codes."""
+    """Both are compared with ADVISE_INSTRUCTOR, so equal texts would count as the same code."""
     assert not {code.value for code in FindingCode} & {code.value for code in ReasonCode}
 
 

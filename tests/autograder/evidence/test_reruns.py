@@ -234,7 +234,7 @@ def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
 
 
 def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
-    """On the laptop, for example, each user has a queue of their own."""
+    """Job numbers may repeat: on laptops, for example, each user has a queue of their own."""
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     jobs = {
         "a-1": (["5f0c2a91"], again("1")),

@@ -114,7 +114,7 @@ def check_alone(data: bytes, dice: random.Random) -> None:
 
 
 def check_beside_a_record(data: bytes, dice: random.Random) -> None:
-    """Check that a record that ended well reads the same, whatever comes before or after it."""
+    """Check that a complete record reads the same, whatever comes before or after it."""
     text, alone = record()
     if b":::ML" in data:  # it may hold lines of the very same launch
         data = data.replace(b":::ML", b"::ML")
@@ -131,7 +131,7 @@ def check_beside_a_record(data: bytes, dice: random.Random) -> None:
 
 def check_before_a_printed_run(data: bytes, dice: random.Random) -> None:
     """Check that a run that started over is read completely, whatever comes before it."""
-    data = data.replace(b"Epoch 0/2", b"Epoch 0/3")  # else 1/2 and 2/2 would continue it
+    data = data.replace(b"Epoch 0/2", b"Epoch 0/3")  # otherwise 1/2 and 2/2 would continue it
     runs = read_bytes({"job.out": data + b"\n" + b"INFO nothing more of it\n" * 3 + KERAS})
     assert any(losses(run) == keras() and run.outcome == "completed" for run in runs)
 

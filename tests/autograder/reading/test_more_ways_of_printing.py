@@ -1,4 +1,4 @@
-"""Other people's ways of printing, in our own words; each was once misread or might have been."""
+"""Other people's ways of printing, in our own words; each was misread once, or could have been."""
 
 import pytest
 

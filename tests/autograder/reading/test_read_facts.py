@@ -1,4 +1,4 @@
-"""Facts about a whole run in outputs: its job, its workers, its totals."""
+"""Facts that outputs give about a whole run: its job, its workers, its totals."""
 
 import pytest
 

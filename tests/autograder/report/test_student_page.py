@@ -1,4 +1,4 @@
-"""What a student's page shows, and what it keeps from others: from records, without grading."""
+"""A student's page made from records, without grading: what it shows and what it keeps private."""
 
 import json
 import re

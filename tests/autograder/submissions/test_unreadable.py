@@ -1,4 +1,4 @@
-"""Unreadable files and files that wait for a writer are reported, and never an error."""
+"""Unreadable files and files that wait for a writer are reported instead of causing an error."""
 
 import os
 import re

@@ -151,7 +151,7 @@ def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
     ("spoilt", "said"), breadth([("", "True 0\n"), ("spoilt", "gloo: 2 ones make 1")], quick=0)
 )
 def test_the_sum_of_two_ranks_is_timed_and_looked_at(shell, spoilt, said):
-    """The function that uses NCCL and a GPU where there are some runs here over Gloo on the CPU."""
+    """The function normally uses NCCL and a GPU. Here it runs over Gloo on the CPU."""
     (shell.folder / "sum.py").write_text(SUM)
     shell.environment |= {
         "MASTER_ADDR": "127.0.0.1",

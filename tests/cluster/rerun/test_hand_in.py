@@ -127,7 +127,7 @@ def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, stra
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):
-    """A program that trains several times prints such runs."""
+    """A program that trains several times prints several runs in one job."""
     both = [*keras(), *torch(job_id="1234", program="train.py")]
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [both])
     [job] = taken(tmp_path / "ada").jobs

@@ -26,7 +26,7 @@ sys.exit(code)
 
 @pytest.fixture
 def slurm(shell):
-    """Return a user on a machine with Slurm commands that record their calls."""
+    """Return a shell on a machine whose Slurm commands record their calls."""
     programs = shell.home / "bin"
     programs.mkdir()
     for name in ("sbatch", "squeue", "scancel", "sacct"):

@@ -104,7 +104,7 @@ def test_use_refuses_in_a_sentence(shell, words, message):
 
 @pytest.fixture
 def undecided(shell):
-    """Return a user who has chosen no site, on a machine without a batch system."""
+    """Return the shell of a user who has chosen no site, on a machine without a batch system."""
     shutil.rmtree(shell.home / ".dl-course")
     programs = shell.folder / "bin"
     programs.mkdir()

@@ -247,7 +247,7 @@ def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_
     last = lab.get_by_text(re.compile(r"answers\.txt now holds 13 answers"))
     expect(last).to_be_attached(timeout=400_000)
     assert lab.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
-    # Slurm itself ran its jobs, after the session's job and with the notebook's Python.
+    # The lesson's jobs ran under Slurm itself, after the session's job, with the notebook's Python.
     outputs = sorted(Path(student.folder, "06_allreduce").glob("*.out"))
     assert outputs
     for output in outputs:
