@@ -1,4 +1,4 @@
-"""Parameters of which only the first few belong to `make test`; `make test-all` runs all."""
+"""Parametrized cases of which `make test` runs only the first few; `make test-all` runs all."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,10 +1,10 @@
-"""What a browser test does in JupyterLab, wherever that runs."""
+"""Steps that browser tests share in JupyterLab, wherever it runs."""
 
 from playwright.sync_api import Page, expect
 
-# JupyterLab shows a kernel as idle before it has asked for one, and what is run then is lost: the
-# cells go back to [ ]. So ask the server: is there a kernel for this notebook, does the page hold a
-# connection to it, and has it nothing to do?
+# JupyterLab shows a kernel as idle before it has requested one, and cells that are run then are
+# lost: they return to [ ]. So ask the server whether this notebook has a kernel, whether the page
+# is connected to it, and whether it is idle.
 KERNEL_IS_READY = """async () => {
     const config = JSON.parse(document.querySelector('#jupyter-config-data').textContent);
     const tab = document.querySelector('#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current');
@@ -15,7 +15,7 @@ KERNEL_IS_READY = """async () => {
 }"""
 
 
-# Even then a busy page may drop what it is told to run. `[*]` is a cell that waits its turn.
+# Even then, a busy page may drop the request to run. `[*]` marks a cell that waits for its turn.
 BEGUN_OR_LOST = """() => {
     const prompts = [...document.querySelectorAll('.jp-InputPrompt')].map(one => one.textContent);
     if (prompts.some(text => /\\d/.test(text))) return 'begun';
@@ -24,7 +24,10 @@ BEGUN_OR_LOST = """() => {
 
 
 def run_all(page: Page) -> None:
-    """Run, Run All Cells, once the notebook's kernel is ready; again if the page dropped it."""
+    """Choose "Run All Cells" when the notebook's kernel is ready.
+
+    Try again if the page dropped it.
+    """
     page.wait_for_function(KERNEL_IS_READY, polling=300, timeout=60_000)
     idle = page.locator(".jp-Notebook-ExecutionIndicator")
     expect(idle).to_have_attribute("data-status", "idle", timeout=60_000)

@@ -12,12 +12,12 @@ def found(*programs: str) -> bool:
 
 
 def namespaces() -> bool:
-    """Return whether this user may make a network of its own, as sandboxes do."""
+    """Return whether this user may create a network namespace, as sandboxes do."""
     command = ["unshare", "--map-root-user", "--net", "true"]
     return found("unshare") and subprocess.run(command, capture_output=True).returncode == 0
 
 
-# What is needed, how to see that it is there, and how to get it.
+# What is needed, how to check that it is there, and how to get it.
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "root, on Debian 12, to start a real Slurm": (
         lambda: os.geteuid() == 0 and found("apt-get"),

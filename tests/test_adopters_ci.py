@@ -1,4 +1,4 @@
-"""The workflows for those who adopt the course call what there is."""
+"""The CI workflows for people who adopt the course call only commands that exist."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ WORKFLOWS = (ROOT / ".github/workflows/course.yml", ROOT / ".gitlab-ci.yml")
 
 
 def commands(workflow: Path) -> list[str]:
-    """Every command of every job: GitHub's `run`, GitLab's `script`."""
+    """Return every command of every job: GitHub's `run`, GitLab's `script`."""
     data = yaml.safe_load(workflow.read_text())
     jobs = data.get("jobs") or {k: v for k, v in data.items() if k != "stages"}
     found = [step["run"] for job in jobs.values() for step in job.get("steps", []) if "run" in step]
@@ -35,7 +35,7 @@ def test_each_command_is_one_of_ours_and_takes_its_options(workflow):
     called = commands(workflow)
     for command in called:
         program, *words = shlex.split(command.replace('"$SITE"', names()[0]))
-        if command == "test -f public/index.html":  # what the job before it left
+        if command == "test -f public/index.html":  # left by the job before it
             assert any(f"lessons book --from build/runs --out {words[1].split('/')[0]}" in one
                        for one in called)  # fmt: skip
         elif program == "make":
@@ -43,7 +43,7 @@ def test_each_command_is_one_of_ours_and_takes_its_options(workflow):
         else:
             assert program == ".venv/bin/lessons"
             ours = {"run": run_command, "book": book_command}[name := words.pop(0)]
-            ours.make_context(name, words)  # refuses an option that is not there
+            ours.make_context(name, words)  # refuses an unknown option
     assert {"make lint", "make test"} <= set(called)
     assert any("lessons book --from build/runs" in command for command in called)
     assert any("--profile full --batch" in command for command in called)

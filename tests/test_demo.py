@@ -1,4 +1,4 @@
-"""`make demo`: the last line of its table is a speedup, graded, and the page has its picture."""
+"""`make demo`: its table ends with a speedup, which is graded, and the page shows its picture."""
 
 import json
 import os
@@ -20,10 +20,10 @@ LINE = re.compile(
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What `make demo` printed, and the folder it left.
+    """Return what `make demo` printed, and the folder it wrote.
 
-    COURSE_DEMO names a folder of a demo that has already run, as in `.ci/run`, with what it printed
-    in printed.txt. The environment is there, or no test would run.
+    COURSE_DEMO can name the folder of a demo that has already run, as in `.ci/run`, with its output
+    in printed.txt. The environment exists already, or no test would run.
     """
     if folder := os.environ.get("COURSE_DEMO"):
         return (Path(folder) / "printed.txt").read_text(), Path(folder)
@@ -48,12 +48,12 @@ def test_the_demo_ends_with_a_graded_speedup(demo):
     gain, low, high, share = map(float, numbers)
     assert sign in "✓≈"
     assert points == "2"
-    # That it is plausible; how fast this machine is just now is no business of a test.
+    # Check only that it is plausible: a test cannot depend on how fast this machine is right now.
     assert 0 < low <= gain <= high < 20
     assert 0.1 < share < 10
     page = (folder / "grades" / "students" / "you.html").read_text()
     assert "Speedup in each round" in page
-    # Lesson 02 is run here as it is everywhere, and earns all points.
+    # Lesson 02 runs here as it does everywhere, and earns all points.
     serial, _ = json.loads((folder / "grades" / "grades.json").read_text())["grades"]
     assert (serial["lesson"], serial["score"], serial["max_score"]) == ("02", 10, 10), printed
     assert serial["tier"] == "self-consistent", printed
@@ -63,7 +63,7 @@ def test_the_demo_ends_with_a_graded_speedup(demo):
 @pytest.mark.ranks
 @pytest.mark.skipif(not shutil.which("taskset"), reason="nothing here gives a program one core")
 def test_on_one_core_a_sentence_says_why_there_is_none(tmp_path):
-    """The recipe's own lines, with everything that takes long left out."""
+    """The recipe's own lines run, without anything that takes long."""
     said = subprocess.run(
         ["taskset", "-c", "0", "make", "speed-job", "PYTHON=true"],
         cwd=ROOT, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True,

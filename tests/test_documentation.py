@@ -1,4 +1,4 @@
-"""The documentation: links lead somewhere, every page has its kind, and only reference is long."""
+"""The documentation: links work, every page has a kind, and only reference pages are long."""
 
 import re
 import subprocess
@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("benchmarks/*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
-LONGEST = 120  # lines of a page that is not reference
+LONGEST = 120  # lines of a page that is not a reference page
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the names of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub generates them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {heading.replace(" ", "-") for heading in plain}
@@ -77,8 +77,8 @@ def test_every_picture_is_small_and_on_a_page():
 
 
 def test_the_page_of_commands_is_what_their_help_says():
-    """If it is not: python -m lessons.book.commands_page"""
-    # In a process of its own: click keeps the help option of a command that another test has run.
+    """If this fails, run: python -m lessons.book.commands_page"""
+    # In a process of its own, because click keeps the help option of commands that other tests ran.
     code = "from lessons.book.commands_page import commands_page; print(commands_page(), end='')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == PAGE.read_text()

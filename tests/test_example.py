@@ -22,7 +22,7 @@ def graded(tmp_path_factory):
     write_class(folder)
     words = ["grade", folder / "class", "--roster", folder / "roster.csv", "--profile", "smoke"]
     done = CliRunner().invoke(autograder, [*map(str, words), "--out", str(folder / "grades")])
-    assert done.exit_code == 1, done.output  # somebody should look
+    assert done.exit_code == 1, done.output  # somebody should look at it
     rows = json.loads((folder / "grades" / "grades.json").read_text())["grades"]
     return folder, {(row["student"], row["lesson"]): row for row in rows}
 

@@ -1,4 +1,4 @@
-"""The script for a machine with a GPU runs here as well, on CPU, and writes its report."""
+"""The script for a machine with a GPU also runs here, on the CPU, and writes its report."""
 
 import json
 import os

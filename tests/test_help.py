@@ -14,7 +14,7 @@ PROGRAMS = {name: importlib.import_module(f"{name}.cli").main for name in
 
 
 def commands(name: str, command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every visible command that has a help of its own (`box` is a program)."""
+    """Yield the words of every visible command that has its own help (`box` is a program)."""
     if command.add_help_option:
         yield (name, *words)
     if isinstance(command, click.Group):

@@ -13,7 +13,7 @@ from autograder.cli import main as autograder
 from tests.example.class_of_five import write_class
 
 DOCS = Path(__file__).parents[1] / "docs"
-# `path of a file`: and below it its text, indented
+# A line "`path of a file`:", and below it the file's text, indented.
 FILE = re.compile(r"^`([^`\n]+)`:\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 
 
@@ -24,13 +24,13 @@ def write_files(page: str, folder: Path) -> None:
 
 
 def commands(page: str, heading: str) -> list[str]:
-    """Return the commands of a section, which are indented and no file's text."""
+    """Return the commands of a section: its indented lines, except the text of files."""
     section = (DOCS / page).read_text().partition(heading)[2].partition("\n## ")[0]
     return re.findall("^    (.+)", FILE.sub("", section), flags=re.MULTILINE)
 
 
 def shell(command: str, folder: Path) -> None:
-    """Run a command as in a copy of the course, in which the commands are installed."""
+    """Run a command as in a copy of the course where the commands are installed."""
     for name in ("lessons", "autograder"):
         if not (folder / name).exists():
             (folder / name).symlink_to(DOCS.parent / name)

@@ -11,7 +11,7 @@ COLUMNS = ["student", "lesson", "points", "state", "evidence", "what to look at"
 
 
 def table(printed: str) -> list[list[str]]:
-    """The rows of the printed grades: what stands at least two spaces apart."""
+    """Return the rows of the printed grades, split where there are at least two spaces."""
     header, *lines = printed.split("\n\n")[0].splitlines() or [""]
     if not lines:
         return []
@@ -21,7 +21,10 @@ def table(printed: str) -> list[list[str]]:
 
 @pytest.fixture
 def grade_class(tmp_path):
-    """Grade as the command does; gives the exit code, what was printed and the reports' folder."""
+    """Return a function that grades as the command does.
+
+    It gives the exit code, the output and the folder of the reports.
+    """
 
     def command(*arguments, out=None):
         where = out or tmp_path / "grades"
@@ -48,7 +51,10 @@ BOTH = ("--roster", "--rubrics")
 
 @pytest.fixture
 def collect(tmp_path):
-    """Collect as the command does; gives the exit code, what was printed, and the class."""
+    """Return a function that collects as the command does.
+
+    It gives the exit code, the output and the class.
+    """
 
     def command(*arguments, platform="folders", into=None):
         where = into or tmp_path / "collected"
@@ -65,7 +71,10 @@ def collect(tmp_path):
 
 @pytest.fixture
 def collect_and_grade(tmp_path, collect, grade_class):
-    """Collect places, then grade them; each option goes to the command that knows it."""
+    """Return a function that collects places, then grades them.
+
+    Each option goes to the command that has it.
+    """
 
     def command(*arguments, platform="folders", again=False, out=None):
         words = [str(word) for word in arguments]

@@ -1,11 +1,12 @@
-"""The same class graded by two versions of the grader: equal bytes, or a list of what differs.
+"""Grade the same class with two versions of the grader and compare their output byte by byte.
 
     python -m tests.autograder.frozen_class make FOLDER            # once
     python -m tests.autograder.frozen_class grade FOLDER OUT       # by each version
     diff -r OUT_BEFORE OUT_AFTER
 
-A class of every rubric with complete, damaged and hostile hand-ins, each of the real outputs that
-COURSE_LOGS names, and every option of grading: what no single test looks at stands in its bytes.
+The class has complete, damaged and hostile submissions for every rubric and the real outputs that
+COURSE_LOGS names. It is graded with every option. The comparison also covers what no single test
+looks at.
 """
 
 import argparse
@@ -44,7 +45,7 @@ TABLES = {
 
 
 def complete(folder: Path) -> None:
-    """Each lesson's runs as its rubric asks for them, on one and on several workers."""
+    """Write each lesson's runs as its rubric requires them, on one and on several workers."""
     for path in sorted(RUBRICS.glob("[0-9]*.yaml")):
         rubric = yaml.load(path.read_text(), yaml.CSafeLoader)
         home, job = folder / f"{path.stem}_lesson", 1000
@@ -120,7 +121,7 @@ def grade(folder: Path, out: Path) -> None:
         call(f"show-{log.stem}", "read", log)
     for path in sorted(out.rglob(".*")) + sorted(out.rglob("shard-*.jsonl")):
         if path.is_file():
-            path.unlink()  # keys of the grader's code
+            path.unlink()  # cache keys depend on the grader's code
         elif path.exists():
             shutil.rmtree(path)
 

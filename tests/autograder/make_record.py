@@ -1,4 +1,4 @@
-"""Run records for tests, written from docs/run-record.md alone and not with the course's writer."""
+"""Run records for tests, written from docs/run-record.md alone, without the course's writer."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 MNIST = "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681"
 DATASET = {"name": "mnist", "sha256": MNIST, "synthetic": False, "test_samples": 10000}
-# What the programs of lesson 02 measure of their network and of their steps.
+# What lesson 02's programs measure about their network and their steps.
 ASKED_OF_02 = (
     {"name": "bend", "value": 0.19, "unit": ""},
     {"name": "step_error", "value": 4e-16, "unit": ""},
@@ -18,7 +18,7 @@ BEGAN_MS = 1772445600000  # 2026-03-02T10:00:00Z
 
 
 class Writer:
-    """Lines of one run, each rank with its own chain."""
+    """The lines of one run, in which each rank has its own chain."""
 
     def __init__(self, run: str = "5f0c2a91") -> None:
         self.run = run
@@ -46,7 +46,7 @@ class Writer:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """A run that everything agrees in, unless a field says otherwise."""
+    """A run whose facts all agree unless a field says otherwise."""
 
     lesson: str = "02"
     source: str = "keras"
@@ -68,7 +68,7 @@ class Recorded:
     read: bool = False
     start: str | None = None
     rank_says: dict = field(default_factory=dict)  # more members of each rank's first line
-    end_says: dict = field(default_factory=dict)  # and of its last one
+    end_says: dict = field(default_factory=dict)  # and of its last line
     first_rank_only: bool = False
     wall: tuple[float, ...] | None = None  # between an epoch's lines, if not `seconds`
     program: dict | None = None
@@ -111,12 +111,15 @@ NAMES = {each.name for each in fields(Recorded)}
 
 
 def make_record(**given) -> list[str]:
-    """Return a run's lines. Names that are no fields of `Recorded` are members of the header."""
+    """Return a run's lines.
+
+    Names that are not fields of `Recorded` become members of the header.
+    """
     header = {name: value for name, value in given.items() if name not in NAMES}
     about = Recorded(**{name: given[name] for name in given.keys() & NAMES}, header=header)
     writer = Writer(about.run)
     facts = about.facts
-    with contextlib.suppress(TypeError, ValueError):  # the clock begins when the run says so
+    with contextlib.suppress(TypeError, ValueError):  # the clock starts at the run's `started`
         writer.clock = 1000 * datetime.fromisoformat(facts["started"]).timestamp()
     began = writer.clock
     writer.add("header", facts)
@@ -161,7 +164,7 @@ def add_epoch(writer: Writer, about: Recorded, number: int) -> None:
         "accuracy": about.accuracy + 0.02 * number,
         "lr": 0.001,
     }
-    if about.read:  # each epoch in an order of its own, every sample once
+    if about.read:  # each epoch in its own order, with every sample once
         counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
         value["read"] = counted
     writer.clock += 1000 * (seconds if about.wall is None else about.wall[number - 1])
@@ -192,7 +195,7 @@ def add_end(writer: Writer, about: Recorded, began: float) -> None:
 
 
 def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[dict, ...]:
-    """Measures of a speed job, from the seconds of (alone, silent, together) in each round."""
+    """Return the measures of a speed job from each round's seconds (alone, silent, together)."""
     usual = {"name": "round", "unit": "s", "steps": 4, "samples": 64, "moved": 0.1, "spread": 0.0}
     return tuple(
         usual | {"value": together, "round": n, "alone_s": alone, "silent_s": silent} | more
@@ -201,7 +204,7 @@ def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[d
 
 
 def sealed_again(lines: list[str]) -> list[str]:
-    """Changed lines with a chain computed anew, as somebody does who knows how it is made."""
+    """Return changed lines with the chain computed anew, as someone who knows the method can do."""
     chains: dict[int, str] = {}
     done = []
     for line in lines:
@@ -234,7 +237,7 @@ def write_lines(path: Path, lines: list[str]) -> Path:
 
 
 def hand_in(folder: Path, keras=None, torch=None, answers=None) -> Path:
-    """A complete lesson 02 with full marks, unless the arguments change it."""
+    """Write a complete lesson 02 with full marks, unless the arguments change it."""
     write_lines(folder / "02_serial_1.out", make_record() if keras is None else keras)
     second = make_record(source="torch", run="77aa77aa", job_id="1235", test_accuracy=0.975)
     write_lines(folder / "02_torch_2.out", second if torch is None else torch)

@@ -21,7 +21,7 @@ def make_end(facts: dict) -> RunEnd:
 
 
 def ignore(name: str, reason: str) -> None:
-    """Some tests give a fact of another type than documented."""
+    """Ignore problems, because some tests give a fact a type other than the documented one."""
 
 
 def make_measures(measures) -> tuple[MeasureEvent, ...]:

@@ -1,10 +1,10 @@
-"""Records of a scaling study in one launch, for tests, written from docs/run-record.md alone."""
+"""Records of a scaling study in one launch, written from docs/run-record.md alone."""
 
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
 
 FACTS = {"source": "study", "model": "resnet20", "params": 272282, "started_by": ["mpirun"]}
-# kind -> (local batch of one rank, of p; samples of p, with 64 and 512 of one)
+# Kind -> (local batch per rank, samples in total) on p ranks; one rank has 64 and 512.
 WORK = {
     "strong": lambda p: (64 // p, 512),
     "epoch": lambda p: (64, 512),
@@ -13,7 +13,7 @@ WORK = {
 
 
 def points(kind, rounds, *, sizes=(1, 2), work=None, **more):
-    """Measures of a study: each round the seconds of each size."""
+    """Return the measures of a study from the seconds of each size in each round."""
     found = []
     for number, seconds in enumerate(rounds, start=1):
         for size, value in zip(sizes, seconds, strict=True):
@@ -29,7 +29,7 @@ def points(kind, rounds, *, sizes=(1, 2), work=None, **more):
 def lines_of(
     kind, rounds, *, sizes=(1, 2), run="5f0c2a91", silent=None, work=None, params=None, **more
 ):
-    """A record's lines; with `silent`, the weak study's rounds beside its points."""
+    """Return a record's lines; `silent` adds the rounds of a weak study to its points."""
     facts = FACTS | ({"params": params} if params else {})
     measures = points(kind, rounds, sizes=sizes, work=work, **more)
     if silent:
@@ -43,7 +43,7 @@ def lines_of(
 
 
 def study(kind, rounds, **more):
-    """Read as grading reads it."""
+    """Return the study's runs as grading reads them."""
     return read_bytes({f"12_study_{kind}.out": "\n".join(lines_of(kind, rounds, **more)).encode()})
 
 

@@ -1,4 +1,4 @@
-"""Slurm's way of writing lists of nodes."""
+"""Slurm's notation for lists of nodes."""
 
 import pytest
 

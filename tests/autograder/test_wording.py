@@ -1,4 +1,4 @@
-"""Numbers with their units, as the pages of students and instructors say them."""
+"""Numbers with their units, as the pages for students and instructors show them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What tests on the box need: its command, and an ordinary student who works on it."""
+"""Helpers for tests on the box: its command, and an ordinary student who works on it."""
 
 import contextlib
 import os
@@ -18,14 +18,14 @@ ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEM
 
 
 def run_box(*words: str, seconds: int = 120) -> subprocess.CompletedProcess:
-    """`box WORDS…` as whoever runs the tests; up and down need root."""
+    """Run `box WORDS…` as the user who runs the tests; up and down need root."""
     words = ("timeout", "-k", "5", str(seconds), "bash", str(BOX), *words)
     return subprocess.run(words, capture_output=True, text=True)
 
 
 @dataclass(frozen=True)
 class Student:
-    """Runs commands in a login shell of its own account, in a folder of its own home."""
+    """An account whose commands run in a login shell, in a folder of its own home."""
 
     name: str
     folder: str
@@ -48,12 +48,12 @@ class Student:
         return (Path(self.folder) / name).read_text()
 
     def submit(self, options: str, script: str) -> str:
-        """The number of a new job that runs the script's lines."""
+        """Submit a job that runs the script's lines, and return its number."""
         self.write("job.sh", "#!/bin/bash\nset -eu\n" + script + "\n")
         return self.do(f"sbatch --parsable {options} job.sh").strip()
 
     def wait(self, job: str, seconds: float = 60) -> dict[str, str]:
-        """How Slurm accounts for the job once it has ended."""
+        """Wait until the job has ended, and return its accounting."""
         end = time.monotonic() + seconds
         while (row := self.account(job)).get("state", "").split(" ")[0] not in ENDED:
             assert time.monotonic() < end, f"job {job} has not ended: {row}"
@@ -76,7 +76,7 @@ def clear_what_interrupted_tests_left() -> None:
             time.sleep(0.2)
         account = pwd.getpwnam(name)
         for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # already ended
                 if process.stat().st_uid == account.pw_uid:
                     os.kill(int(process.name), signal.SIGKILL)
         for path in Path(account.pw_dir).iterdir():

@@ -1,4 +1,4 @@
-"""A home folder of its own for each test, the `cluster` command as a user runs it, and the box."""
+"""A home folder for each test, the `cluster` command as a user runs it, and the box."""
 
 import json
 import os
@@ -17,7 +17,7 @@ PROGRAMS = Path(sys.executable).parent
 
 
 class Shell:
-    """A user in a folder: runs commands there and writes job files."""
+    """A user in a folder, who runs commands there and writes job files."""
 
     def __init__(self, home: Path, folder: Path) -> None:
         self.home, self.folder = home, folder
@@ -46,7 +46,7 @@ class Shell:
         return self.run(PROGRAMS / "cluster", *words, ok=ok)
 
     def choose(self, site: str) -> None:
-        """As `cluster use` does, but without its questions and without an account."""
+        """Choose a site as `cluster use` does, without its questions and without an account."""
         file = self.home / ".dl-course/site.sh"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"source {site_files.FOLDER}/{site}.sh\n")
@@ -57,21 +57,21 @@ class Shell:
         return name
 
     def until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
-        """Wait for what other processes do; a test that waits in vain fails."""
+        """Wait until other processes have fulfilled the condition. Fail if that takes too long."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "it did not happen"
             time.sleep(0.05)
 
     def submit(self, *words: object) -> str:
-        """The id of a job submitted to the laptop site."""
+        """Submit a job to the laptop site, and return its id."""
         return self.cluster("submit", "--site", "laptop", *words).stdout.split()[-1]
 
     def wait(self, job: str, ok: bool | None = True) -> None:
         self.cluster("wait", "--site", "laptop", job, ok=ok)
 
     def record(self, job: str) -> dict[str, str]:
-        """The job's line of `cluster accounting --parsable`."""
+        """Return the job's record from `cluster accounting --parsable`."""
         done = self.cluster("accounting", "--parsable", "--site", "laptop", job)
         printed = done.stdout.splitlines()
         assert len(printed) == 2, printed
@@ -96,7 +96,7 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture(scope="session")
 def box():
-    """The box's own command. It is up, and taken down afterwards if it was down before."""
+    """Start the box and yield its command; take it down afterwards if it was down before."""
     was_up = run_box("status").returncode == 0
     done = run_box("up", seconds=300)
     assert done.returncode == 0, done.stderr

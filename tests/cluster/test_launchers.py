@@ -1,4 +1,4 @@
-"""Who started this process, told from what launchers set."""
+"""Which launcher started this process, recognised by the variables that launchers set."""
 
 import pytest
 
@@ -24,7 +24,7 @@ HOROVOD = {"HOROVOD_RANK": "2", "HOROVOD_LOCAL_RANK": "0", "HOROVOD_SIZE": "3"}
         (MPI | HOROVOD, LaunchedAs("horovodrun", 2, 0, 3)),
         (TORCH, LaunchedAs("torchrun", 5, 1, 8)),
         (STEP | TORCH | {"TORCHELASTIC_RUN_ID": "7"}, LaunchedAs("torchrun", 5, 1, 8)),
-        (STEP | TORCH, LaunchedAs("srun", 3, 0, 4)),  # a job file exports what torch wants to know
+        (STEP | TORCH, LaunchedAs("srun", 3, 0, 4)),  # a job file exports torch's variables
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, LaunchedAs("mpiexec", 1, 0, 2)),
         (PALS, LaunchedAs("mpiexec", 1, 1, 2)),
         (STEP | {"PMI_RANK": "3", "PMI_SIZE": "4"}, LaunchedAs("srun", 3, 0, 4)),  # --mpi=pmi2

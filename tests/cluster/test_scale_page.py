@@ -1,4 +1,4 @@
-"""docs/scale*.md: what they say they derive follows from their formulas."""
+"""docs/scale*.md: the numbers that they derive follow from their formulas."""
 
 import math
 import re
@@ -12,19 +12,19 @@ PAGE = "\n".join(
 )
 WORDS = " ".join(PAGE.split())
 ALPHA, BANDWIDTH, GRADIENTS = 5e-6, 25e9, 25.6e6 * 4  # s, bytes/s, bytes
-GRADING = (15.9 - 2.3) / (300 - 30) / 7  # CPU seconds of a further student's lesson
+GRADING = (15.9 - 2.3) / (300 - 30) / 7  # CPU seconds per lesson of an additional student
 NODES = {gpus: gpus / 4 for gpus in (8, 64, 1024, 10000)}
 
 
 def table(first_heading: str) -> dict[int, list[float]]:
-    """The rows of numbers below a table's head, by their first column."""
+    """Return the rows of numbers below a table's header, keyed by their first column."""
     rows = PAGE.split(f"| {first_heading}")[1].split("\n\n")[0].splitlines()[2:]
     found = [[float(cell.replace(",", "")) for cell in row.strip("| ").split("|")] for row in rows]
     return {int(first): rest for first, *rest in found}
 
 
 def rounded(value: float, shown: float) -> bool:
-    """Whether `shown` is the value with as many digits as a page shows, at least three."""
+    """Return whether `shown` is the value rounded as on a page, to at least three digits."""
     return shown == pytest.approx(value, rel=6e-3)
 
 

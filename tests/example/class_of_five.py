@@ -1,8 +1,8 @@
-"""A class of five students, to look at: `make example` writes and grades it.
+"""A class of five students to look at; `make example` writes and grades it.
 
     python -m tests.example.class_of_five FOLDER
 
-The outputs are kept ones of programs that really ran, each as a run of its student's own; some come
+The outputs are saved outputs of real runs, changed so that each is its student's own run. Some come
 from programs with a planted mistake. Nothing here needs a framework.
 """
 
@@ -38,7 +38,7 @@ def submissions() -> dict[tuple[str, str], Files]:
 
 
 def wrong_throughput(student: str) -> Files:
-    """Lesson 02 of a student who counted the test images too."""
+    """Return lesson 02 of a student who counted the test images too."""
     files = outputs("02", student)
     right = answers("02", files)
     wrong = right | {"keras_throughput": f"{float(right['keras_throughput']) * 7 / 6:.0f}"}

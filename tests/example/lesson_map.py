@@ -6,10 +6,10 @@ python -m tests.example.lesson_map
 from pathlib import Path
 
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "lessons.svg"
-WIDTH, HEIGHT = 150, 40  # of a box
+WIDTH, HEIGHT = 150, 40  # size of a box
 STEP_X, STEP_Y, MARGIN = 190, 62, 12
 
-# lesson -> its short title, its column and row, and the lessons that it needs
+# Lesson -> its short title, its column and row, and the lessons it depends on.
 LESSONS = {
     "00": ("The cluster", 0, 1, ()),
     "01": ("Curve fitting", 1, 1, ("00",)),

@@ -1,8 +1,8 @@
 """Make the pictures of the documentation from real runs: `make pictures`.
 
-    python -m tests.example.pictures FOLDER      # FOLDER: what `make example` left
+    python -m tests.example.pictures FOLDER      # FOLDER: written by `make example`
 
-It needs Chromium and Matplotlib. The plot is of a kept speed job, the pages are the example's.
+This needs Chromium and Matplotlib. The plot shows a saved speed job; the pages are the example's.
 """
 
 import shutil
@@ -17,7 +17,7 @@ PICTURES = ROOT / "docs" / "pictures"
 SPEED_JOB = ROOT / "tests/lessons/planted/outputs/07/speed.out.txt"
 LARGEST = 150_000  # bytes of a picture
 
-# picture -> the page, the size of the window, and what is taken out of the page before
+# Picture -> the page, the window's size, and what is removed from the page first.
 PAGES = {
     "class-page": ("index.html", (1040, 600), ""),
     "student-page": ("students/hana.html", (720, 960), "#lesson-1, #lesson-2"),

@@ -1,4 +1,4 @@
-"""What two students of a class cannot both have made, whatever was changed; and what they can."""
+"""What two honest students may have in common, and what they may not, however it was edited."""
 
 import json
 from dataclasses import astuple
@@ -24,7 +24,10 @@ def numpy_job(job=1234, **changes):
 
 
 def honest(lines, seconds=1.07, later=4000):
-    """The same program with the same seed, run by somebody else: another id, job, time, seconds."""
+    """Turn the output into another student's honest run with the same seed.
+
+    It gets another id, job, time and seconds.
+    """
     forge.new_id(lines, "ab12cd34")
     put(lines, "epoch_stop", "run_stop", seconds=lambda s: round(s * seconds + 0.000123, 6))
     return forge.later(lines, later)
@@ -41,12 +44,12 @@ def copied(lines):
 
 
 def edited(text):
-    """Another test accuracy, wherever the output says it."""
+    """Change the test accuracy wherever the output states it."""
     assert text.count("0.9306") > 2
     return text.replace("0.9306", "0.9906")
 
 
-# The second student's output, and the reason to look; None: there is none.
+# The second student's output, and the reason to look (None: there is none).
 PAIRS = {
     "the same output": (lambda: numpy_job(), FindingCode.SHARED_RUN),
     "a new run id": (lambda: copied(numpy_job(77)), FindingCode.SHARED_RUN),
@@ -95,7 +98,7 @@ def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
 
 
 def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
-    """As many look-ups for each student, however many share it."""
+    """The work per student does not grow with the number of students who share the trait."""
     count = 3000
     names = [f"s{number:04d}" for number in range(count)]
     prints = [((n, "01"), [Print(n, n, "a.out:1", n, RunTraits("same"))]) for n in names]
@@ -111,8 +114,8 @@ def handed_in(student, parameters="same", settings="one", result=0.97, losses=""
 
 
 HONEST = [handed_in(name) for name in ("ada", "ben", "eve")]
-# Beside three honest runs: what others handed in, whose records contradict themselves, groups; who
-# is told.
+# Submissions in addition to three honest runs, students whose records contradict themselves,
+# groups, and the students who are flagged.
 UNLIKE = {
     "one edited accuracy": ([handed_in("abe", result=0.99)], [], {}, ["abe"]),
     "two kinds of edits": (

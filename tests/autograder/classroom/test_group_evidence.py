@@ -1,4 +1,4 @@
-"""Who handed in as one: each job is of one of them, and is all of theirs."""
+"""Groups that submit together: each job is run by one member and counts for all of them."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def grade(collect_and_grade):
 
 @pytest.fixture(params=["a folder called after the group", "Gradescope"])
 def together(request, tmp_path, grade):
-    """Grade what ada and ben handed in as one; gives the tier and the look of each."""
+    """Return a function that grades a joint submission of ada and ben and gives each one's row."""
     (tmp_path / "roster.csv").write_text(ROSTER)
     (tmp_path / "groups.csv").write_text(GROUPS)
     export = request.param == "Gradescope"
@@ -43,7 +43,7 @@ def together(request, tmp_path, grade):
     return command
 
 
-# Accounts of the two jobs; the tier, and whether a person is asked to look.
+# Accounts of the two jobs, the tier, and whether a person is asked to look.
 ACCOUNTS = {
     "one member's jobs": (("al1", "al1"), "confirmed", False),
     "the other's": (("bm2", "bm2"), "confirmed", False),

@@ -1,4 +1,4 @@
-"""Two graders and one folder of grades: one sentence for the second, none for an array's jobs."""
+"""Two graders, one folder of grades: the second gets one sentence, a job array's jobs get none."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def at_once(monkeypatch):
     monkeypatch.setattr(one_grader, "WAIT_S", 0.2)
 
 
-# who holds the folder, who comes, words of what is said (none: both may write)
+# Who holds the folder, who comes next, and words of the message (none: both may write).
 PAIRS = [
     ((whole_class,), (whole_class,), "another grader is writing"),
     ((whole_class,), FIRST, "another grader is writing"),

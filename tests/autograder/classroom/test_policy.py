@@ -1,4 +1,4 @@
-"""Overrides, late days, extensions, excuses and drops: after measuring, from files, in order."""
+"""Overrides, late days, extensions, excuses and drops: applied after measuring, in order."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
 
 @pytest.fixture
 def graded(tmp_path, grade):
-    """Score, status and what was adjusted for one student, with the given files."""
+    """Return a function that gives one student's score, status and adjustments for given files."""
     folder = hand_in(tmp_path / "class" / "ada" / "02", answers=RIGHT_ANSWERS | {"s4_epoch_s": "9"})
 
     def run(handed_in="2026-03-01 20:00:00 UTC", **files):
@@ -89,9 +89,9 @@ def test_overrides_and_the_order_of_things(graded):
     rules = DUE + "penalty_a_day: 10%\n"
     header = "student,lesson,check,points,reason\n"
     check = graded(late, policy=rules, overrides=header + "ada,02,answers,2,shown in class\n")
-    assert check[0] == "9.0"  # the check first, then the late day
+    assert check[0] == "9.0"  # first the check, then the late day
     total = graded(late, policy=rules, overrides=header + "ada,02,,9.5,agreed\n")
-    assert total[0] == "9.5"  # a changed total is the last word
+    assert total[0] == "9.5"  # a changed total overrides everything else
     excused = graded(late, policy=rules, overrides=header + "ada,02,,excused,ill\n")
     assert excused[:2] == ("", "excused")
 
@@ -171,7 +171,10 @@ STRANGER = "there is no student davd in this class (did you mean david?)"
 
 @pytest.fixture
 def one_row(tmp_path, grade):
-    """Grade a class of ada and david, or what is named of it, with one row on a student."""
+    """Return a function that grades a class with one row for a student.
+
+    The class has ada and david, unless another one is named.
+    """
     for student in ("ada", "david"):
         hand_in(tmp_path / "class" / student / "02", answers={})
 
@@ -277,7 +280,7 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
     assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
 
 
-# --- what the class's table says of it --------------------------------------------------------
+# --- what the class's table says about it -----------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -287,7 +290,7 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
         (
             {"adjustments": (TIME_UNKNOWN,), "untimed": True},
             "lost points: b",
-        ),  # said on the student's page
+        ),  # shown on the student's page
         ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
         (
             {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},

@@ -1,4 +1,4 @@
-"""Grading many: only what changed, any number of processes, after a kill, with a broken grader."""
+"""Grading many submissions: caches, any number of processes, kills, and a broken grader."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def as_one_zip(students: Path, archive: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Everything a person reads; the grader's own notes of file times are hidden files."""
+    """Return everything a person reads, without the grader's hidden cache of file times."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -60,7 +60,7 @@ def test_graded_twice_gives_the_same_bytes(tmp_path, grade):
 
 @pytest.fixture
 def marked(monkeypatch):
-    """Names of the students that are really graded."""
+    """Collect the names of the students who are actually graded."""
     monkeypatch.setattr(kept, "RACY_SECONDS", -1)
     names = []
     really = one_submission.mark
@@ -94,7 +94,7 @@ def test_of_a_class_that_is_collected_again_only_what_changed_is_graded_again(
     assert grade(collect(archive).folder).stdout == result.stdout
     assert marked == []
     answers = students / "s01/02_serial/answers.txt"
-    answers.write_text(answers.read_text().replace("0.901", "0.109"))  # as long as before
+    answers.write_text(answers.read_text().replace("0.901", "0.109"))  # same length as before
     grade(collect(as_one_zip(students, archive)).folder)
     assert marked == ["s01"]
 
@@ -183,7 +183,7 @@ def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
 
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     handed_in = make_class(tmp_path / "class", 40)
-    time.sleep(2.1)  # files this young are graded again, because they could still change
+    time.sleep(2.1)  # files this new are graded again, because they could still change
     out = tmp_path / "grades"
     words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--processes", "2"]
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
@@ -241,7 +241,7 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
 
 
 def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
-    """Also while its files are read, whose errors are told and passed over."""
+    """The time limit covers reading files, too, although errors in reading are only reported."""
     monkeypatch.setattr(pool, "SECONDS_A_UNIT", 1)
     monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
     result = grade(make_class(tmp_path / "class", 1), "--processes", 1)

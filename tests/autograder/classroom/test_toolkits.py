@@ -1,4 +1,4 @@
-"""A toolkit that nobody else has, as the class page says it."""
+"""What the class page says about a toolkit that nobody else has."""
 
 import pytest
 
@@ -17,7 +17,7 @@ HERE = folder_hash(TOOLKIT)
         ([OF_THE_CLASS] * 5 + [ANOTHER], ["s5"]),
         ([OF_THE_CLASS] * 6, []),
         ([OF_THE_CLASS] * 5 + [ANOTHER] * 2, []),  # an edition of its own
-        ([OF_THE_CLASS] * 5 + [HERE], []),  # the version that lies beside the grader
+        ([OF_THE_CLASS] * 5 + [HERE], []),  # the version installed with the grader
         ([OF_THE_CLASS] * 4 + [ANOTHER], []),  # too few to say what is usual
         ([OF_THE_CLASS] * 5 + [None], []),  # a record without that line
     ],

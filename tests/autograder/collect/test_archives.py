@@ -1,4 +1,4 @@
-"""Archives: in every usual place, made to break out, too large, damaged; the rest is graded."""
+"""Archives: in every usual place, malicious, too large or damaged. The rest is still graded."""
 
 import os
 import stat
@@ -186,7 +186,7 @@ def test_broken_archives(tmp_path, grade, name, data):
     page = (result.folder / "students" / "eve.html").read_text()
     assert f"cut off, or no {'zip' if name.endswith('zip') else 'tar'} at all" in page
     assert first_step(result, "eve").startswith(f"{name}: upload it again")
-    assert page.count("<dt>found</dt>") == 1  # the archive, and nothing of what is not in it
+    assert page.count("<dt>found</dt>") == 1  # the archive itself, but no missing run
     assert "--lesson" not in page
 
 
@@ -202,7 +202,7 @@ def test_work_packed_twice_is_named(tmp_path, grade):
 
 
 def test_a_folder_and_its_own_package_are_one_submission(tmp_path, grade):
-    """`lessons submit` leaves a package in the folder; the whole folder may be collected."""
+    """`lessons submit` leaves a package in the folder, and the whole folder may be collected."""
     lesson = tmp_path / "class" / "eva" / "02_serial"
     zip_of(lesson / "02_serial.zip", files_of_a_lesson())
     with zipfile.ZipFile(lesson / "02_serial.zip") as package:

@@ -1,4 +1,4 @@
-"""Several hand-ins of one lesson, and one hand-in of several students."""
+"""Several submissions of one lesson, and one submission by several students."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def exchange(day: int) -> str:
 
 
 def copied(lines: dict[str, bytes], days: int) -> bytes:
-    """A zip whose files were changed so many days after the first of March."""
+    """Return a zip whose files were changed that many days after the first of March."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name, data in lines.items():
@@ -46,7 +46,7 @@ def copied(lines: dict[str, bytes], days: int) -> bytes:
     return whole.getvalue()
 
 
-# What lies in the class's folder: the better hand-in is the last one.
+# The files in the class's folder. The last submission is the better one.
 SEVERAL = {
     "exchange": {**below(exchange(1), FIRST), **below(exchange(3), SECOND)},
     "zips, by their files' times": {
@@ -76,7 +76,7 @@ def test_of_several_hand_ins_the_last_counts(tmp_path, grade, files):
     page = (tmp_path / "grades/students/ada.html").read_text()
     assert "Answers in two places differ, so these do not count" in page
     (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
-    assert line[2] == "8.2/10"  # another option is another grade, also for what is kept
+    assert line[2] == "8.2/10"  # with other options the grade changes, despite the cache
 
 
 def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grade):
@@ -99,11 +99,11 @@ def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make)
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
 
 
-# --- of the same time -------------------------------------------------------------------------
+# --- at the same time -------------------------------------------------------------------------
 
 ANSWERS = {"answers.txt": SECOND["answers.txt"]}
 OTHER = {"job_1.out": BAD, **ANSWERS}
-# Two zips whose files are equally old; the second is taken.
+# Two zips whose files are equally old. The second one counts.
 EQUAL = {
     "by the name": (OTHER, SECOND, True),
     "copies": (SECOND, SECOND, False),
@@ -143,7 +143,7 @@ EARLY, LATE = ("2026-03-01 20:00:00 UTC", "2026-03-09 20:00:00 UTC")
 
 
 def rounds(*parts, inner="01_learning", home="{}"):
-    """Of ada, called alike in each download; zoe makes a class of it."""
+    """Return downloads that each have one submission of ada, with the same name, and zoe's."""
     return {
         home.format(f"round{number}"): {
             **below(f"ada/{inner}", files | {"timestamp.txt": time.encode()}),
@@ -153,7 +153,7 @@ def rounds(*parts, inner="01_learning", home="{}"):
     }
 
 
-# What each download is called and holds; the better hand-in is the last one by its time.
+# The name and content of each download. The submission with the latest time is the better one.
 ROUNDS = {
     "the later last": rounds((FIRST, EARLY), (SECOND, LATE)),
     "the later first": rounds((SECOND, LATE), (FIRST, EARLY)),
@@ -181,7 +181,7 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     assert told["found"].endswith(f"left out: {early}")
     assert ada("--latest") == found  # also where it was unpacked anew
     both = ada()
-    assert both["handed_in"] == LATE  # all of it was there only then
+    assert both["handed_in"] == LATE  # it was complete only then
     (told,) = [one for one in both["findings"] if one["code"] == FindingCode.TIMES_DIFFER]
     assert f"; {EARLY} in {early}/" in told["found"]
     assert "Answers in two places differ" in str(both["findings"])
@@ -203,7 +203,7 @@ def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):
 
 @pytest.fixture
 def team(tmp_path, grade):
-    """Grade a class in which ada and ben work together."""
+    """Return a function that grades a class in which ada and ben work together."""
     (tmp_path / "roster.csv").write_text(ROSTER)
 
     def command(files, groups="group,student\nteam 1,Ada Lovelace\nteam 1,ben\n", *more):
@@ -234,7 +234,7 @@ def test_who_handed_in_keeps_the_own_hand_in(team):
     assert result.rows["ada", "06"][0] == result.rows["ben", "06"][0] != "0/10"
 
 
-# What ben hands in that cannot be graded, beside a lesson of ben's own; lesson and words of it.
+# An unreadable submission by ben beside his own lesson; the lesson and words of the finding.
 UNREAD = {
     "an archive that is not read": ("ben/06_parallel.rar", "06", "06_parallel.rar"),
     "a damaged zip": ("ben/06_parallel.zip", "06", "06_parallel.zip"),

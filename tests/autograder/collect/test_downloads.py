@@ -1,4 +1,4 @@
-"""Each platform's download: every student found by the roster's ids, none invented or missing."""
+"""Downloads of each platform: the roster's ids find every student, none invented or missing."""
 
 import json
 
@@ -20,7 +20,7 @@ from tests.autograder.submissions.downloads import (
     write,
 )
 
-POINTS = {"ada": "8.2/10", "ben": "8.2/10", "zoe": "5.2/10"}  # the 0.2 are their answer's
+POINTS = {"ada": "8.2/10", "ben": "8.2/10", "zoe": "5.2/10"}  # 0.2 points are for the answer
 LATE = FindingCode.MARKED_LATE.heading
 
 
@@ -61,7 +61,7 @@ def test_each_student_is_found_by_the_rosters_ids(tmp_path, grade, roster, platf
 def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
     tmp_path, grade, roster, roster_given
 ):
-    """In UTF-8, which the zip does not say."""
+    """The names are in UTF-8, although the zip does not say so."""
     students = {"Ada Lovelace": "ada", "Zo~~ Lee-Wei": "zoe"}
     files = {n: d for name, one in students.items() for n, d in below(name, work(one)).items()}
     place = write(tmp_path, "class.zip", below("class", files))
@@ -82,7 +82,7 @@ def test_without_a_roster_nobody_is_merged_or_lost(tmp_path, grade, platform, na
 
 
 def test_two_of_one_name_are_told_apart(tmp_path, grade, roster):
-    """By their numbers, with a roster and without."""
+    """Their numbers tell them apart, with and without a roster."""
     files = {name.replace("Ben Meyer", "Ada Lovelace"): data for name, data in moodle().items()}
     place = write(tmp_path, "download", files)
     names = [f"Ada Lovelace_{MOODLE[one]}_assignsubmission_" for one in ("ada", "ben")]
@@ -94,7 +94,10 @@ def test_two_of_one_name_are_told_apart(tmp_path, grade, roster):
 
 
 def test_a_number_and_a_name_that_contradict_are_named(tmp_path, grade, roster):
-    """Canvas's numbers are for good; Moodle numbers each assignment anew, so that names count."""
+    """Canvas's numbers never change.
+
+    Moodle numbers each assignment anew, so there the names count.
+    """
     files = {
         name.replace("meyerben_102", "meyerben_103"): data
         for name, data in canvas().items()
@@ -115,7 +118,7 @@ def test_a_number_and_a_name_that_contradict_are_named(tmp_path, grade, roster):
 
 
 def test_what_a_student_calls_a_folder_says_nothing_of_others(tmp_path, grade, roster):
-    """A platform's names count where the platform wrote them, and not within a student's own."""
+    """A platform's names count only where the platform wrote them, not in a student's folder."""
     place = tmp_path / "class"
     write(place, "ada", below("Ben Meyer_4702_assignsubmission_file_", work("ada")))
     write(place, "zoe.zip", {"meyerben_102_1_a.zip": b"PK", **below("inbound/ben", work("zoe"))})
@@ -141,7 +144,7 @@ def test_times_of_handing_in(tmp_path, grade, roster):
 
 
 def test_one_submission_of_several_counts_for_all_of_them(tmp_path, grade, roster):
-    """And they are no copies of each other."""
+    """The members of the group are not reported as copying each other."""
     files = gradescope()
     told = files["submission_metadata.yml"].decode()
     more = "  - :name: Kim Nobody-Else\n    :sid: ''\n    :email: kim@example.org\n"
@@ -192,7 +195,7 @@ def test_a_folder_may_be_called_by_all_that_the_roster_knows(tmp_path, grade, ro
 
 
 def test_a_name_that_only_ends_like_a_students_is_nobodys(tmp_path, grade, roster):
-    """Only a repository's name ends with whose it is."""
+    """Only the name of a repository may end with its student's name."""
     place = tmp_path / "class"
     for called in ("x-ada", "hpc-lab-ada-l", "not-Ada Lovelace", "ada.zip.old"):
         write(place, called, work("ada"))
@@ -206,7 +209,7 @@ def test_a_form_that_two_are_known_by_is_nobodys(tmp_path, grade, roster):
     place = tmp_path / "class"
     write(place, "Ada Lovelace", work("ada"))
     result = grade(place, "--roster", roster, "--profile", "smoke")
-    assert result.exit_code == 2  # there is nothing to grade until somebody says whose it is
+    assert result.exit_code == 2  # nothing can be graded until somebody says whose it is
     [row] = result.collected.rows.values()
     assert (row.folder, row.students) == ("Ada Lovelace/01", "")
     assert row.doubts.startswith(FindingCode.OWNER_UNCERTAIN)
@@ -231,7 +234,7 @@ def test_explain_takes_a_name_in_any_form_that_the_roster_knows(tmp_path, grade,
     roster.write_text(ROSTER + "ada2,Ada Young,,,,,,\n")
     out = grade(place, "--roster", roster, "--profile", "smoke", platform="canvas").folder
     done = CliRunner().invoke(main, ["explain", "Ada", "1", "--grades", str(out)])
-    assert done.output.startswith("ada, lesson 01")  # the student of that name before all others
+    assert done.output.startswith("ada, lesson 01")  # a student of that name comes first
     done = CliRunner().invoke(main, ["explain", "ADA Y", "1", "--grades", str(out)])
     assert "no record of 'ADA Y'" in done.output
 

@@ -1,4 +1,4 @@
-"""Gradescope's metadata: names nobody where it asks for too much, and reads what Ruby writes."""
+"""Gradescope's metadata: aliases that expand without end match nobody; Ruby's format is read."""
 
 import pytest
 
@@ -25,7 +25,7 @@ BEGIN = ["submission_1:", "  :submitters:"]
     ids=["an alias", "aliases as a list", "no words", "long", "deep", "very deep", "dashes"],
 )
 def test_metadata_that_asks_for_too_much_names_nobody(tmp_path, lines):
-    """Not timed: aliases taken at their word would keep this test from ending."""
+    """There is no timeout: if the aliases were expanded, this test would not end."""
     told = {"submission_metadata.yml": "\n".join(lines).encode()}
     place = write(tmp_path, "export", below("submission_1", work("ada")) | told)
     [item] = items(place, listed(place), nobody)
@@ -33,7 +33,10 @@ def test_metadata_that_asks_for_too_much_names_nobody(tmp_path, lines):
 
 
 def test_metadata_as_ruby_writes_it(tmp_path):
-    """The same object twice is an alias there; what is deeper than the names does not matter."""
+    """Ruby writes a repeated object as an alias.
+
+    Everything nested deeper than the names is ignored.
+    """
     path = tmp_path / "submission_metadata.yml"
     path.write_text(
         "---\nsubmission_1:\n  :submitters: &1\n  - :name: Ada\n    :sid: 0012\n    :email: ~\n"

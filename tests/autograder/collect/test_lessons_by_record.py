@@ -1,4 +1,4 @@
-"""The record says which lesson an output is of, so that folder names need not."""
+"""The record says which lesson an output belongs to, so folder names need not."""
 
 import pytest
 
@@ -11,7 +11,7 @@ OUTPUT = {
     for number, name in {"01": "right", "02": "keras", "07": "right", "06": "right"}.items()
 }
 MINE = {"01": b"predict_shuffled = yes\n", "02": b"predict_accuracy = 0.9\n"}
-POINTS = {"01": "8.2/10", "02": "1.4/10"}  # of one output and one answer
+POINTS = {"01": "8.2/10", "02": "1.4/10"}  # for one output and one answer
 ELSE = FindingCode.FOLDER_OF_OTHER_LESSON.heading
 MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
 
@@ -38,7 +38,7 @@ def files_of(*folders: tuple[str, str]) -> dict[str, bytes]:
     return found
 
 
-# What a student's folder holds, and the points of the lessons that are in it.
+# The content of a student's folder, and the points of the lessons in it.
 PLACES = {
     "as released": (files_of(("01_learning/", "01"), ("02_serial/", "02")), POINTS),
     "Lesson 1 and hw02": (files_of(("Lesson 1/", "01"), ("hw02/", "02")), POINTS),

@@ -1,4 +1,4 @@
-"""manifest.csv: an instructor's edits are the truth, and stay when it is collected again."""
+"""manifest.csv: an instructor's edits take precedence and survive collecting again."""
 
 import csv
 import json
@@ -175,7 +175,7 @@ def test_with_latest_an_older_attempt_replaces_nothing(tmp_path, collect):
 
 @pytest.fixture
 def marked(monkeypatch):
-    """The folders that are really graded."""
+    """Collect the folders that are actually graded."""
     folders = []
     really = one_submission.mark
     monkeypatch.setattr(
@@ -250,7 +250,7 @@ def test_a_slip_in_the_times_collects_nothing(tmp_path, collect, rows, words):
 
 @pytest.mark.parametrize("lesson", ["practical1", "02"])
 def test_any_identifier_is_a_lesson(tmp_path, collect, grade, lesson):
-    """And with one rubric, none is needed."""
+    """Any identifier can name a lesson, and with a single rubric none is needed."""
     (tmp_path / "rubrics").mkdir()
     (tmp_path / f"rubrics/{lesson}.yaml").write_text(
         f"lesson: '{lesson}'\ntitle: One\npoints: 1\nruns: {{a: {{where: {{source: a}}, "

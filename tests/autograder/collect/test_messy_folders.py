@@ -1,4 +1,4 @@
-"""What a class really hands in: odd archives, names, encodings, and things in the wrong place."""
+"""Messy submissions of real classes: odd archives, names, encodings, and misplaced files."""
 
 import csv
 import re
@@ -23,7 +23,7 @@ def grade(collect_and_grade):
 
 
 def reasons(result):
-    """Return all reasons to look at each grade."""
+    """Return every reason to look, by student and lesson."""
     with (result.folder / "grades.csv").open() as file:
         return {(row["student"], row["lesson"]): row["look"] for row in csv.DictReader(file)}
 
@@ -36,7 +36,7 @@ def page_of(result, student) -> str:
     return (result.folder / "students" / f"{student}.html").read_text()
 
 
-# --- what is no folder of outputs -------------------------------------------------------------
+# --- not a folder of outputs ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_files_that_are_not_taken_are_named(tmp_path, grade):
     for name in ("train.py", "lesson.ipynb", ".DS_Store"):
         write_lines(tmp_path / "class" / "ben" / "02" / name, ["x"])
     result = grade(tmp_path / "class")
-    assert rows(result)["ben", "02"][1] == "missing"  # so the folder is called
+    assert rows(result)["ben", "02"][1] == "missing"  # because of the folder's name
     page = page_of(result, "ben")
     assert "only 02/lesson.ipynb, 02/train.py" in page
     (tmp_path / "class" / "ben" / "02" / "timestamp.txt").write_text("2026-03-01 20:00:00 UTC")
@@ -117,7 +117,7 @@ def test_one_name_in_two_spellings_is_one_student(tmp_path, grade):
     [
         ("adda", "not in the roster (did you mean Ada?)"),
         ("Ben_Mayer", "not in the roster (did you mean ben.meyer?)"),
-        ("kim2", "not in the roster"),  # kim herself handed in
+        ("kim2", "not in the roster"),  # kim has a submission of her own
         ("somebody", "not in the roster"),
     ],
 )
@@ -145,7 +145,10 @@ def test_outputs_of_another_lesson_are_looked_at_and_ask_nobody_for_it(tmp_path,
 
 
 def test_several_folders_for_one_lesson(tmp_path, grade):
-    """Runs of all of them are taken; answers that differ are not, because none is the right one."""
+    """The runs of all folders count.
+
+    Answers that differ do not, because none of them is the right one.
+    """
     other = RIGHT_ANSWERS | {"predict_accuracy": "0.5", "keras_epoch_s": ""}
     hand_in(tmp_path / "class" / "ada" / "02_serial", answers=other)
     late = make_record(run="12121212", started="2026-03-03T10:00:00+00:00", test_accuracy=0.981)
@@ -157,7 +160,7 @@ def test_several_folders_for_one_lesson(tmp_path, grade):
     assert found[-1] == "Answers in two places differ, so these do not count"
     page = page_of(result, "ada")
     given = f"predict_accuracy = 0.5 and {RIGHT_ANSWERS['predict_accuracy']}"
-    assert page.count(f"two answers.txt give {given}<") == 2  # of the check and beside it
+    assert page.count(f"two answers.txt give {given}<") == 2  # in the check and beside it
     assert "no answer" not in page
     assert "keep one of these" in page.lower()
     assert "Several folders were taken as one lesson" in page
@@ -168,7 +171,7 @@ def test_several_folders_for_one_lesson(tmp_path, grade):
 
 
 def test_copies_with_their_error_files_stay_together(tmp_path, grade):
-    """Two jobs' error files may be equally empty; each belongs to its own output."""
+    """The error files of two jobs may both be empty, but each belongs to its own output."""
     for place, run in (("00", "a" * 8), ("00_again", "b" * 8)):
         folder = tmp_path / "class" / "ada" / place
         record = make_record(lesson="00", source="facts", size=2, seconds=(), run=run)
@@ -198,7 +201,7 @@ def test_a_copy_of_the_answers_under_another_name_counts_for_nothing(tmp_path, g
     assert "Only answers.txt counts" in page_of(result, "ada")
 
 
-# --- what stands in the files -----------------------------------------------------------------
+# --- what the files contain -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])

@@ -1,4 +1,4 @@
-"""Each platform's naming scheme, as a table; what lies beside, and downloads without --from."""
+"""The naming scheme of each platform as a table, files beside it, and downloads without --from."""
 
 import pytest
 from click.testing import CliRunner
@@ -27,7 +27,7 @@ from tests.autograder.submissions.downloads import (
 
 TIME = "2026-03-01 20:00:00.123456 UTC"
 
-# platform, name of an entry; whose it is, its id, and what else the name says
+# Platform, name of an entry; its owner, its id, and what else the name says.
 NAMES = [
     ("moodle", "Ada Lovelace_4701_assignsubmission_file_", "Ada Lovelace", "4701", {}),
     ("moodle", "Ada_4701_assignsubmission_file_a.zip", "Ada", "4701", {"called": "a.zip"}),
@@ -76,7 +76,7 @@ def test_names_of_nbgrader(tmp_path):
     assert (item.claims[0].spelt, item.lesson, item.submitted) == ("ada", "02_serial", TIME)
 
 
-# A zip of a class, or a folder; its platform, and whom it holds.
+# A zip of a class, or a folder; its platform, and the students in it.
 PACKED = {f"{one}.zip": zipped(one) for one in ("ada", "ben")}
 LESSONS = {one: below("02_serial", work(one)) for one in ("ada", "ben")}
 FORGED = below("08_1_assignsubmission_file_", work("zoe"))
@@ -186,7 +186,7 @@ def test_times_of_a_worksheet(text, time):
 
 
 def two_adas(tmp_path) -> tuple:
-    """Moodle's next assignment, with new numbers, and two students of one name in the roster."""
+    """Return Moodle's next assignment, with new numbers and two students of the same name."""
     (tmp_path / "roster.csv").write_text(ROSTER + "ada2,Ada Lovelace,ada2@example.org,,,,,\n")
     files = {}
     for number, student in (("5801", "ada"), ("5802", "zoe")):
@@ -216,7 +216,7 @@ def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
 
 
 def test_a_number_of_another_assignment_is_nobodys(tmp_path, collect):
-    """The roster's `moodle_id` 4702 is ben's; here it is one of two students of another name."""
+    """The roster's `moodle_id` 4702 is ben's; here it belongs to one of two namesakes."""
     place, *words = two_adas(tmp_path)
     (place / "Ada Lovelace_5801_assignsubmission_file_").rename(
         place / "Ada Lovelace_4702_assignsubmission_file_"

@@ -1,4 +1,4 @@
-"""The full profile with a site's calibration: speed is graded by what the solution reaches."""
+"""The full profile with a site's calibration: speed is graded relative to the solution's."""
 
 import pytest
 import yaml
@@ -42,7 +42,7 @@ SIZES = (1, 2, 4)
 
 
 def hand_in_study(folder, epoch=8.0, gains=(1.0, 1.9, 3.5), sizes=SIZES, **facts):
-    """Runs of 1, 2 and 4 ranks whose epochs are so many times faster."""
+    """Write runs of 1, 2 and 4 ranks whose epochs are faster by the given factors."""
     for size, gain in zip(sizes, gains, strict=True):
         seconds = (epoch / gain + 2, epoch / gain, epoch / gain)
         lines = make_record(
@@ -77,7 +77,7 @@ def test_what_a_calibration_holds(site):
     assert found["speedups"] == {"torch, mlp512": {1: 1.0, 2: 1.9, 4: 3.5}}
 
 
-# how the student's runs differ, points, words of the page
+# How the student's runs differ, the points, and words of the page.
 STUDIES = [
     ("as the solution", {}, 10, "speedup of most over one: 3.5"),
     ("four fifths of its speedup", {"gains": (1.0, 1.6, 2.8)}, 10, "2.8"),
@@ -102,7 +102,7 @@ def test_speed_is_graded_by_the_reference(tmp_path, grade, site, study, score, w
     assert "the solution on this site" in page
 
 
-# on how many ranks, how much faster, points: the solution reaches 1.9 on 2 and 3.5 on 4
+# How many ranks, how much faster, points. The solution reaches 1.9 on 2 ranks and 3.5 on 4.
 OTHER_SIZES = {
     "on two ranks as fast as the solution on two": (2, 1.9, 10),
     "on two ranks no faster than on one": (2, 1.0, 6 + 4 * 0.658),

@@ -1,4 +1,4 @@
-"""The whole way from a folder of submissions to grades, as an instructor walks it."""
+"""Grading from a folder of submissions to grades, as an instructor does it."""
 
 import re
 import shutil
@@ -34,7 +34,7 @@ def smaller(**facts):
     return make_record(samples=12800, train_samples=12800, **facts)
 
 
-# name, what differs, points of the full profile (smoke where it says so), what the page says
+# Name, what differs, points of the full profile (or smoke where given), and words of the page.
 CASES = [
     ("other network", {"keras": make_record(params=50890)}, 9, "parameters of keras: 50,890"),
     ("half credit at 0.96", {"keras": make_record(test_accuracy=0.96), "torch": make_record(
@@ -148,7 +148,7 @@ def test_several_runs_in_one_file(tmp_path, grade):
 def test_output_of_another_lesson_does_not_count(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(lesson="07"))
     score = rows(grade(tmp_path / "class"))["ada", "02"][0]
-    assert score == "2/10"  # what is left: the questions
+    assert score == "2/10"  # only the questions are left
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
     assert "test accuracy of keras: 0.98" in page
     assert "<code>params</code>" in page
     assert result.exit_code == 1
-    write_lines(folder / "record.out", make_record(test_accuracy=0.5))  # a record goes first
+    write_lines(folder / "record.out", make_record(test_accuracy=0.5))  # a record takes precedence
     grade(tmp_path / "class")
     assert "test accuracy of keras: 0.5" in (result.folder / "students" / "ada.html").read_text()
 
@@ -254,7 +254,7 @@ LESSON_00 = {
         (2, True, {"scheduler": "laptop", "started_by": ["prterun", "laptop"]}, "smoke", 10),
         (2, True, {"scheduler": "laptop", "started_by": ["prterun", "?"]}, "smoke", 10),
         (2, True, {"scheduler": "laptop", "started_by": ["prterun"]}, "smoke", 9),
-        (2, True, {"scheduler": "laptop", "started_by": []}, "smoke", 6),  # by hand, pretended
+        (2, True, {"scheduler": "laptop", "started_by": []}, "smoke", 6),  # by hand, but pretending
         (2, True, {}, "full", 6),
     ],
 )

@@ -1,4 +1,4 @@
-"""A rubric that brings a format of its own, from outputs to grades."""
+"""A rubric with a format of its own, from outputs to grades."""
 
 import json
 

@@ -35,7 +35,7 @@ def test_the_table_fits_a_terminal_of_80_columns(tmp_path, grade):
 
 
 def on_terminal(command: list[str], columns: int) -> list[str]:
-    """Lines that a command prints on a terminal, without colours."""
+    """Return what a command prints on a terminal, without colours, as lines."""
     ours, theirs = pty.openpty()
     size = os.environ | {"COLUMNS": str(columns), "TERM": "xterm"}
     subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, env=size, check=False)

@@ -1,6 +1,7 @@
-"""Shards of a class, merged: the same bytes as grading at once, and a sentence where it cannot be.
+"""Merging shards of a class: the same bytes as grading at once, or a sentence on what is wrong.
 
-`test_any_split...` is the property; the rest are what goes wrong with a job array."""
+`test_any_split...` checks this property; the other tests cover what goes wrong with a job array.
+"""
 
 import shutil
 from pathlib import Path
@@ -25,7 +26,7 @@ def run(*words):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What people read; hidden files and the shards' own are ours."""
+    """Return the files that people read, without hidden files and the shards' own."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -37,8 +38,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A class in which ada and joe submitted the same runs, kim nothing, and lea a lesson without a
-    rubric; one student is not there."""
+    """Make a class with shared runs and missing work; return its home, options and names.
+
+    ada and joe submitted the same runs, kim submitted nothing, and lea a lesson without a rubric.
+    One student is missing.
+    """
     home = tmp_path_factory.mktemp("class")
     for number, student in enumerate(STUDENTS):
         keras = make_record(job_id="1" if student in ("ada", "joe") else str(10 + number))
@@ -57,7 +61,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def graded(made, tmp_path_factory):
-    """A function: the folders of all n shards, graded when first asked for."""
+    """Return a function that gives the folders of all n shards, grading them on the first call."""
     home, options, _ = made
     known: dict[int, list[Path]] = {}
 
@@ -87,7 +91,7 @@ def test_any_split_in_any_order_gives_the_same_bytes(made, graded, tmp_path_fact
 
 
 def test_what_only_shows_in_the_whole_class_is_found(made, graded, tmp_path):
-    """ada and joe lie in different shards of 3."""
+    """With 3 shards, ada and joe are in different ones."""
     _, options, _ = made
     shards = [run("grade", made[0] / "all", "--out", tmp_path / "x", "--shard", "1/3", *options)]
     assert "also handed in" not in shards[0].stdout

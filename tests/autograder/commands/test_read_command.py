@@ -104,12 +104,12 @@ def test_error_output_that_lies_beside_is_read_too(tmp_path, output, error):
     assert command(out, err).output == said
     (run,) = json.loads(command(out, "--json").output)
     assert (run["files"], run["outcome"]) == ([str(out), str(err)], "failed")
-    alone = command(err).output  # what was asked for is the error output alone
+    alone = command(err).output  # only the error output was asked for
     assert alone.splitlines()[0] == str(err)
 
 
 def three_sizes(*seconds: int) -> str:
-    """Whole seconds, as Keras prints them: a run on 1, 2 and 4 GPUs in one file."""
+    """Return runs on 1, 2 and 4 GPUs in one file, with whole seconds as Keras prints them."""
     result = "Epoch {0}/3\n98/98 - {1}s - loss: 0.5 - accuracy: 0.8 - {1}s/epoch - 10ms/step\n"
     return "".join(
         f"Training with {2**place} GPUs\n" + "".join(result.format(n, each) for n in (1, 2, 3))

@@ -1,4 +1,4 @@
-"""`autograder read --why`: each fact has its line and its rule, or what was looked for."""
+"""`autograder read --why`: each fact with its line and rule, or what the reader looked for."""
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +17,7 @@ Epoch 2/2 loss: 0.25, val_acc: 0.75, time: 11.9s
 Test accuracy: 0.7
 Training finished
 """
-# fact, value, line, a word of its rule
+# Fact, value, line, and a word of its rule.
 SAID = [
     ("outcome", "completed", 6, "after the last epoch"),
     ("job_id", "4711", 1, "scheduler"),

@@ -1,4 +1,4 @@
-"""`autograder rubric part`: some checks of a lesson as a rubric of their own."""
+"""`autograder rubric part`: a rubric made of some of a lesson's checks."""
 
 import pytest
 import yaml
@@ -44,7 +44,7 @@ def test_programs_are_compared_with_those_of_the_whole_rubric(tmp_path):
 
 def test_a_rubric_that_somebody_has_changed_stays(tmp_path):
     assert part("07", "speed", "--out", tmp_path).output.endswith(" points, 1 check\n")
-    assert part("07", "speed", "--out", tmp_path).exit_code == 0  # the same once more
+    assert part("07", "speed", "--out", tmp_path).exit_code == 0  # the same part once more
     mine = (tmp_path / "07.yaml").read_text().replace("points: 3", "points: 5")
     (tmp_path / "07.yaml").write_text(mine)
     again = part("07", "speed", "--out", tmp_path)

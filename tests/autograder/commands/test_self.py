@@ -1,4 +1,4 @@
-"""`autograder check-mine`: decided, missing, and what only the instructor can say."""
+"""`autograder check-mine`: what is decided, missing, and left to the instructor."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ def yourself(*words):
     return result
 
 
-# What was handed in, what is said, what is not said, and the exit code.
+# What was submitted, what the output says and does not say, and the exit code.
 CASES = {
     "all of it": (
         {},
@@ -90,7 +90,7 @@ def test_it_says_what_is_decided(tmp_path, case):
 
 
 def test_it_says_the_same_without_an_instructors_files(tmp_path):
-    """As in the students' edition, which has no expected answers."""
+    """The students' edition, for example, has no expected answers."""
     folder = hand_in(tmp_path / "02_serial", answers=RIGHT_ANSWERS | {"s4_epoch_s": "99"})
     rubrics = tmp_path / "rubrics"
     shutil.copytree(FOLDER, rubrics, ignore=shutil.ignore_patterns("expected"))
@@ -120,7 +120,7 @@ def test_where_it_looks(tmp_path, monkeypatch):
 
 
 def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
-    """`lessons submit` writes one there, and an answer may have changed since."""
+    """`lessons submit` writes a package there, and an answer may have changed since."""
     before = hand_in(tmp_path / "before/02_serial", answers=RIGHT_ANSWERS | {"keras_epoch_s": "99"})
     folder = hand_in(tmp_path / "02_serial")
     alone = yourself(folder).output
@@ -156,7 +156,7 @@ def test_what_is_compared_with_the_site_is_named(tmp_path):
 def test_in_the_middle_of_a_lesson_without_a_size_the_conditions_decide(tmp_path):
     folder = tmp_path / "12_scaling"
     folder.mkdir()
-    lines = study_lines("strong", (1, 2))  # no point yet in either profile
+    lines = study_lines("strong", (1, 2))  # neither profile has a point yet
     (folder / "12_study_1.out").write_text("\n".join(map(str, lines)) + "\n")
     assert "(profile smoke)" in yourself(folder).output
 

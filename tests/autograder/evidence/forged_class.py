@@ -1,5 +1,4 @@
-"""A class with the hand-ins of a forger, graded as an instructor does: with and without accounting,
-with a roster."""
+"""A class with a forger's submissions and a roster, graded with and without accounting."""
 
 import copy
 import json
@@ -20,7 +19,7 @@ HEADER = (
     "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
     "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine|JobIDRaw|NTasks"
 )
-# What each output is of: lesson, kept output, the job's name; and how much slower the machine was.
+# The origin of each output (lesson, saved output, job name), and how much slower the machine was.
 JOBS = {
     "numpy": ("01", "right", "01_numpy", 1),
     "numpy-long": ("01", "right", "01_numpy", 600),
@@ -30,20 +29,20 @@ JOBS = {
     "horovod-2": ("07", "right", "07_keras", 1),
     "sweep": ("09", "the-sweep", "09_sweep", 1),
 }
-IMPORT_S, END_S = 12, 3  # of a real step: before the record's first line, after its last
+IMPORT_S, END_S = 12, 3  # seconds of a real step before the record's first line and after its last
 
 
 @dataclass
 class Case:
-    """A student's outputs, which a forgery changes, and what the scheduler knows of the jobs."""
+    """A student's outputs, which a forgery changes, and what the scheduler knows about the jobs."""
 
     outputs: dict[str, Lines]  # by the names above
-    errors: dict[str, str] = field(default_factory=dict)  # what stands in a job's error file
+    errors: dict[str, str] = field(default_factory=dict)  # what a job's error file contains
     states: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
-    # What became of the same outputs in a classmate's hand-in, who is then the forger.
+    # How a classmate changed the same outputs; that classmate is then the forger.
     classmate: Callable[[dict[str, Lines]], None] | None = None
-    logins: bool = True  # the roster says whose account is whose
+    logins: bool = True  # the roster says who owns which account
 
     def __getitem__(self, name: str) -> Lines:
         return self.outputs[name]
@@ -51,9 +50,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Forgery:
-    """A change to some outputs. `alone`, `accounted`: the finding that has to come without and
-    with the scheduler's accounting, by its code, or words of what students have in common; empty:
-    nothing there says so."""
+    """A change to some outputs.
+
+    `alone` and `accounted` are the findings expected without and with the scheduler's accounting,
+    given as a code or as words of what students have in common. Empty means no finding.
+    """
 
     what: str
     jobs: tuple[str, ...]
@@ -83,7 +84,7 @@ def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
 
 
 def accounting(outputs: dict[str, Lines], case: Case) -> str:
-    """What the scheduler knows of the jobs as they really ran, and one GPU job of somebody else."""
+    """Return what the scheduler knows: the jobs as they really ran, and another user's GPU job."""
     rows = [HEADER]
     rows.append("900|eve|course|gpu|gpu|COMPLETED|0:0|0:0|1|2|3|1|9|1|1|cpu=1,gres/gpu=1|vm|x|900|")
     for name, lines in outputs.items():

@@ -1,6 +1,6 @@
-"""Hand-ins that somebody forged from real ones, the chain sealed again, and what grading says.
+"""Submissions forged from real ones, with the chain sealed again, and the findings for each.
 
-python -m tests.autograder.evidence.forgeries      # the table, by the grader that is imported
+python -m tests.autograder.evidence.forgeries      # the table, from the grader it imports
 """
 
 import copy
@@ -14,7 +14,7 @@ from tests.autograder.evidence.rewriting import Lines, events, put
 
 
 def second_student(change: Callable[[Lines], None], logins: bool = True) -> Callable[[Case], None]:
-    """The outputs are handed in by a second student too, changed."""
+    """Return a forgery in which a second student submits the outputs too, changed."""
 
     def forged(case: Case) -> None:
         def changed(outputs: dict[str, Lines]) -> None:
@@ -181,7 +181,7 @@ FORGERIES = (
         lambda c: put(c["numpy"], "rank", host="n77"), Code.HOSTS_NOT_IN_HEADER,
         Code.HOSTS_NOT_OF_JOB),
 )  # fmt: skip
-# Lies without anything beside them that says otherwise: what running the program again is for.
+# Lies that nothing else in the submission contradicts. Only running the program again exposes them.
 UNSEEN = (
     Forgery("60,000 samples claimed for 12,800, everywhere, alone", NUMPY,
         lambda c: more_data(c["numpy"], 60_000, 32), ""),
@@ -195,7 +195,7 @@ HONEST = tuple(Forgery(f"untouched: {name}", (name,), lambda c: None, "") for na
 
 
 def rewritten(case: Case) -> Lines:
-    """The run on one rank once more, as if on two, under another name and job."""
+    """Return the one-rank run again, as if it had two ranks and another name and job."""
     lines = copy.deepcopy(case["horovod-1"])
     forge.with_second_rank(lines)
     forge.new_id(lines)

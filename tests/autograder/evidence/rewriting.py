@@ -1,5 +1,7 @@
-"""What a forger has: a job's real output as events and printed lines, and twelve lines that seal
-the record's chain again. Knows nothing of the grader."""
+"""What a forger has: a job's real output as events and lines, and code that seals the chain again.
+
+This module knows nothing about the grader.
+"""
 
 import json
 import random
@@ -13,11 +15,11 @@ from typing import Any
 KEPT = Path(__file__).parents[2] / "lessons" / "planted" / "outputs"
 TAG = ":::MLLOG "
 Event = dict[str, Any]
-Lines = list[str | Event]  # as printed, or an event of the record
+Lines = list[str | Event]  # printed lines, or events of the record
 
 
 def kept(lesson: str, job: str) -> Lines:
-    """What a real run of a lesson's program printed."""
+    """Return the output of a real run of a lesson's program."""
     text = (KEPT / lesson / f"{job}.out.txt").read_text("utf-8").partition("\n")[2]
     return parsed(text)
 
@@ -29,7 +31,7 @@ def parsed(text: str) -> Lines:
 
 
 def written(lines: Lines) -> str:
-    """The output as text, with every rank's chain computed anew."""
+    """Return the output as text, with every rank's chain computed anew."""
     chains: dict[tuple[str, int], str] = {}
     done = []
     for line in lines:
@@ -55,7 +57,7 @@ def one(lines: Lines, key: str) -> Event:
 
 
 def put(lines: Lines, *keys: str, **members: Any) -> None:
-    """Members of these events' values; a function is given what stands there."""
+    """Set members of these events' values; a function computes the new value from the old one."""
     for event in events(lines, *keys):
         for name, value in members.items():
             if name in event["value"]:
@@ -64,21 +66,24 @@ def put(lines: Lines, *keys: str, **members: Any) -> None:
 
 
 def runs_in(lines: Lines) -> dict[str, Lines]:
-    """The record's runs, each with its events alone."""
+    """Return the record's runs, each with only its own events."""
     found: dict[str, Lines] = {}
     for event in events(lines):
         found.setdefault(event["metadata"]["run"], []).append(event)
     return found
 
 
-# --- a real output as that of a job ---------------------------------------------------------
+# --- a real output as a job's output --------------------------------------------------------
 
 
 def as_job(lines: Lines, job: int, name: str) -> Lines:
-    """The same run as a job of a cluster prints it: the job file's facts ahead of it, and in the
-    record the scheduler, the launcher and the job's number."""
+    """Return the same run as a job on a cluster prints it.
+
+    The job file's facts precede it, and the record has the scheduler, the launcher and the job's
+    number.
+    """
     ranks = one(lines, "header")["value"]["world_size"]
-    if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was a job before
+    if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was a job's output already
         lines = lines[next(n for n, line in enumerate(lines) if not isinstance(line, str)) :]
     for event in events(lines, "machine"):
         event["value"] |= {"scheduler": "slurm", "launcher": "srun", "site": "snellius"}
@@ -94,7 +99,7 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
 
 
 def slowed(lines: Lines, times: float) -> Lines:
-    """The run of a slower machine: all of its seconds and its clock alike."""
+    """Return the run of a slower machine, with all of its seconds and its clock scaled."""
     first = one(lines, "header")["time_ms"]
     for event in events(lines):
         event["time_ms"] = round(first + times * (event["time_ms"] - first))
@@ -106,13 +111,13 @@ def slowed(lines: Lines, times: float) -> Lines:
 
 
 def as_slow(found: re.Match[str], times: float) -> str:
-    """Keras's line with the seconds of the slower machine."""
+    """Return Keras's line with the seconds of the slower machine."""
     seconds = times * int(found[2]) / (1000 if found[3] else 1)
     return f" - {seconds:.0f}s - {found[1]} - {seconds:.0f}s/epoch - 9ms/step"
 
 
 def later(lines: Lines, seconds: int) -> Lines:
-    """The same at another time of the day: the clock and `started`."""
+    """Move the run to a later time of day: the clock and `started`."""
     for event in events(lines):
         event["time_ms"] += 1000 * seconds
     for event in events(lines, "machine"):
@@ -150,7 +155,7 @@ def without_epoch(lines: Lines, number: int) -> None:
 
 
 def with_second_rank(lines: Lines) -> None:
-    """A run on one rank becomes one on two: the other one's two lines, and the sizes."""
+    """Turn a run on one rank into a run on two: add the other rank's lines and adapt the sizes."""
     put(lines, "header", world_size=2, ranks_asked=2)
     done: Lines = []
     for line in lines:
@@ -166,7 +171,7 @@ def with_second_rank(lines: Lines) -> None:
 
 
 def under_all_headers(lines: Lines, change: Callable[[Lines], None] = lambda run: None) -> None:
-    """A sweep of which one run was made: it stands under the header of each of them."""
+    """Pretend that a whole sweep was run: copy the only real run under each run's header."""
     runs = runs_in(lines)
     first = next(iter(runs.values()))
     done: Lines = [line for line in lines[:12] if isinstance(line, str)]

@@ -1,4 +1,4 @@
-"""What the scheduler's accounting says of a run, from each way of taking it."""
+"""What the scheduler's accounting says about a run, for each way of exporting it."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def seen(lines, jobs, login="ada", job="1234 02_keras"):
     return examine.examine(runs, runs, examine.Sources(jobs, [login]))
 
 
-# The run, rows of the dump, tier, the finding.
+# The run, rows of the dump, the tier, and the finding.
 CASES = {
     "all agrees, -X": (make_record(), [row()], "confirmed", None),
     "all agrees, with steps": (make_record(), [row(), step(NTasks="1")], "confirmed", None),
@@ -101,7 +101,7 @@ def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):
 
 
 def test_several_runs_share_a_step(tmp_path):
-    """A step of 100 s with ten runs of 6 s is theirs; with one of them it is not."""
+    """A step of 100 s fits the ten runs of 6 s that share it, but not one of them alone."""
     jobs = dump(tmp_path / "sacct.txt", row(end=110), step(end=100))
     lines, runs = [], 10
     for number in range(runs):
@@ -113,7 +113,7 @@ def test_several_runs_share_a_step(tmp_path):
 
 
 def test_a_dump_without_its_header_line_is_read_old_or_new(tmp_path):
-    for columns in (18, 20):  # the last two came later
+    for columns in (18, 20):  # the last two were added later
         path = tmp_path / f"sacct{columns}.txt"
         path.write_text("|".join(row().split("|")[:columns]) + "\n")
         assert seen(make_record(), read_accounting(path)).tier == "confirmed"

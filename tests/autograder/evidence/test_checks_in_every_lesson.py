@@ -1,5 +1,7 @@
-"""Each check of evidence on what real runs of every lesson printed: it says nothing of them as they
-are, and something of each that was changed in what it looks at."""
+"""Each check of evidence is applied to real outputs of every lesson.
+
+It finds nothing in unchanged outputs, and something in each output changed in what it checks.
+"""
 
 from collections.abc import Callable
 
@@ -18,17 +20,17 @@ RIGHT = [(file.parent.name, file.name.removesuffix(".out.txt"))
     for file in sorted(KEPT.glob("*/*.out.txt"))
     if file.name.startswith(("right", "one-rank", "the-sweep", "sixteen"))
     or file.name in ("keras.out.txt", "torch.out.txt")]  # fmt: skip
-# What planted mistakes earn, and no check of honest work may: these alone are told of them.
+# The only findings that planted mistakes may cause. Honest work must cause none.
 OF_MISTAKES = (
     Code.NEVER_WRITTEN,
     Code.DIVERGED,
     Code.OTHER_RANK_COUNT,
     Code.SHARES_TOO_SMALL,
     Code.MORE_SAMPLES_THAN_SET,
-    # Workers that never met, and a rank alone beside two that did not speak either.
+    # Workers that never met, and a rank alone next to two that did not communicate either.
     Code.HASHES_AND_SPREAD,
     Code.SAME_LOSSES,
-    # Weak scaling by a plan in which two ranks do the work of one (12.1).
+    # Weak scaling with a plan in which two ranks do the work of one (12.1).
     Code.SPEEDUP_BEYOND_RANKS,
     Code.SHARE_BEYOND_ONE,
 )
@@ -56,7 +58,7 @@ def test_nothing_is_said_of_honest_runs(lesson, job):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_nothing_new_is_said_of_mistakes(lesson):
-    """All of a lesson's outputs as one hand-in: many runs with one seed, many gone wrong."""
+    """All outputs of a lesson are one submission: many runs share a seed, and many went wrong."""
     files = {
         file.name.removesuffix(".txt"): file.read_text("utf-8").partition("\n")[2]
         for file in (KEPT / lesson).glob("*.txt")
@@ -88,7 +90,10 @@ def trains(lines: Lines) -> bool:
 
 
 def is_timed(lines: Lines) -> bool:
-    """Where evaluation may lie between an epoch's lines, only long runs say what it took."""
+    """Return whether the clock constrains the epochs' seconds.
+
+    Evaluation may take place between an epoch's lines, so only long runs do.
+    """
     first = next(iter(forge.runs_in(lines).values()))
     began, ended = (
         [e["time_ms"] for e in events(first, key)] for key in ("epoch_start", "epoch_stop")
@@ -98,13 +103,13 @@ def is_timed(lines: Lines) -> bool:
 
 
 def of_data(lines: Lines) -> bool:
-    """Return whether it names a data set that is the same everywhere: pydoc_topics is not."""
+    """Return whether the run names a data set that is the same everywhere; pydoc_topics is not."""
     dataset = forge.one(lines, "header")["value"].get("dataset") or {}
     return dataset.get("name") in KNOWN
 
 
 def settles(lines: Lines) -> bool:
-    """Whether all epochs have to be there, and their losses tell one run from another."""
+    """Return whether all epochs must be there, with losses that tell one run from another."""
     return trains(lines) and forge.one(lines, "header")["value"]["source"] != "gap"
 
 
@@ -124,7 +129,7 @@ def several_epochs(lines: Lines) -> bool:
 
 
 def twice(lines: Lines, change: Callable[[Lines], None]) -> None:
-    """The first run stands a second time under another id, an hour later."""
+    """Append the first run a second time, under another id and an hour later."""
     first = next(iter(forge.runs_in(lines).values()))
     again = forge.parsed(forge.written(first))
     forge.new_id(again)
@@ -134,7 +139,7 @@ def twice(lines: Lines, change: Callable[[Lines], None]) -> None:
 
 
 def precise(lines: Lines) -> bool:
-    """At least three seconds with digits of microseconds."""
+    """Return whether at least three times have digits of microseconds."""
     first = next(iter(forge.runs_in(lines).values()))
     seconds = [e["value"]["seconds"] for e in events(first, "epoch_stop", "run_stop")]
     return sum(s >= 0.01 for s in seconds) >= 3
@@ -145,7 +150,7 @@ def has_losses(lines: Lines) -> bool:
     return sum(bool(e["value"].get("loss")) for e in events(first, "epoch_stop")) >= 2
 
 
-# The finding that has to come; what is changed in the lines, where that is possible.
+# The expected finding -> which outputs it can be provoked in, and how their lines are changed.
 CHANGED = {
     Code.EVALUATION_AND_END: (
         evaluates, lambda ls: put(ls, "run_stop", test_accuracy=0.999)),
@@ -202,8 +207,8 @@ CASES = [
 
 
 def test_a_check_has_most_lessons():
-    """What does not apply is known: 00 and 04 as kept train no network, 06 prints no test."""
-    # 09 to 13 and 16 print no line of an epoch that could be held against the record.
+    """Known exceptions: the outputs of 00 and 04 train no network, and 06 prints no test."""
+    # 09 to 13 and 16 print no line of an epoch that could be compared with the record.
     missing = {(lesson, code) for lesson in LESSONS for code in CHANGED} - {
         case.values for case in CASES
     }

@@ -1,6 +1,6 @@
-"""A first epoch far better than the solution's is seen in every lesson and every run of its rubric.
+"""A first epoch far better than the solution's is found in every lesson and run of its rubric.
 
-The reference is what `autograder calibrate` writes of the solution's own outputs.
+The reference is what `autograder calibrate` writes for the solution's own outputs.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ FASTER = FindingCode.CONVERGES_TOO_FAST.heading
 
 
 def hand_in_runs(folder: Path, lesson: str, better: str = "", by: float = 0.0) -> None:
-    """One record of each run that the rubric names, one of them better by so much."""
+    """Write one record per run of the rubric, one of them better by the given amount."""
     for number, (name, choice) in enumerate(RUBRICS[lesson].runs.items()):
         lines = make_record(
             lesson=lesson,

@@ -1,4 +1,4 @@
-"""Edited, shortened and impossible outputs: what the grader says of each."""
+"""Edited, shortened and impossible outputs, and what the grader finds in each."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_an_untouched_record_agrees_with_itself():
         assert (found.tier, found.findings) == ("self-consistent", ())
 
 
-# what was done to the record, the lines, the finding that has to come
+# What was done to the record, its lines, and the expected finding.
 MUTATIONS = [
     ("line removed", make_record()[:4] + make_record()[5:], Code.CHAIN_BROKEN),
     ("an epoch's clock runs backwards", make_record(wall=(2.0, -30.0, 1.1)), Code.CLOCK_BACKWARDS),

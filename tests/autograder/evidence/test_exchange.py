@@ -1,4 +1,4 @@
-"""How fast an exchange can be: none of memory's honest times is doubted, a skipped one is."""
+"""How fast an exchange can be: honest times in shared memory are fine, a skipped one is not."""
 
 import pytest
 
@@ -18,10 +18,10 @@ def findings(points, size=2):
     return examine.examine(runs, runs)
 
 
-# seconds, bytes
+# Seconds, bytes.
 HONEST = [
     (1.2e-6, 1024),  # the library on two cores of a server processor
-    (2.0e-7, 1024),  # the fastest that message passing in one memory is known for
+    (2.0e-7, 1024),  # the fastest known message passing within one memory
     (4.2e-5, 400_000),
     (1.0e-4, 102_400_000),  # 1 TB/s: links between GPUs
     (0.065, 10_240_000),

@@ -1,4 +1,4 @@
-"""The table of evidence findings. titles.txt is the only test that repeats the titles.
+"""The table of evidence findings; titles.txt is the only test that repeats their titles.
 
 python -m tests.autograder.evidence.test_finding_codes      # after a change of wording
 """
@@ -20,7 +20,7 @@ def titles() -> str:
 
 
 def codes_in(folder: str) -> set[str]:
-    """The finding codes that the modules of a folder name, without the tables themselves."""
+    """Return the finding codes that a folder's modules use, apart from the tables themselves."""
     files = (file for file in Path(folder).rglob("*.py") if file.name not in (TABLE, "codes.py"))
     return {name for file in files for name in CODE.findall(file.read_text("utf-8"))}
 
@@ -38,7 +38,7 @@ def test_each_finding_code_is_used():
 
 
 def test_findings_and_reasons_share_no_code():
-    """Both are compared with ADVISE_INSTRUCTOR, and equal texts would be equal codes."""
+    """Both are compared with ADVISE_INSTRUCTOR, so equal texts would count as the same code."""
     assert not {code.value for code in FindingCode} & {code.value for code in ReasonCode}
 
 

@@ -1,5 +1,7 @@
-"""Each forgery of the table is seen, by somebody who has the accounting and by somebody who has
-not; and nothing is said of the same outputs when nobody has changed them."""
+"""Each forgery in the table is found, with accounting and without it.
+
+The same outputs get no finding when nobody has changed them.
+"""
 
 import pytest
 
@@ -24,5 +26,5 @@ def test_a_forgery_is_seen_and_never_confirmed(forgery):
 
 @pytest.mark.parametrize("forgery", breadth(UNSEEN, quick=1), ids=lambda forgery: forgery.what)
 def test_what_nothing_speaks_against_is_known_as_such(forgery):
-    """Should a check see one of these some day, it moves to the other table."""
+    """If a check finds one of these some day, it moves to the other table."""
     assert said_of(forgery, accounted=True) == ("confirmed", ())

@@ -1,7 +1,7 @@
-"""What students' outputs look like after accidents and tricks, and what grading says of each.
+"""Outputs of students after accidents and tricks, and how each is graded.
 
-Two runs, on one rank and on two, are graded as an instructor does: points, tier of evidence, and
-the reason why a person should look. Points are for what was measured; doubt only raises a flag.
+Two runs, on one rank and on two, are graded as an instructor does it: points, tier of evidence, and
+the reason to look. Points are for what was measured; doubt only raises a flag.
 """
 
 import json
@@ -75,13 +75,13 @@ def swapped(lines: list[str], first: int, second: int) -> list[str]:
 
 
 def with_twin(lines: list[str]) -> list[str]:
-    """Rank 1 says twice that it takes part, with a chain that fits."""
+    """Repeat rank 1's line that it takes part, with a valid chain."""
     at = next(i for i, line in enumerate(lines) if '"rank":1,"local_rank"' in line)
     return sealed_again([*lines[: at + 1], lines[at], *lines[at + 1 :]])
 
 
 def faster(lines: list[str]) -> list[str]:
-    """A forger's work: other seconds, new chain, but the clock of the lines left as it was."""
+    """Forge other seconds and a new chain, but leave the clock of the lines as it was."""
     for seconds in ("8.0", "5.0", "5.1"):
         lines = edited(lines, f'"seconds":{seconds}', '"seconds":0.5')
     return sealed_again(lines)
@@ -90,7 +90,7 @@ def faster(lines: list[str]) -> list[str]:
 CUT = two_ranks()[:-3]
 COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
 
-# what was done; the run on one rank (None: as it was) and on two; points, tier, why to look
+# What was done; the run on one rank (None: unchanged) and on two; points, tier, reason to look.
 MUTATIONS = [
     ("untouched", None, two_ranks(), 10, "confirmed", None),
     ("truncated", None, CUT, 0, "confirmed", None),
@@ -129,7 +129,7 @@ MUTATIONS = [
 
 @pytest.fixture
 def graded(tmp_path, grade):
-    """Grade students' runs: name -> (one rank, two ranks); gives the records as written."""
+    """Return a function that grades students' runs, given as name -> (one rank, two ranks)."""
 
     def command(**students):
         for name, (one, two) in students.items():
@@ -159,7 +159,7 @@ def test_each_mutation_has_its_verdict(graded, one, two, score, tier, look):
 
 
 def test_a_copied_output_is_seen_with_other_numbers_too(graded):
-    """The file says who copied from whom as little as before, but not that it is another run."""
+    """The file does not show who copied from whom, but it is recognised as the same run."""
     better = sealed_again(edited(one_rank(), "0.978", "0.988"))
     other = two_ranks(run="d" * 8, job_id="9")
     result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
@@ -174,7 +174,7 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
 def test_a_copied_output_is_seen_in_both_places(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
     rows = {row[0]: row for row in result.table}
-    told = r"also handed in by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of both runs
+    told = r"also handed in by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of the two runs
     assert re.search(told, rows["ada"][5])
     assert FindingCode.OTHER_ACCOUNT in rows["ben"][5]
     assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]

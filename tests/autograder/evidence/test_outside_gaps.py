@@ -1,4 +1,4 @@
-"""Programs against the released edition: what counts as changed, and what asks for a look."""
+"""Programs compared with the released edition: what is a change, and what asks for a look."""
 
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ def source(edition: str, lesson: str, name: str) -> Path:
 
 
 def of_text(lesson: str, tmp_path: Path, **texts: str | bytes):
-    """What an instructor would see, were these programs of a lesson handed in."""
+    """Return the changes an instructor would see if these programs of a lesson were submitted."""
     files = {}
     for name, text in texts.items():
         path = tmp_path / f"{name}.py"
@@ -40,7 +40,7 @@ def test_every_lesson_has_its_programs_here():
 
 @pytest.mark.parametrize(("lesson", "name"), PROGRAMS)
 def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path):
-    """As released; solved; solved in a longer way; and the pieces are what students get."""
+    """The released program, the solution and a longer solution all count as unchanged."""
     stem = name.removesuffix(".py")
     unsolved = source("lessons", lesson, name).read_text()
     text = source("solutions", lesson, name).read_text()
@@ -58,7 +58,7 @@ def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path)
         assert all(not p.look for p in of_text(lesson, tmp_path, **{stem: "\n".join(inside)}))
 
 
-# lesson, program, what stands there, what an honest student writes instead
+# Lesson, program, the original lines, and what an honest student writes instead.
 HONEST = [
     ("02", "train", '    print(f"Test loss', '    print("at last")\n    print(f"Test loss'),
     ("02", "train", '    print(f"Test loss: {loss:.4f}\\nTest accuracy: {accuracy:.4f}")\n', ""),
@@ -95,7 +95,7 @@ def edited(lesson: str, name: str, before: str, after: str) -> str:
 def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after, tmp_path):
     found = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
     assert not any(text.look for text in found)
-    meant = "#" not in after  # comments are no difference at all
+    meant = "#" not in after  # comments are never a difference
     assert [text.file for text in found] == ([f"{name}.py"] if meant else [])
     shown = "\n".join(line.text for text in found for line in text.lines if line.kind == "+")
     for line in after.splitlines():
@@ -129,7 +129,7 @@ LAZY = [
     ("07", "train", "local_rank=hvd.local_rank(),", "local_rank=rank,"),
     ("07", "train", "keras_callback(hvd.allgather)", "keras_callback()"),
     ("07", "train", "files_written=files,", "files_written=0,"),
-    # in a gap, where any line may stand, no solution needs these
+    # In a gap, any line is allowed, but no solution needs these.
     ("07", "train", "        return 0\n",
         "        record.end(test_accuracy=0.99)\n        return 0\n"),
     ("02", "train_torch", "    loss.backward()\n",
@@ -137,7 +137,7 @@ LAZY = [
     ("05", "train", "    return batch * replicas, lr * replicas",
         "    sys.stdout.write(fake)\n    return 1, 2"),
     ("02", "train", "def main():\n",
-        "def main():\n    x = '" + "A" * 500 + "'\n"),  # what may it be?
+        "def main():\n    x = '" + "A" * 500 + "'\n"),  # unclear what it is for
 ]  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def test_nothing_is_gone_that_need_not_be_and_nothing_new_that_may_be_in_a_gap(p
 
     @cache
     def fewest(at, line):
-        """(gone, new), by trying all ways"""
+        """Return the fewest (gone, new) lines, by trying every alignment."""
         if at == len(released):
             return (0, len(lines) - line)
         gap = released[at] is None

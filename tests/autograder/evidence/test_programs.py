@@ -1,4 +1,4 @@
-"""The programs of a hand-in against those that ran, and what instructors see of their changes."""
+"""Submitted programs compared with those that ran, and the changes that instructors see."""
 
 import json
 import re
@@ -26,7 +26,7 @@ SACCT = (
 
 
 def solved(name: str, body: str = "    return None") -> str:
-    """A program as it was released, with the same lines in each gap."""
+    """Return a program as it was released, with the same lines in each gap."""
     gap = f"\n{body}\n"
     return gap.join("\n".join(piece) for piece in RELEASED[name]) + "\n"
 
@@ -39,13 +39,13 @@ def hash_of(text: str) -> str:
 
 
 def ran(**files: str | None) -> dict:
-    """The record's word on what ran: train="text" is train.py."""
+    """Return the record's entry on which programs ran; train="text" is train.py."""
     named = {f"{name}.py": text and hash_of(text) for name, text in files.items()}
     return {"main": next(iter(named)), "toolkit": "0" * 16, "files": named}
 
 
 def student(folder: Path, keras=None, torch=None, **programs: str) -> Path:
-    """A complete lesson 02 whose runs tell what ran, with the programs handed in."""
+    """Write a complete lesson 02 whose runs record their programs, with the submitted programs."""
     hand_in(
         folder / "02",
         make_record(program=keras or ran(train=TRAIN)),
@@ -65,7 +65,7 @@ def student(folder: Path, keras=None, torch=None, **programs: str) -> Path:
 
 @pytest.fixture
 def graded(tmp_path, grade):
-    """Grade one student; gives the grade's record and the folder of all that was written."""
+    """Return a function that grades one student and gives the record and the output folder."""
 
     def command(*options):
         result = grade(tmp_path / "class", *options)
@@ -133,7 +133,7 @@ def test_a_module_beside_it_is_part_of_the_program(tmp_path, graded):
 
 
 def test_mended_between_two_runs_is_honest_and_told_to_the_instructor(tmp_path, graded):
-    """The first gap filled, a job, the second gap filled in the same file, another job."""
+    """A job ran with the first gap filled, and another after the second gap was filled, too."""
     torch = ran(train=TRAIN + "# the second gap\n")
     student(tmp_path / "class/ada", torch=torch, train=TRAIN + "# the second gap\n")
     found, out = graded()
@@ -155,7 +155,7 @@ def test_no_programs_handed_in_is_said_once_and_is_no_finding(tmp_path, graded):
 def test_what_nobody_has_to_change_need_not_be_handed_in(tmp_path, graded):
     folder = tmp_path / "edition"
     folder.mkdir()
-    programs = RELEASED | {"plan.py": [["STEPS = 3"]]}  # one piece: it has no gap
+    programs = RELEASED | {"plan.py": [["STEPS = 3"]]}  # one piece, so it has no gap
     (folder / "02.json").write_text(json.dumps(programs))
     keras = ran(train=TRAIN, plan="STEPS = 3\n")
     student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH)
@@ -275,7 +275,7 @@ def test_explain_shows_the_lines(tmp_path, graded):
 
 
 def test_another_edition_can_be_named(tmp_path, graded):
-    """Whose class has an older edition names it, and only then its programs are as released."""
+    """A class with an older edition can name it; only then do its programs count as unchanged."""
     folder = tmp_path / "before"
     folder.mkdir()
     torch = [list(piece) for piece in RELEASED["train_torch.py"]]

@@ -1,4 +1,4 @@
-"""A record beside what the program printed when it was run again: what counts as reproduced."""
+"""A record compared with the output of a rerun: what counts as reproduced."""
 
 import json
 
@@ -17,7 +17,7 @@ SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
 JOB = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",))
 HONEST = {"site": "box", "threads": 1, "epochs_asked": 3}
 THERE = {"run": "aaaa0077", "job_id": "77", "started": "2026-03-06T10:00:05+00:00"}
-TIMES = (2.1, 1.05, 1.04)  # no two runs take the same
+TIMES = (2.1, 1.05, 1.04)  # no two runs take the same time
 
 
 def run_of(**facts):
@@ -41,7 +41,7 @@ def test_the_same_again_is_reproduced():
     assert "last bit" not in seen(run_of(), rerun_of(hashes=("other",))).reason
 
 
-# what differs a little in honest work, the record, the rerun
+# What differs slightly in honest work, the record, the rerun.
 HONESTLY = [
     ("accuracy, by threads", {}, {"test_accuracy": 0.962}),
     ("accuracy of a hard task", {"test_accuracy": 0.41}, {"test_accuracy": 0.36}),
@@ -67,7 +67,7 @@ def test_a_training_that_stops_by_itself_may_do_so_an_epoch_earlier():
     assert list(compare(run_of(epochs_asked=20), Again(JOB, rerun_of(**early)))) == []
 
 
-# the forgery, what the record says, what the program does, the finding, whether it contradicts
+# The forgery, the record, the rerun, the finding, and whether the rerun contradicts the record.
 FORGED = [
     ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92},
         Code.RERUN_LOWER_ACCURACY, True),
@@ -164,11 +164,11 @@ def test_with_an_accounting_both_have_to_agree():
     assert unknown.tier == "self-consistent"
 
 
-# --- from the folder that `cluster rerun` leaves ------------------------------------------------
+# --- from the folder that `cluster rerun` writes ------------------------------------------------
 
 
 def rerun_folder(folder, student, lesson, jobs):
-    """As `cluster rerun` writes it: outputs by job id, and which launches each job repeats."""
+    """Write outputs by job id, and the launches each job repeats, as `cluster rerun` does."""
     place = folder / student / lesson
     told = []
     for job, (launches, lines) in jobs.items():
@@ -198,7 +198,7 @@ def again(job, **facts):
 
 
 def both_jobs(**facts):
-    """Both programs of a complete lesson 02."""
+    """Return the jobs of both programs of a complete lesson 02."""
     return {
         "77": (["5f0c2a91"], again("77", **facts)),
         "78": (["77aa77aa"], again("78", source="torch", test_accuracy=0.975)),
@@ -216,7 +216,7 @@ def test_grading_with_reruns(tmp_path, grade):
     assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
     page = (tmp_path / "grades" / "students" / "ada.html").read_text()
     assert "evidence: reproduced" in page
-    # Another rerun, and only that student is graded again.
+    # After another rerun, only that student is graded again.
     rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs(test_accuracy=0.9))
     (tmp_path / "reruns/ada/02/rerun.json").write_text(
         (tmp_path / "reruns/ada/02/rerun.json").read_text() + "\n"
@@ -234,7 +234,7 @@ def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
 
 
 def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
-    """As on the laptop, where each has a queue of its own."""
+    """Job numbers may repeat: on laptops, for example, each user has a queue of their own."""
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     jobs = {
         "a-1": (["5f0c2a91"], again("1")),

@@ -1,4 +1,4 @@
-"""Rounds of a speed job that cannot be; and honest ones, which never get a finding."""
+"""Impossible rounds of a speed job are found; honest ones never get a finding."""
 
 import pytest
 from hypothesis import given
@@ -52,7 +52,7 @@ def test_what_cannot_be_is_found(run, seconds, code, wrong):
         assert finding.try_
 
 
-NOISE = st.floats(1.0, 4.0)  # by which others on the machine slow down a phase
+NOISE = st.floats(1.0, 4.0)  # by which other work on the machine slows down a phase
 
 
 @given(
@@ -61,7 +61,7 @@ NOISE = st.floats(1.0, 4.0)  # by which others on the machine slow down a phase
     st.floats(0.3, 1.0),
 )
 def test_noise_gets_no_finding(noise, ranks, share):
-    """An exchange that costs up to two thirds, and most rounds of which are quiet."""
+    """The exchange takes up to two thirds of the time, and most of its rounds are undisturbed."""
     seconds = [
         tuple(
             0.4 * (1 if number % 3 else by) * cost

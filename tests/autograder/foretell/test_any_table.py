@@ -1,4 +1,4 @@
-"""Whatever stands in a file: an answer of intervals, or one sentence and exit code 2."""
+"""Any content of a file gives either intervals or one sentence and exit code 2."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The truth of published and of made-up tables lies where the benchmark says that it does."""
+"""The true values of published and made-up tables are where the benchmark says they are."""
 
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parents[3] / "benchmarks" / "grading" / "foretell.py"
 def backtest():
     spec = importlib.util.spec_from_file_location("backtest_of_foretell", PROGRAM)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where its dataclasses look for themselves
+    sys.modules[spec.name] = module  # where its dataclasses look up their own module
     spec.loader.exec_module(module)
     yield module
     del sys.modules[spec.name]

@@ -1,7 +1,7 @@
-"""`autograder foretell` as somebody with a table uses it.
+"""`autograder foretell` as a user with a table runs it.
 
-Published numbers: TensorFlow's benchmarks of 2017, MLPerf training v2.0 (Dell), J. Torres' book,
-MegaScale (arXiv 2402.15627).
+The published numbers are from TensorFlow's benchmarks of 2017, MLPerf training v2.0 (Dell), J.
+Torres' book, and MegaScale (arXiv 2402.15627).
 """
 
 import json
@@ -39,7 +39,7 @@ def answer(foretell):
     return run
 
 
-HELD = {  # a table, the size behind it, the truth there
+HELD = {  # a table, the size left out, and the true value there
     "K80, images per second": ("samples_per_second\n1,19.4\n8,146\n16,291\n32,565\n", 64, 981),
     "P100, images per second": ("samples_per_second\n1,219\n2,422\n4,852\n", 8, 1734),
     "to accuracy": (
@@ -79,7 +79,7 @@ def test_without_at_twice_four_and_eight_times(answer):
     assert [line["size"] for line in answer(IMAGES)["foretold"]] == [64, 128, 256]
 
 
-SAME = {  # the same runs, said otherwise
+SAME = {  # the same runs, written in another way
     "seconds": ("workers,seconds\n1,100\n2,51\n4,27\n8,15\n", ()),
     "of another amount of work": ("workers,seconds\n1,1e1\n2,5.1\n4,2.7\n8,1.5\n", ()),
     "throughput": (
@@ -171,7 +171,7 @@ def test_what_cannot_be_answered_is_one_sentence(name, foretell):
     refused(foretell(f"workers,seconds\n{rows}", *words), sentence)
 
 
-REFUSED = {  # a file, and what is said of which line
+REFUSED = {  # a file, and the message with its line
     "empty": ("", "line 1: the file has no header"),
     "only comments": ("# ours\n\n", "line 1: the file has no header"),
     "only a header": ("# ours\nworkers,seconds\n", "line 2: no row follows the header"),

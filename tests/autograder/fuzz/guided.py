@@ -1,13 +1,13 @@
-"""Coverage-guided targets for reading and for grading, to be run by hand for as long as one likes.
+"""Coverage-guided fuzz targets for reading and grading, to run by hand for any length of time.
 
     pip install atheris
     cd tests/autograder
     python fuzz/guided.py /tmp/corpus reading/formats/samples -max_len=4000
     python fuzz/guided.py grading /tmp/classes fuzz/found -max_len=600 -timeout=20
 
-Reading takes the input for a job's outputs. Grading takes it for choices of which whole submissions
-are made (submissions.py), and grades them. What it finds belongs into fuzz/found, where
-test_fuzz_grading.py grades it from then on. Without atheris the inputs are made blindly:
+Reading takes the input for a job's outputs. Grading takes it for choices from which whole
+submissions are made (submissions.py), and grades those. An input that fails belongs in fuzz/found,
+where test_fuzz_grading.py grades it from then on. Without atheris, inputs are generated blindly:
 
     python fuzz/guided.py [grading] --seconds 600
 """
@@ -27,7 +27,7 @@ SLOW = 2.0  # seconds: an input of a few kilobytes that takes longer is a findin
 
 
 def one_input(data: bytes) -> None:
-    """The first byte says where output ends and error output begins."""
+    """Read one input; its first byte says where output ends and error output begins."""
     from tests.autograder.fuzz.invariants import read_and_check
 
     cut = len(data) * (data[0] if data else 0) // 255

@@ -1,4 +1,4 @@
-"""What holds for whatever is read: used by the tests and by the coverage-guided target."""
+"""Invariants of everything that is read, for the tests and the coverage-guided target."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ OUTCOMES = {
 
 
 def read_and_check(files: dict[str, bytes]) -> list[Run]:
-    """Read files; every run is one that measuring and reporting can rely on."""
+    """Read files, check that measuring and reporting can rely on every run, and return the runs."""
     runs = read_bytes(files)
     for run in runs:
         check(run, files)
@@ -52,7 +52,7 @@ def check(run: Run, files: dict[str, bytes]) -> None:
 
 
 def check_numbers(value: Any) -> None:
-    """Every Number is finite; what a record's header says may be anything that JSON can hold."""
+    """Check that every Number is finite; a record's header may hold anything that JSON can hold."""
     if isinstance(value, Number):
         assert math.isfinite(value.value)
         assert math.isfinite(value.half_width)
@@ -66,7 +66,7 @@ def check_numbers(value: Any) -> None:
 
 
 def check_facts(facts: LineFacts | None) -> None:
-    """What a reader understood is what lanes and runs can be made of."""
+    """Check that lanes and runs can be built from what a reader understood."""
     if facts is None:
         return
     assert facts != LineFacts(), "a line that says nothing is None"

@@ -1,11 +1,11 @@
-"""Reading what nobody printed: outputs made at random of the lines of all formats, by the million.
+"""Read outputs made at random from the lines of all formats, by the million.
 
     python tests/autograder/fuzz/many_inputs.py --count 1000000 --jobs 16
 
-Each input is read alone or beside a run that has nothing to do with it, in one file: nothing
-raises, every run that is read is one that measuring can rely on, and the other run's verdict
-stays. Templates of a rubric's own format are made at random, too, and read the same lines. What is
-found is kept in build/, and the exit code says so.
+Each input is read alone or in one file with an unrelated run. Nothing may raise, measuring must be
+able to rely on every run, and the unrelated run must keep its outcome. Random templates of a
+rubric's own format read the same lines, too. Failing inputs are saved in build/, and the exit code
+reports them.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def losses(run: Run) -> list[float]:
 
 
 def one_input(dice: random.Random) -> bytes:
-    """Pieces of outputs, damaged, one after the other or in each other's midst."""
+    """Return damaged pieces of outputs, one after the other or interleaved."""
     parts = [mutate(dice.choice(seeds()), seeds(), dice) for _ in range(dice.randrange(1, 4))]
     if dice.random() < 0.3:
         lines = [line for part in parts for line in part.split(b"\n")][:60]
@@ -114,7 +114,7 @@ def check_alone(data: bytes, dice: random.Random) -> None:
 
 
 def check_beside_a_record(data: bytes, dice: random.Random) -> None:
-    """A record that ended well is what it is, whatever stands before or behind it."""
+    """Check that a complete record reads the same, whatever comes before or after it."""
     text, alone = record()
     if b":::ML" in data:  # it may hold lines of the very same launch
         data = data.replace(b":::ML", b"::ML")
@@ -130,8 +130,8 @@ def check_beside_a_record(data: bytes, dice: random.Random) -> None:
 
 
 def check_before_a_printed_run(data: bytes, dice: random.Random) -> None:
-    """A run that began anew behind whatever stands there is whole."""
-    data = data.replace(b"Epoch 0/2", b"Epoch 0/3")  # of which 1/2 and 2/2 would be the rest
+    """Check that a run that started over is read completely, whatever comes before it."""
+    data = data.replace(b"Epoch 0/2", b"Epoch 0/3")  # otherwise 1/2 and 2/2 would continue it
     runs = read_bytes({"job.out": data + b"\n" + b"INFO nothing more of it\n" * 3 + KERAS})
     assert any(losses(run) == keras() and run.outcome == "completed" for run in runs)
 
@@ -151,7 +151,7 @@ CHECKS = (check_alone, check_beside_a_record, check_before_a_printed_run, check_
 
 
 def run_inputs(work: tuple[int, int]) -> list[str]:
-    """So many inputs from a seed on; what was found, in words."""
+    """Check the given number of inputs from a seed, and return the failures in words."""
     seed, count = work
     found = []
     for number in range(count):

@@ -1,7 +1,7 @@
-"""From any bytes a submission that is nearly one, and what holds for whatever is graded.
+"""Build almost valid submissions from any bytes, and check what every graded class must satisfy.
 
 The bytes are choices: which folders, archives, records, answers and accounting there are, and what
-is wrong with them. So a fuzzer that changes bytes changes submissions in ways that mean something.
+is wrong with them. A fuzzer that changes bytes therefore changes submissions in meaningful ways.
 """
 
 import io
@@ -53,7 +53,7 @@ PACKED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".ZIP")
 
 
 class Choices:
-    """Bytes read as choices; when they end, the first of everything."""
+    """Bytes read as choices; after the last byte, the first option is always chosen."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -84,7 +84,7 @@ def loaded() -> tuple[dict, dict]:
     return rubrics, {n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in rubrics.items()}
 
 
-# --- what students hand in ----------------------------------------------------------------------
+# --- what students submit -----------------------------------------------------------------------
 
 
 def a_file(choices: Choices) -> tuple[str, bytes]:
@@ -99,7 +99,7 @@ def a_file(choices: Choices) -> tuple[str, bytes]:
 
 
 def a_record(choices: Choices) -> bytes:
-    """A run that some rubric asks for, with odd facts, lines moved and values replaced."""
+    """Return a run that some rubric asks for, with odd facts, moved lines and replaced values."""
     known, _ = loaded()
     lesson = choices.pick(sorted(known))
     where = dict(choices.pick(list(known[lesson].runs.values())).where)
@@ -157,7 +157,7 @@ def changed(choices: Choices, lines: list[str]) -> list[str]:
 
 
 def with_odd_value(choices: Choices, line: str) -> str:
-    """One member of the line's JSON, however deep, is something else."""
+    """Replace one member of the line's JSON, at any depth, with something else."""
     try:
         event = json.loads(line[line.index("{") :])
         place = event
@@ -214,7 +214,7 @@ def packed(choices: Choices, suffix: str, files: dict[str, bytes]) -> bytes:
 
 
 def make_class(choices: Choices, place: Path) -> None:
-    """One or two students, each with lessons as folders, archives or loose files."""
+    """Write one or two students, each with lessons as folders, archives or loose files."""
     for student in ("ada", choices.pick(("ben", EVIL.replace("/", ""), "=cmd", "é\u202e")))[
         : 1 + choices.number(2)
     ]:
@@ -267,7 +267,7 @@ def accounts(choices: Choices, path: Path) -> dict | None:
         return None
 
 
-# --- what holds ---------------------------------------------------------------------------------
+# --- invariants ---------------------------------------------------------------------------------
 
 
 def grade_and_check(data: bytes) -> list[Grade]:
@@ -309,7 +309,7 @@ SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 def units_in(place: Path) -> list[Unit]:
-    """Collect the class, then read what was collected."""
+    """Collect the class, then return the submissions read from it."""
     known, _ = loaded()
     ids = {lesson: one.answers.keys() for lesson, one in known.items()}
     collect([place / "class"], place / "collected", Wanted("folders", ids, nobody))

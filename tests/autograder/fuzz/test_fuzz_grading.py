@@ -1,4 +1,4 @@
-"""Whole submissions that nobody would think of: graded without a fault of the grader's own."""
+"""Whole submissions that nobody would think of are graded without a fault in the grader itself."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_what_the_guided_target_found(path):
     grade_and_check(path.read_bytes())
 
 
-# The same faults, said so that they stay when the choices of submissions.py change.
+# The same faults, written out so that they remain when the choices in submissions.py change.
 LINES = {
     "the lesson is a list": make_record(lesson=["02"]),
     "the key of a foreign line is a list": [*make_record(), ':::MLLOG {"key": ["epoch_stop"]}'],
@@ -44,7 +44,7 @@ def test_lines_that_once_made_the_grader_fail(tmp_path, grade, lines, place):
 
 
 def test_choices_make_submissions_of_all_kinds(tmp_path):
-    """So that the fuzzers do not spend their time on empty folders."""
+    """This keeps the fuzzers from spending their time on empty folders."""
     names = set()
     for number in range(60):
         place = tmp_path / str(number)

@@ -1,4 +1,4 @@
-"""Nothing that a file holds makes reading raise, hang or give a number that is none."""
+"""No content of a file makes reading raise, hang or return something that is not a number."""
 
 import random
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_what_is_said_of_a_run_is_what_a_line_can_say(words):
 
 @st.composite
 def damaged(draw, sample: bytes) -> bytes:
-    """A sample with some bytes changed, cut out, doubled, or its lines moved."""
+    """Return a sample with bytes changed, cut out or doubled, or with its lines moved."""
     data = bytearray(sample)
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(data)))
@@ -109,7 +109,7 @@ def test_damaged_samples(name, data):
 @given(st.lists(st.sampled_from(sorted(SAMPLES)), min_size=2, max_size=4), st.randoms())
 @settings(max_examples=60)
 def test_samples_in_each_others_midst(names, dice):
-    """Lines of several programs, each in its order, run through each other."""
+    """The lines of several programs are interleaved, each program's in their own order."""
     queues = [SAMPLES[name].split(b"\n") for name in names]
     mixed = []
     while queues:
@@ -134,7 +134,7 @@ LONG = 300_000
 )
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_long_lines_take_no_longer_than_they_are(name, character):
-    """Not timed: a pattern that runs away would keep this test from ending."""
+    """There is no timeout: a pattern with runaway backtracking would keep this test from ending."""
     lines = SAMPLES[name].split(b"\n")
     longest = max(lines, key=len)
     stretched = longest[: len(longest) // 2] + character * LONG + longest[len(longest) // 2 :]
@@ -143,7 +143,7 @@ def test_long_lines_take_no_longer_than_they_are(name, character):
 
 
 def test_the_same_bytes_read_the_same_in_any_blocks(monkeypatch):
-    """Where a block of the file ends does not matter."""
+    """It does not matter where a block of the file ends."""
     dice = random.Random(1)
     texts = [sample + b"\n" + SAMPLES["signs"] for sample in SAMPLES.values()]
     whole = [read_bytes({"job.out": text}) for text in texts]
@@ -157,7 +157,7 @@ def test_the_same_bytes_read_the_same_in_any_blocks(monkeypatch):
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
 def test_what_a_reader_looks_for_is_searched_for(reader):
-    """A tag without an anchor inside would never be seen in a file."""
+    """A tag that contains no anchor would never be found in a file."""
     anchors = [anchor for anchor, kind in ANCHORS if kind == FORMAT]
     for tag in reader.tags:
         assert any(anchor in tag.encode() for anchor in anchors), tag

@@ -1,4 +1,4 @@
-"""A few of the inputs that many_inputs.py makes by the million."""
+"""A small part of the inputs that many_inputs.py makes by the million."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_what_nobody_printed_is_read_and_changes_no_other_run(seed):
 
 
 def test_a_run_that_counts_its_epochs_otherwise_is_another_run():
-    """A start that was broken off in the first of epochs 0 and 1, and then epochs 1 and 2."""
+    """One run was cut off in the first of epochs 0 and 1; the other one counts epochs 1 and 2."""
     cut = b"Epoch 0/1\ntrain Loss: 0.4012 Acc: 0.8279\n"
     *_, run = read_bytes({"job.out": cut + KERAS})
     assert (losses(run), run.outcome) == (keras(), "completed")

@@ -1,4 +1,4 @@
-"""An interval that was written down before the truth was shown: honest, useful, and as written."""
+"""Intervals written down before the true value was shown: honest, useful and unchanged."""
 
 import pytest
 

@@ -1,5 +1,7 @@
-"""Lessons 07 to 09 in `full`: training on several nodes earns its points, and each thing that is
-not so loses them, with a reason."""
+"""Lessons 07 to 09 in `full`: training on several nodes earns its points.
+
+Each requirement that is not met loses its points, with a reason.
+"""
 
 import math
 from dataclasses import replace
@@ -16,12 +18,15 @@ from tests.autograder.make_run import make_run
 
 SAMPLES = {"07": 49920, "08": 50000, "09": 49920}
 SIZES = (1, 2, 4, 8)
-# Test accuracies after each epoch; with a larger batch they come later.
+# Test accuracies after each epoch. With a larger batch, they are reached later.
 ACCURACIES = (0.3, 0.45, 0.52, 0.55, 0.58, 0.6)
 
 
 def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
-    """A right run on so many ranks: 40 s for an epoch on one, nine tenths of the ideal on more."""
+    """Return a correct run on that many ranks.
+
+    An epoch takes 40 s on one rank. More ranks reach nine tenths of the ideal speed.
+    """
     share = SAMPLES[lesson] // size
     steps = math.ceil(share / 256)
     seconds = 40 / size / (1 if size == 1 else 0.9)
@@ -74,7 +79,7 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
 
 
 def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
-    """The run with other epochs, ranks, measures, or members of its header and end."""
+    """Return the run with other epochs, ranks, measures, or members of its header and end."""
     for name in ("header", "end"):
         more[name] = replace(getattr(run, name), **more.get(name, {}))
     values = measure or {}
@@ -101,7 +106,7 @@ def test_right_runs_on_two_nodes_earn_all(lesson):
 
 @pytest.mark.parametrize("lesson", SAMPLES)
 def test_each_kind_of_run_has_a_size_of_its_own(lesson):
-    """50,000 photographs are all there are; of MNIST's 60,000 digits they would be too few."""
+    """All 50,000 photographs suffice, but 50,000 of MNIST's 60,000 digits are too few."""
     asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
     hand_in = HandIn(asked, [], {}, None, "full")
     run = of_size(lesson, 1)
@@ -131,7 +136,7 @@ def slowly(one):
     return {"val_accuracy": Number(one.val_accuracy.value - 0.12)}
 
 
-# lessons, what the run on eight ranks was instead, words of the reason
+# Lessons, what was wrong with the run on eight ranks, and words of the reason.
 WRONG = {
     "one node": ("07 08 09", {"rank": lambda r: {"host": "n0", "local_rank": r.rank}}, "hosts"),
     "a GPU for two": (

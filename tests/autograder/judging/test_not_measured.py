@@ -1,4 +1,4 @@
-"""What cannot be measured is a part that says so: no metric's reason gets past judging."""
+"""What cannot be measured becomes a part that says so; no metric's exception escapes judging."""
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 from tests.autograder.make_run import make_run
 
-SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric knows, with no values
+SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric selects, without values
 
 
 def asking(metric: str, of: str = "run", **condition) -> dict:
@@ -97,9 +97,9 @@ def test_an_answer_about_a_run_that_says_nothing(metric):
     assert check.score == 0
 
 
-# the condition; its status, what was expected as the student reads it, and the reason's code
+# The condition, its status, the expectation as the student reads it, and the reason's code.
 REASONS = [
-    # the value's reason comes before the threshold's, which is then told in words
+    # The value's reason precedes the threshold's, which is then given in words.
     ({"metric": "throughput", "of": "run", "at_least": {"of_reference": 0.8}}, "not measured",
      "throughput of run ≥ 0.8 of what the solution reaches on this site",
      ReasonCode.NOT_MEASURED),
@@ -118,7 +118,7 @@ REASONS = [
      "epochs of run over that of nobody > 1", ReasonCode.NO_RUN),
     ({"metric": "speedup", "of": "run", "base": "nobody", "above": 1}, "failed",
      "speedup of run over nobody > 1", ReasonCode.NO_RUN),
-    # what cannot be measured is no zero from which part of the points is given
+    # A value that cannot be measured is not a zero that earns part of the points.
     ({"metric": "epochs", "of": "run", "at_least": 1, "half_from": {"metric": "lr"}}, "failed",
      "epochs of run ≥ 1", ReasonCode.VALUE),
 ]  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_reference_is_a_line_that_may_be_moved():
 
 @pytest.mark.parametrize("take", ["best", 1])
 def test_of_several_runs_those_not_measured_are_told(take):
-    """Nobody satisfies it; the one that says nothing could have."""
+    """No run satisfies the condition, but the run without values could have."""
     condition = asking("epoch_s", at_most=2.0, take=take) | {"of": ["run", "nobody"]}
     del condition["at_least"]
     (check,) = judged(rubric_of(condition), empty())
@@ -150,7 +150,7 @@ def test_of_several_runs_those_not_measured_are_told(take):
     assert ReasonCode.NOT_MEASURED in [part.code for part in check.parts]
 
 
-# --- whatever is asked of whatever was handed in -------------------------------------------------
+# --- any question about any submission -----------------------------------------------------------
 
 names = st.sampled_from(["run", "base", "nobody"])
 numbers = st.floats(-2, 5).map(lambda value: round(value, 2))

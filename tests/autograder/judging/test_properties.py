@@ -1,4 +1,4 @@
-"""What holds whatever the numbers are: no order of lines and no better result costs points."""
+"""Properties that hold for all numbers: no order of lines and no better result costs points."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_from_no_to_all_points(speed_rubric, times, score, status):
 
 
 def test_no_speedup_of_other_work_or_hardware(speed_rubric):
-    """A ratio of runs on unlike hardware or with unlike work is not measured."""
+    """A ratio between runs on different hardware or with different work is not measured."""
     for facts in ({"device": "GPU"}, {"model": "cnn"}, {"samples": 6400, "train_samples": 6400}):
         check = speed_score(speed_rubric, (9.0, 1.0, 1.0), **facts).checks[0]
         assert (check.score, check.status) == (0, "not measured"), facts
@@ -113,7 +113,7 @@ accuracies = st.one_of(
 @settings(max_examples=80, deadline=None)
 @given(one=accuracies, other=accuracies, text=st.text(max_size=12))
 def test_scores_stay_between_nothing_and_all(one, other, text):
-    """Whatever the outputs and answers say, no check gives more than it has."""
+    """Whatever the outputs and answers say, no check gives more points than it is worth."""
     keras = make_record(test_accuracy=one)
     torch = make_record(source="torch", run="b" * 8, test_accuracy=other)
     loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")

@@ -1,4 +1,4 @@
-"""A floor of accuracy asks nothing of the synthetic stand-in, and all of every other run."""
+"""A minimum accuracy is not required of the synthetic stand-in data, only of real data."""
 
 import pytest
 

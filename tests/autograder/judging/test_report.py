@@ -1,4 +1,4 @@
-"""report.md beside the records: tables within their rounding, parts that are there."""
+"""report.md and the records: tables match within their rounding, and sections are there."""
 
 import pytest
 
@@ -122,7 +122,7 @@ def test_a_recommendation_quotes_the_table_of_the_records(figures, right):
 
 
 def test_one_text_is_no_answer_to_two_questions():
-    # Other letters, spaces and signs make no other text of it.
+    # Changes of case, spaces and punctuation do not make it a different text.
     again = f"question -  {WORDS.upper()}.."
     text = REPORT.replace(f"Recommendation: {WORDS}", again)
     [lost] = [part for part in judged(text, "report") if part.credit < 1]

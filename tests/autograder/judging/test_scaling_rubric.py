@@ -1,5 +1,7 @@
-"""The rubric of lesson 12 on whole hand-ins, in both profiles: what is right earns all, and each
-thing that is not done loses its points."""
+"""The rubric of lesson 12 on whole submissions, in both profiles.
+
+Correct work earns all points, and each missing part loses its own.
+"""
 
 import pytest
 
@@ -29,7 +31,7 @@ WORDS = (
 
 
 def seconds(kind, sizes):
-    """Six rounds, each a little slower than the one before."""
+    """Return six rounds, each a little slower than the one before."""
     grown = [p if kind == "weak" else 1 for p in sizes]
     return [
         tuple(
@@ -62,7 +64,7 @@ def training(number, profile, size, kind, batch, **more):
 
 
 def records(profile, **changed):
-    """Files of a hand-in; `changed`: other lines for one of them."""
+    """Return the files of a submission; `changed` replaces the lines of some of them."""
     sizes = SIZES[profile]
     params = {"smoke": 272282, "full": 27006890}[profile]
     files = {kind: study_lines(kind, sizes, params=params) for kind in ("strong", "epoch", "weak")}
@@ -128,7 +130,7 @@ def judged(profile, runs=None, report=None, **changed_answers):
 def test_what_is_right_earns_all(profile):
     checks = judged(profile)
     lost = {name: check.found for name, check in checks.items() if check.score < check.points}
-    assert set(lost) <= {"answers"}, lost  # the records of tests evaluate no epoch
+    assert set(lost) <= {"answers"}, lost  # the tests' records evaluate no epoch
     assert checks["answers"].score > 0.8
     assert ("laws-full" in checks) == (profile == "full")
 

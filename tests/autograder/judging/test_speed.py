@@ -1,4 +1,4 @@
-"""Lesson 07's points for speed: what a record of its speed job has to say to earn them."""
+"""Lesson 07's points for speed: what the record of a speed job needs to earn them."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ASKED = rubric.load_rubric(rubric.FOLDER / "07.yaml")
 
 
 def rounds_of(share: float, *jitter: float, ceiling: float = 1.9, **more: object) -> tuple:
-    """Rounds on two ranks, by default of steps that agree with those by hand."""
+    """Return rounds on two ranks; by default their steps agree with those measured by hand."""
     error = more.pop("error", 0.0)
     shares = [share + by for by in (jitter or (0.0, 0.01, -0.01)) * 4]
     seconds = [
@@ -36,7 +36,7 @@ def judged(measures, profile="smoke", references=None, **more):
 
 
 RIGHT = rounds_of(0.93)
-# measures, facts of the header, points, status, words of the reason
+# Measures, facts of the header, points, status, words of the reason.
 CASES = {
     "right": (RIGHT, {}, 3, PASSED, ""),
     "a machine whose ceiling is 1": (rounds_of(0.93, ceiling=1.0), {}, 3, PASSED, ""),
@@ -89,12 +89,12 @@ def test_points_grow_with_the_share():
     assert len(set(scores)) >= 5
 
 
-# speedup of the solution, on how many workers; points of a speedup of 1.77 on two
+# The solution's speedup, on how many workers, and the points for a speedup of 1.77 on two.
 REFERENCES = {
     "as good": (1.9, 2, 3),
     "far better": (3.0, 2, 1.48),
     "of another kind": (9.0, 2, 0),
-    "on eight": (7.0, 8, 3),  # of two nobody has measured it
+    "on eight": (7.0, 8, 3),  # nobody measured it on two
 }
 
 

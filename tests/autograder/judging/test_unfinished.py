@@ -1,4 +1,4 @@
-"""A run on several ranks that did not finish is told, although a smaller one counts instead."""
+"""An unfinished run on several ranks is reported, although a smaller run counts instead."""
 
 import pytest
 

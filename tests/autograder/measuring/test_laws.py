@@ -1,4 +1,4 @@
-"""Laws against published numbers (the tables of test_scaling_laws.py) and against themselves."""
+"""Scaling laws checked against published numbers (test_scaling_laws.py) and against themselves."""
 
 import math
 from random import Random
@@ -24,7 +24,7 @@ def foretold(study, size, node=None):
     return answer
 
 
-# --- as text books do it -----------------------------------------------------------------------
+# --- as in text books --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("table", "amdahl", "gustafson"), [(SMALL, 59, 715), (LARGE, 187, 919)])
@@ -49,7 +49,7 @@ def test_rising_overhead_and_superlinear_points_are_said():
     assert laws.objections(GPUS, [1 / (0.02 + 0.98 / p) for p in GPUS]) == {}
 
 
-# --- what all say together ---------------------------------------------------------------------
+# --- all laws together -------------------------------------------------------------------------
 
 SIZES = [2**i for i in range(12)]
 SHARE = st.floats(0, 0.3)
@@ -70,7 +70,7 @@ TRUTHS = {
 @pytest.mark.parametrize("name", TRUTHS)
 @given(k=SHARE, b=TINY, first=st.sampled_from((1, 4, 64)), beyond=st.integers(1, 3), data=st.data())
 def test_the_envelope_holds_the_truth_of_every_law(name, k, b, first, beyond, data):
-    """From one size more than the law has numbers, its offset included; without noise."""
+    """Without noise, one more size than the law has parameters (offset included) is enough."""
     free, cost = TRUTHS[name]
     count = data.draw(st.integers(free + 2, 6))
     sizes = [first * n for n in SIZES[:count]]
@@ -131,7 +131,10 @@ def test_within_a_node_nothing_is_known_of_the_network():
 
 
 def test_three_points_do_not_let_usl_say_that_it_gets_slower():
-    """USL hits three points whatever they are; seven is what its best fit of these says of 64."""
+    """USL fits any three points exactly.
+
+    Its best fit of these predicts a speedup of seven on 64.
+    """
     rates = (100, 195, 350)
     study = laws.of_rates((1, 2, 4), rates)
     usl = next(w for w in foretold(study, 32).laws if w.fit.form is forms.USL)

@@ -35,7 +35,7 @@ def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
         ((29, 14, 15), 14.5, 14, 15),
         ((9, 1, 2, 30), 2, 1, 30),
         ((5, 4), 4, 4, 4),
-        # nine later epochs: the interval leaves out one at either end
+        # Nine later epochs: the interval leaves out one at each end.
         ((9, *range(1, 10)), 5, 2, 8),
     ],
 )
@@ -54,7 +54,7 @@ def test_impossible_times_are_not_measured(seconds):
 
 
 def exactly_left_out(count: int) -> int:
-    """The largest s with 2 · P(X ≤ s) ≤ 1/20, in whole numbers."""
+    """Return the largest s with 2 · P(X ≤ s) ≤ 1/20, computed in integers."""
     choices, tail, skip = 1, 1, 0
     while 40 * tail <= 2**count:
         choices = choices * (count - skip) // (skip + 1)
@@ -185,7 +185,7 @@ def test_replicas_of_a_process_count_as_workers(replicas, workers):
     [((1, 2), [1, 2]), ((0, 2, -1), [2]), ((), []), ((0, -1), "0 is no number")],
 )
 def test_of_repeats_those_count_that_can_be_measured(items, values):
-    """If none can, the first says why."""
+    """If no repeat can be measured, the first one gives the reason."""
 
     def positive(item):
         if item <= 0:

@@ -1,4 +1,4 @@
-"""The table of metrics: docs/rubrics.md lists it, and each row fails closed and says its unit."""
+"""The table of metrics: docs/rubrics.md lists it; each row fails closed and has a unit."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "rubrics.md"
 
 
 def with_it(metric: Metric) -> str:
-    """What a condition says beside the metric's name."""
+    """Return what a condition needs besides the metric's name."""
     return "`base`" if metric.base else ", ".join(f"`{k}: {v}`" for k, v in metric.at.items())
 
 
@@ -32,11 +32,11 @@ def test_the_docs_list_every_metric_as_the_table_says_it():
     assert told == {name: row(name, metric) for name, metric in METRICS.items()}
 
 
-# --- what a full record gives, and an empty one ------------------------------------------------
+# --- the values for a full record and for an empty one -----------------------------------------
 
 
 def full(size: int, **facts) -> Run:
-    """A run that says everything that a metric can ask."""
+    """Return a run that has everything a metric can ask for."""
     usual = {"source": "keras", "model": "cnn", "image_size": 32, "replicas": 1, "lr_base": 0.1}
     usual["started_by"] = ["prterun"]
     usual |= {"workers": size, "rule": "same", "seed": 1}
@@ -67,7 +67,7 @@ def full(size: int, **facts) -> Run:
 
 
 def value_of(metric: Metric, runs: list[Run], at: dict | None = None):
-    """As a rubric may ask for it; the last run counts and the first is the base."""
+    """Evaluate a metric as a rubric may; the last run counts, and the first is the base."""
     asked = dict(metric.at) if at is None else at
     if metric.all_runs:
         return metric.function(runs, asked)
@@ -76,7 +76,7 @@ def value_of(metric: Metric, runs: list[Run], at: dict | None = None):
     return metric.function(runs[-1]) if metric.of_a_run else metric.function(runs[-1], asked)
 
 
-# Its epochs have no validation, its ranks do not say what files they wrote, it is no study.
+# Its epochs have no validation, its ranks do not list the files they wrote, and it is not a study.
 NOT_IN_THE_FULL_RECORD = {"time_to_accuracy", "files_written"}
 NOT_IN_THE_FULL_RECORD |= {"sooner", "study_moved", "study_spread"}
 
@@ -89,7 +89,7 @@ def test_a_measure_has_the_unit_of_its_row(name):
     assert isinstance(found, str) == words
 
 
-# what the header says of the scheduler, the job's number (maybe of the file's name), the word
+# The header's scheduler, the job's number (possibly from the file's name), and the expected word.
 STARTED = [
     ("slurm", "1234", "yes"),
     ("laptop", "1234", "yes"),
@@ -114,7 +114,7 @@ ALWAYS = {"epochs": 0, "error_file_separate": "no", "job_known": "no"}
 
 @pytest.mark.parametrize("name", sorted(METRICS))
 def test_a_run_with_nothing_in_it_is_not_measured(name):
-    """The few that even such a run says are told."""
+    """The few values that even such a run has are returned."""
     if name in ALWAYS:
         found = value_of(METRICS[name], [NOTHING])
         assert (found.value if isinstance(found, Measure) else found) == ALWAYS[name]
@@ -178,7 +178,7 @@ def test_whatever_runs_say_a_metric_is_a_measure_a_word_or_not_measured(some):
 
 
 def ranks_that_say(*says: dict, **end) -> Run:
-    """Ranks with these facts; 100 samples each in batches of 32, if they do not say otherwise."""
+    """Return a run of ranks with these facts; by default, each has 100 samples in batches of 32."""
     own = tuple(
         Rank(n, **{"samples": 100, "param_hash": "p"} | said) for n, said in enumerate(says)
     )
@@ -186,11 +186,11 @@ def ranks_that_say(*says: dict, **end) -> Run:
 
 
 START = {"start_hash": "a", "built_hash": "a"}
-BESIDE_EACH_OTHER = [  # metric, what each rank says, what the end says, the value
+BESIDE_EACH_OTHER = [  # metric, each rank's facts, the end's facts, the value
     ("starts", [START, {"start_hash": "b"}], {}, 2),
     ("start_of_rank_0", [START, {"start_hash": "a", "built_hash": "b"}], {}, "yes"),
     ("start_of_rank_0", [{"start_hash": "b", "built_hash": "a"}, START], {}, "no"),
-    ("start_of_rank_0", [START | {"start_hash": "0"}] * 2, {}, "no"),  # alike, and made up
+    ("start_of_rank_0", [START | {"start_hash": "0"}] * 2, {}, "no"),  # equal, and made up
     ("rank_losses", [{"loss": 0.5}, {"loss": 0.5}, {"loss": 0.4}], {}, 2),
     ("steps_apart", [{"steps": 25}, {"steps": 22}], {}, 3),
     ("share_steps", [{}, {"samples": 65}], {}, 3),

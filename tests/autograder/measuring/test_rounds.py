@@ -1,4 +1,4 @@
-"""Rounds of a speed job: what they say of speed, whatever else the machine did meanwhile."""
+"""Rounds of a speed job: the speedup they show, whatever else the machine did meanwhile."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def numbers(found: Measure) -> tuple[float, float, float]:
     return found.value, found.low, found.high
 
 
-# seconds of alone, silent, together in each round; ranks; speedup, ceiling, share
+# Each round's seconds of alone, silent, together; ranks; then speedup, ceiling, share.
 STUDIES = {
     "nothing lost": ([(1, 1, 1), (2, 2, 2), (3, 3, 3)], 2, 2.0, 2.0, 1.0),
     "half of it lost to the exchange": ([(1, 1, 2), (2, 2, 4), (3, 3, 6)], 4, 2.0, 4.0, 0.5),
@@ -74,7 +74,7 @@ def test_the_order_of_the_rounds_does_not_matter(seconds, random):
 def test_a_neighbour_that_hits_all_of_a_round_changes_nothing(seconds, slower):
     slow = [tuple(s * by for s in one) for one, by in zip(seconds, slower, strict=False)]
     if len(set(slow)) < len(slow):
-        return  # two rounds that rounding has made the same
+        return  # two rounds became equal by rounding
     for metric in METRICS:
         found = numbers(metric(run_of(*slow)))
         assert found == pytest.approx(numbers(metric(run_of(*seconds))))
@@ -122,7 +122,7 @@ def test_an_output_that_was_handed_in_twice_counts_once():
     assert rounds.how_many(twice).value == 3
 
 
-# --- what each round says of the parameters -------------------------------------------------------
+# --- what each round says about the parameters ----------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who reads which sample, and who writes which file: sums over the ranks' own lines."""
+"""Which rank reads which samples and writes which files: sums over the ranks' own lines."""
 
 from collections import Counter
 from itertools import chain
@@ -26,7 +26,7 @@ def run_of(*ranks: Rank, size: int = 10, end: dict | None = None) -> Run:
 
 ALL = {"shard_ids_hash": "all"}
 SHARES = [
-    # each rank's share, samples read twice, samples read by nobody
+    # Each rank's share, the samples read twice, and the samples nobody read.
     ([{"shard": (0, 10, 2)}, {"shard": (1, 10, 2)}], 0, 0),
     ([{"shard": (0, 10, 3)}, {"shard": (1, 10, 3)}], 0, 3),
     ([ALL, ALL, ALL], 20, 0),

@@ -1,5 +1,8 @@
-"""Fits against published numbers: a Vision Transformer on 1 to 32 H100 of MareNostrum 5, small and
-large data set, from "Supercomputing for Artificial Intelligence" by J. Torres, ch. 12."""
+"""Fits against published numbers of a Vision Transformer on 1 to 32 H100 of MareNostrum 5.
+
+The tables for a small and a large data set are from "Supercomputing for Artificial Intelligence" by
+J. Torres, ch. 12.
+"""
 
 import pytest
 from hypothesis import given
@@ -43,7 +46,7 @@ def test_the_range_at_1024(table, low, high):
 
 
 def test_usl_is_not_let_below_zero():
-    """A free fit of both tables has a negative beta, and with it a negative speedup at 1,024."""
+    """An unconstrained fit of either table has a negative beta, and a negative speedup at 1,024."""
     for table in (SMALL, LARGE):
         alpha, beta = scaling_laws.usl(speedups(table))
         assert beta == 0
@@ -93,7 +96,7 @@ def test_too_few_sizes_fit_no_law(law, points, words):
 
 
 def test_two_laws_are_enough_to_say_what_they_leave_open():
-    """USL needs two sizes beyond one worker; the range of the other two laws stands without it."""
+    """USL needs two sizes beyond one worker. Without it, the other two laws still give a range."""
     points = [(1, exact(1)), (2, exact(1.9))]
     known = [law(points, 8).value for law in scaling_laws.LAWS[:2]]
     assert scaling_laws.lowest(points, 8).value == min(known)

@@ -1,4 +1,4 @@
-"""A scaling study as a rubric sees it: sizes, repeats, the same work, and values from a refit."""
+"""A scaling study as a rubric sees it: sizes, repeats, equal work, and values from a refit."""
 
 import pytest
 
@@ -17,7 +17,7 @@ TIMES = {1: 8.0, 2: 4.4, 4: 2.5}
 
 
 def runs(times=TIMES, repeats=3, **facts):
-    """A study in which each repeat is 1 % slower than the one before."""
+    """Return a study in which each repeat is 1 % slower than the one before."""
     files = {}
     for size, seconds in times.items():
         for number in range(repeats):

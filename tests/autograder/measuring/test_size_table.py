@@ -1,4 +1,4 @@
-"""Runs on several sizes: by epochs' times, by the whole training's, by samples a second."""
+"""Runs of several sizes, compared by epoch times, total training times, or samples per second."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_rates_are_compared_the_other_way_round():
 
 
 def test_rates_with_total_times_and_no_epochs_are_rates():
-    """Nobody knows what work such times are of."""
+    """Nobody knows how much work such times cover."""
     both = {"throughput": Number(100.0), "total_seconds": Number(9.0)}
     assert comparable([run(1, epochs=0, **both), run(2, epochs=0, **both)]).of.rate
 

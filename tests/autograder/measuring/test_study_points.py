@@ -1,4 +1,4 @@
-"""A study in one launch: its points measured like runs, sizes compared within their round."""
+"""A study in one launch: points are measured like runs, and sizes compared within their round."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
 from tests.autograder.make_study import lines_of, study
 
-# The second round was twice as slow, on both sizes: within rounds the speedup is 1.6 to 1.8.
+# The second round was twice as slow for both sizes. Within rounds, the speedup is 1.6 to 1.8.
 ROUNDS = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
 
 

@@ -1,4 +1,4 @@
-"""The largest useful number of workers of a sweep, and answers that are compared with it."""
+"""A sweep's largest useful number of workers, and the answers compared with it."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 from tests.autograder.make_run import make_header
 
-# N, rule -> the accuracies of its seeds
+# N and rule -> the accuracies of the seeds.
 SWEEP = {
     (1, "same"): (0.940, 0.942),
     (8, "same"): (0.900, 0.902),
@@ -92,7 +92,7 @@ def test_the_lesson_s_answer_is_compared_with_the_student_s_own_sweep(answer, cr
     assert words in f"{part.expected}; {part.try_}"
 
 
-# N -> the accuracies of its seeds, after each epoch
+# N -> the accuracies of the seeds after each epoch.
 PATHS = {
     1: ([0.91, 0.94, 0.95], [0.90, 0.92, 0.929, 0.93]),
     16: ([0.80, 0.85, 0.89, 0.91, 0.92, 0.93], [0.80, 0.85, 0.88, 0.90, 0.91, 0.92, 0.925, 0.93]),

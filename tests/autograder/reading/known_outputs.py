@@ -1,8 +1,8 @@
-"""Other people's outputs, which lie outside of the repository, and what is true in each of them.
+"""Other people's outputs, which are kept outside the repository, and the true facts of each.
 
-COURSE_LOGS names their folder; without it, `logs` beside COURSE_DATA's folder and `../shared/logs`
-are tried. `expected.json` in it lists what is true; where it says null, the output does not tell,
-and a reader that reports something is wrong.
+COURSE_LOGS names their folder. Without it, `logs` beside COURSE_DATA's folder and `../shared/logs`
+are tried. Its `expected.json` lists the true facts. Null means that the output does not show the
+fact, so a reader that reports a value is wrong.
 """
 
 import json
@@ -40,7 +40,7 @@ def element(name: str, place: int) -> Callable[[Summary], Any]:
     return lambda read: read[name][place] if read.get(name) else None
 
 
-# What expected.json calls a fact, and where `autograder read --json` says it.
+# The name of a fact in expected.json, and where `autograder read --json` reports it.
 FACTS: dict[str, Callable[[Summary], Any]] = {
     "epochs": member("epochs"),
     "epoch_seconds": member("epoch_seconds"),
@@ -61,26 +61,26 @@ FACTS: dict[str, Callable[[Summary], Any]] = {
     "workers": member("workers"),
     "job_id": member("job_id"),
 }
-# An epoch's time is derived here, as docs/formats-read.md says it is: a mean step times the steps.
+# An epoch's time is derived here, as docs/formats-read.md says: the mean step times the steps.
 DERIVED = {("033", "epoch_seconds")}
-# What the output alone says of its end, where expected.json knows more from the job's other file.
+# The outcome that the output alone shows, where expected.json also uses the job's other file.
 ALONE = {"044": ("incomplete",), "051": ("completed",), "060": ("incomplete",)}
 FOUR_IN_ONE = (
-    "060"  # four trainings of a job: its epochs are theirs together, and its end the last's
+    "060"  # four trainings in one job: it has their epochs together, and the end of the last
 )
 CLOSE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How one file was read."""
+    """How well one file was read."""
 
     file: str
     right: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     outcome: str = ""  # right, unrecognised or wrong
-    said: str = ""  # the outcome
+    said: str = ""  # the outcome that was read
 
 
 def rows(logs: Path) -> list[Row]:
@@ -105,7 +105,7 @@ def judge(logs: Path, entry: dict[str, Any]) -> Row:
 
 
 def full_summary(run: Run) -> Summary:
-    """What `autograder read --json` says, and a few numbers that a run has besides."""
+    """Return what `autograder read --json` reports, and a few more numbers of a run."""
     extra: Summary = {}
     last = run.epochs[-1] if run.epochs else run.unfinished
     for name, number in (
@@ -118,7 +118,10 @@ def full_summary(run: Run) -> Summary:
 
 
 def asked(entry: dict[str, Any], read: list[Summary]) -> list[tuple[str, Any, Any]]:
-    """(fact, what is true, what was read). Of several runs a fact is a list, one for each."""
+    """Return (fact, true value, value read).
+
+    With several runs, a fact is a list of their values.
+    """
     says = entry["expected"]
     if entry["id"] == "030":
         return many(thirteen(says), [r for r in read if r["outcome"] == "completed"])
@@ -143,7 +146,7 @@ def many(runs: Sequence[dict[str, Any]], read: Sequence[Summary]) -> list[tuple[
 
 
 def thirteen(says: dict[str, Any]) -> list[dict[str, Any]]:
-    """030's finished runs; the last one stands in words there."""
+    """Return the finished runs of log 030, the last of which expected.json describes in words."""
     last = {"gpus": 4, "epochs": 5, "final_train_accuracy_percent": 21.424}
     return [
         {
@@ -171,7 +174,7 @@ def judge_outcome(entry: dict[str, Any], read: list[Summary]) -> tuple[str, str]
         return "right", said
     if "unknown" in found:
         return "unrecognised", said
-    # Until there was a word for it, what was not recognised was called incomplete.
+    # Before there was an outcome for unrecognised outputs, they were called incomplete.
     unseen = set(found) == {"incomplete"} and read[0]["format"] == "unknown"
     return "unrecognised" if unseen else "wrong", said
 

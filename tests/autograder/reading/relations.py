@@ -1,7 +1,7 @@
-"""What may be done to an output without changing what it says, and what its facts are then.
+"""Changes to an output that keep its meaning, and the facts that may differ afterwards.
 
-A relation is a function from an output's bytes to other bytes, and what may differ between the
-facts of both. Nobody has to know what is true in an output to test by it, so it can be any output.
+A relation is a function that changes an output's bytes, with the names of the facts that may
+differ. It can be tested on any output, because nobody needs to know which facts are true.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from tests.autograder.reading.known_outputs import LOGS
 
 HERE = Path(__file__).parent
 PLANTED = HERE.parents[1] / "lessons" / "planted" / "outputs"
-BIGGEST = 600_000  # bytes: of a longer output its beginning, up to a line's end, is taken
+BIGGEST = 600_000  # bytes: longer outputs are cut at the end of a line
 
 Facts = dict[str, Any]
 
@@ -24,7 +24,7 @@ Facts = dict[str, Any]
 
 
 def facts(run: Run) -> Facts:
-    """All that is read of a run but where it stands."""
+    """Return everything that is read of a run except its position."""
     return {
         "format": run.format,
         "outcome": run.outcome,
@@ -55,13 +55,16 @@ def read(data: bytes, name: str = "job.out") -> list[Facts]:
 
 
 def trained(run: Facts) -> bool:
-    """Whether more is known of it than how it ended."""
+    """Return whether more is known about the run than how it ended."""
     return bool(run["epochs"] or run["unfinished"] or run["epochs_done"] or run["ranks"])
 
 
 def differences(before: Facts, after: Facts, *, without: tuple[str, ...] = ()) -> list[str]:
-    """In words, to be read where a test fails. An end that was told by the last lines alone, of a
-    program of which nothing else is known, may become unknown where others speak behind it."""
+    """Return the differing facts in words that explain a failed test.
+
+    If nothing but the last lines showed that a program ended, and nothing else is known about it,
+    its outcome may become unknown when other lines follow.
+    """
     if not trained(before) and (before["outcome"], after["outcome"]) == ("completed", "unknown"):
         without = (*without, "outcome")
     return [
@@ -79,7 +82,7 @@ def shown(thing: Any) -> str:
 
 
 def outputs() -> dict[str, bytes]:
-    """All outputs there are: samples of formats, what planted mistakes printed, other people's."""
+    """Return all outputs: samples of formats, outputs of planted mistakes, and other people's."""
     found = {f"sample {path.stem}": path for path in (HERE / "formats" / "samples").iterdir()}
     for path in PLANTED.rglob("*.txt"):
         found[f"planted {path.parent.name} {path.stem}"] = path
@@ -89,7 +92,7 @@ def outputs() -> dict[str, bytes]:
 
 
 def beginning(data: bytes) -> bytes:
-    """With an end of its last line, so that what is put behind it is a line of its own."""
+    """Return the output's beginning with a final newline, so that appended text is a new line."""
     if len(data) > BIGGEST:
         data = data[: data.rfind(b"\n", 0, BIGGEST) + 1]
     return data if data.endswith(b"\n") else data + b"\n"
@@ -110,19 +113,19 @@ def crlf(line: bytes) -> bytes:
 
 
 def coloured(line: bytes) -> bytes:
-    """As a logger colours its lines; what is drawn anew is coloured within, not around."""
+    """Colour a line as a logger does; lines that are redrawn in place stay as they are."""
     if not line.strip() or b"\r" in line or b"\b" in line or b":::ML" in line:
         return line
     return b"\x1b[32m" + line + b"\x1b[0m"
 
 
 def labelled(rank: int) -> Callable[[bytes], bytes]:
-    """As `srun --label` does: ahead of a line, also of one that is drawn anew."""
+    """Label a line as `srun --label` does, even if it is redrawn in place."""
     return lambda line: b"%d: " % rank + line
 
 
 def with_a_second_rank(data: bytes) -> bytes:
-    """Both labelled, both printing all lines."""
+    """Print every line twice, labelled as ranks 0 and 1."""
     one, other = labelled(0), labelled(1)
     return each_line(lambda line: one(line) + b"\n" + other(line))(data)
 
@@ -133,11 +136,11 @@ MODULES = b"Loading python/3.11\n  Loading requirement: gcc/12 openmpi/4\n" + NO
 
 @dataclasses.dataclass(frozen=True)
 class Relation:
-    """What is done to an output, and which facts may change by it."""
+    """A change to an output, and the facts that it may change."""
 
     change: Callable[[bytes], bytes]
-    without: tuple[str, ...] = ()  # these may
-    records: bool = True  # it is asked of the course's own record, too
+    without: tuple[str, ...] = ()  # the facts that may change
+    records: bool = True  # also applied to the course's own record
 
 
 RELATIONS: dict[str, Relation] = {

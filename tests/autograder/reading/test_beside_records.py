@@ -1,4 +1,4 @@
-"""What programs and job files print beside a record, found where it stands and given to its run."""
+"""Lines that programs and job files print around a record are found and assigned to its run."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def after_first_epoch(*printed, **record):
 
 RANK_1 = next(line for line in make_record(size=2) if '"rank":1,' in line)
 
-# Lines after the record's own on the first epoch; loss, accuracy, steps and seconds read from them.
+# Lines after the record's lines on the first epoch, and the loss, accuracy, steps and seconds read.
 PRINTED = {
     "Keras 2": (["469/469 - 3s - loss: 0.42 - accuracy: 0.87 - 3s/epoch - 30ms/step"],
         (0.42, 0.87, 469, 3.0)),

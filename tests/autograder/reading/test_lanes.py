@@ -1,4 +1,4 @@
-"""Lines of ranks that run through each other come to the lanes of those who wrote them."""
+"""Interleaved lines of several ranks end up in the lanes of the ranks that printed them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ READER = Reader("test", ("x",), lambda line: None)
 
 @st.composite
 def training(draw) -> list[LineFacts]:
-    """What one process prints, in order: beginnings, steps and results of some epochs."""
+    """Draw the lines of one process in order: beginnings, steps and results of some epochs."""
     lines = []
     epochs = draw(st.integers(1, 4))
     base = draw(st.integers(0, 1))
@@ -45,7 +45,7 @@ def all_lanes(lanes: Lanes) -> list[Lane]:
 
 
 def said(lane: Lane) -> tuple:
-    """A lane without the lines on which its numbers stand."""
+    """Return a lane's facts without the lines that its numbers come from."""
     epochs = {
         at: (epoch.closed, epoch.whole, {k: v and v.value for k, v in epoch.numbers.items()})
         for at, epoch in lane.epochs.items()

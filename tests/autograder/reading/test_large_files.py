@@ -1,4 +1,4 @@
-"""A very large output is read where it matters: its run record and its two ends."""
+"""A very large output is read only where it matters: its run record and its two ends."""
 
 import pytest
 

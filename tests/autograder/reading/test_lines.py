@@ -1,4 +1,4 @@
-"""From bytes to clean lines."""
+"""Turning bytes into clean lines."""
 
 import io
 
@@ -68,7 +68,7 @@ def test_nothing_has_no_blocks():
 
 
 def test_nuls_are_left_out():
-    """As in a file with holes, or in text in two bytes a character."""
+    """They occur in files with holes and in text with two bytes per character."""
     (block,) = blocks(io.BytesIO("loss: 0.5\n".encode("utf-16-le")))
     assert block.data == b"loss: 0.5\n"
 

@@ -1,7 +1,7 @@
-"""What is done to an output on its way to the grader changes nothing that it says.
+"""What happens to an output on its way to the grader does not change what is read from it.
 
-Every output there is goes through every relation (relations.py): no table says what is true in
-each, only that it has to stay so, or has to become unknown.
+Every output goes through every relation (relations.py). No table lists the true facts of each; they
+only have to stay the same or become unknown.
 """
 
 import random
@@ -17,20 +17,21 @@ pytestmark = pytest.mark.slow
 
 OUTPUTS = relations.outputs()
 FACTS = {name: read(data) for name, data in OUTPUTS.items()}
-# Whose runs say more than how they ended, and those of no record: a launch that stands twice in a
-# file is one launch, said twice.
+# Outputs whose runs show more than how they ended, and those without a record. A launch that occurs
+# twice in a file is still one launch.
 WITH_RUNS = sorted(name for name, runs in FACTS.items() if any(map(relations.trained, runs)))
-# Steps alone are another run than what stands beside them where a program began in between.
+# A run read from steps alone is separate from its neighbours if a program began in between.
 ALONE = {name for name, runs in FACTS.items() if any(r["format"] == "steps" for r in runs)}
 BEGINS = b"Started training\n"
 RECORDED = {
     name for name, data in OUTPUTS.items() if b'"namespace":"course"' in data.replace(b" ", b"")
 }
 PRINTED = sorted(name for name in WITH_RUNS if name not in RECORDED)
-# Of tagged lines each is one process's, whatever launcher wrote a rank ahead of it.
+# Tagged lines belong to one process each, whatever rank a launcher wrote in front of them.
 UNTAGGED = sorted(name for name in PRINTED if b":::ML" not in OUTPUTS[name])
 SAMPLES = sorted(name for name in OUTPUTS if name.startswith("sample"))
-# The same cuts and interleavings each time: what a change of the reader breaks, it breaks at once.
+# The cuts and interleavings are the same each time, so a change that breaks the reader shows at
+# once.
 SETTINGS = settings(
     derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
@@ -68,7 +69,7 @@ def test_cut_at_any_line_it_says_a_part_of_the_same(name, data):
     for place, run in enumerate(kept):
         same = by_launch[run["launch"]] if run["launch"] else whole[place]
         last = place == len(kept) - 1
-        # The last epoch's lines may be cut in their midst, a result's part of them not printed yet.
+        # The cut may be inside the last epoch's lines, before all of its result is printed.
         sure = run["epochs"][:-1] if last else run["epochs"]
         assert sure == same["epochs"][: len(sure)]
         assert len(run["epochs"]) <= len(same["epochs"])
@@ -81,8 +82,11 @@ def test_cut_at_any_line_it_says_a_part_of_the_same(name, data):
 @settings(SETTINGS, max_examples=60)
 @given(name=st.sampled_from(PRINTED), data=st.data())
 def test_doubled_by_a_restart_the_last_run_is_the_whole_one(name, data):
-    """A job that was cut off and began anew into the same file. MLPerf's processes each say that
-    they begin: more of them, or again, tells only the run's start, which then stands between."""
+    """A job was cut off and started over into the same file.
+
+    Each of MLPerf's processes says that it begins. More such lines, or repeated ones, only mark the
+    run's start, which is then in the middle.
+    """
     lines = OUTPUTS[name].split(b"\n")[:-1]
     cut = data.draw(st.integers(0, len(lines)))
     begun = b"".join(line + b"\n" for line in lines[:cut])
@@ -94,7 +98,7 @@ def test_doubled_by_a_restart_the_last_run_is_the_whole_one(name, data):
 
 
 def goes_on(first: Facts, second: Facts) -> bool:
-    """Whether the second may be what the first, which was cut off, had still to say."""
+    """Return whether the second run may be the rest of the first, which was cut off."""
     cut = first["outcome"] not in ("completed", "failed", "oom") and second["epochs"]
     same = first["format"] == second["format"] or first["launch"]
     done = len(first["epochs"]) if first["launch"] else 0
@@ -109,7 +113,7 @@ def goes_on(first: Facts, second: Facts) -> bool:
 @settings(SETTINGS, max_examples=100)
 @given(first=st.sampled_from(WITH_RUNS), second=st.sampled_from(WITH_RUNS))
 def test_two_outputs_in_one_file_keep_their_runs(first, second):
-    """Job ids and workers said outside of a run are the file's, and two may contradict."""
+    """Job ids and workers printed outside a run belong to the file; two of them may contradict."""
     if first == second or goes_on(FACTS[first][-1], FACTS[second][0]):
         return
     between = BEGINS if {first, second} & ALONE else b""
@@ -122,8 +126,11 @@ def test_two_outputs_in_one_file_keep_their_runs(first, second):
 @settings(SETTINGS, max_examples=60)
 @given(name=st.sampled_from(UNTAGGED), seed=st.integers(0, 10**6))
 def test_labelled_ranks_in_any_order_are_the_first_rank(name, seed):
-    """Ranks are at most some lines apart; each rank's own lines stay in their order. Of a run that
-    ended before its first epoch only lines of the job tell, which all ranks print."""
+    """Ranks are a few lines apart at most, and each rank's own lines stay in order.
+
+    For a run that ended before its first epoch, the only facts are from the job's lines, which all
+    ranks print.
+    """
     dice, lines = random.Random(seed), OUTPUTS[name].split(b"\n")[:-1]
     mixed, at = [], [0, 0]
     while min(at) < len(lines):

@@ -1,4 +1,4 @@
-"""How other people's programs print, in our own words: each way was once read wrongly, or not."""
+"""Other people's ways of printing, in our own words; each was misread once, or could have been."""
 
 import pytest
 

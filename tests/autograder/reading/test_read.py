@@ -1,4 +1,4 @@
-"""Files of one submission in, runs out: how they ended, and what belongs together."""
+"""Reading the files of one submission: how each run ended, and which lines belong together."""
 
 import os
 

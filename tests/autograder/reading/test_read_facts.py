@@ -1,4 +1,4 @@
-"""What outputs say of a whole run: its job, its workers, its totals."""
+"""Facts that outputs give about a whole run: its job, its workers, its totals."""
 
 import pytest
 

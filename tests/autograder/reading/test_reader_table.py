@@ -1,4 +1,4 @@
-"""Other people's outputs: never wrong, and mostly right (benchmarks/grading/reader_table.py)."""
+"""Other people's outputs are never misread and mostly read (benchmarks/grading/reader_table.py)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is jumped over for speed would have changed nothing: both ways of reading say the same."""
+"""Lines skipped for speed would not have changed the result: both ways of reading agree."""
 
 import random
 
@@ -23,7 +23,7 @@ VALUES = ["0.5", "2.25", "1e-05", "nan", "-0.5", "7", "0.5 ", "inf", "?"]
 
 @st.composite
 def logs(draw) -> bytes:
-    """Mostly steps that count up; among them other lines, other ranks, what is no number."""
+    """Draw mostly lines of steps that count up, mixed with other lines, ranks and non-numbers."""
     shape = draw(st.sampled_from(sorted(STEPS)))
     dice = random.Random(draw(st.integers(0, 10**6)))
     lines = []

@@ -1,8 +1,7 @@
-"""Ten outputs of other people's jobs, which lie outside of the repository, against what they say.
+"""Ten outputs of other people's jobs, kept outside the repository, compared with expected.json.
 
-They are looked for where COURSE_LOGS says, or in `logs` beside COURSE_DATA's folder, or in
-`../shared/logs`. Where this suite is meant to have them, COURSE_LOGS is set, and then they must be
-there.
+They are looked for in COURSE_LOGS, in `logs` beside COURSE_DATA's folder, or in `../shared/logs`.
+If COURSE_LOGS is set, they must be there.
 """
 
 import json
@@ -30,7 +29,7 @@ def runs_of(expected: dict[str, dict], id_: str) -> list[Run]:
     return read_files([LOGS / expected[id_]["file"]])
 
 
-# What expected.json says of an output, and where `autograder read` says it.
+# The name of a fact in expected.json, and where `autograder read` reports it.
 FIELDS = {
     "final_train_accuracy": "final_train_accuracy",
     "final_val_accuracy": "final_val_accuracy",
@@ -54,8 +53,8 @@ def test_one_run_reads_as_expected(expected, id_):
             assert read[field] == pytest.approx(says[name]), name
 
 
-# Nothing in 009 and 032 tells how many processes ran: expected.json knows it from elsewhere, and
-# what an output does not say stays unknown.
+# Nothing in 009 and 032 shows how many processes ran. expected.json has it from elsewhere, and what
+# an output does not show stays unknown.
 @pytest.mark.parametrize("id_", ["021", "037", "064", "076"])
 def test_workers_are_those_that_the_output_names(expected, id_):
     (run,) = runs_of(expected, id_)
@@ -113,7 +112,7 @@ def test_what_went_wrong_is_named_with_its_line(expected):
     assert failed.problems[-1].where.line == 61
     (late,) = runs_of(expected, "057")
     assert any("time limit" in problem.reason for problem in late.problems)
-    # 037 stalled in NCCL first; what ended it is another rank's RendezvousConnectionError.
+    # 037 first stalled in NCCL. It ended with another rank's RendezvousConnectionError.
     (stalled,) = runs_of(expected, "037")
     reasons = " ".join(problem.reason + problem.text for problem in stalled.problems)
     assert "RendezvousConnectionError" in reasons

@@ -1,5 +1,4 @@
-"""Ways of printing in a few lines each: what is read of them, and what is not because it may be
-something else."""
+"""Ways of printing, in a few lines each: what is read from them, and what is ambiguous."""
 
 import pytest
 

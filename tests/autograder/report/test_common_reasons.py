@@ -1,4 +1,4 @@
-"""The reasons to look that many students have, above the class's table."""
+"""Reasons to look that many students share, shown above the class's table."""
 
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
@@ -7,7 +7,7 @@ from autograder.verdict import LookReason
 
 
 def test_what_many_have_in_common_is_counted_once_whatever_their_files_are_called():
-    """The words that all begin with, and whether more follows."""
+    """The summary gives the words that all reasons begin with, and whether more follows."""
     shared = "the parameters are those of a run with another accuracy"
     looks = {
         "ada": (shared, " (02_serial.out:5; zoe: a.out:7)"),

@@ -1,4 +1,4 @@
-"""What is filled into other systems' files and said about it, and places that cannot be written."""
+"""Filling in other systems' files, the messages about it, and places that cannot be written."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def cells(path: Path) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """ada with 10 of 10, tom with an output of who knows what, zoe by an override only."""
+    """Write a class: ada has 10 of 10, tom an unknown output, and zoe only an override."""
     home = tmp_path_factory.mktemp("course")
     hand_in(home / "class" / "ada" / "02")
     hand_in(home / "one" / "ada" / "02")
@@ -45,7 +45,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture
 def fill(home, tmp_path):
-    """Grade the class with a file to fill in: the filled one's cells, and what was said."""
+    """Return a function that fills in a file while grading and gives its cells and the messages."""
 
     def command(option, text, name="02-sheet.csv"):
         given = tmp_path / name
@@ -66,7 +66,7 @@ CANVAS = (
     "    Points Possible,,,,,{most},5\n"
     '"L., Ada",101,,al1,A,,4\n"M., Ben",102,,bm2,A,1,\n=cmd,,,zoe,-,,\n"Student, Test",9,,,A,,\n'
 )
-# title, Canvas's maximum; ada's and zoe's points there, what is said
+# Title, Canvas's maximum; ada's and zoe's points there, and the message.
 ASSIGNMENTS = [
     ("02 Serial", "10", ["10.0", "8.0"], ""),
     ("02 Serial", "100.0", ["100.0", "80.0"], "02: points of 10 written as points of 100"),
@@ -82,7 +82,7 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
     lines, sentence = fill("--canvas", CANVAS.format(title=title, most=most))
     assert [lines[3][5], lines[5][5]] == points
     assert lines[5][0] == "=cmd"  # Canvas finds the student by it
-    assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not ours
+    assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not one of ours
     more = sentence.removeprefix("2 of 4 students filled in")
     assert more.startswith(f"; {said}") if said else not more
 
@@ -107,7 +107,7 @@ MOODLE = (
     'Participant 8,Ben M.,ben@example.org,No submission,-,{value},-,"=two\r\nlines"\n'
     "Participant 9,Zoe Z.,zoe@example.org,-,,{value},-,\n"
 )
-# heading and cells of the maximum; ada's and zoe's grade, what is said
+# Heading and cells of the maximum; ada's and zoe's grade, and the message.
 WORKSHEETS = [
     ("Maximum Grade", "10.00", ["10.00", "8.00"], ""),
     ("Bestwertung", '"100,00"', ["100.00", "80.00"], "; points of 10 written as points of 100"),
@@ -157,7 +157,7 @@ def test_to_fill_in_a_file_a_folder_is_needed(home, tmp_path):
     assert "folder of --out" in result.stderr
 
 
-# --- places -------------------------------------------------------------------------------------
+# --- folders ------------------------------------------------------------------------------------
 
 UNWRITABLE = [
     ("calibrate", "class/ada", "--out", "file/site.yaml"),
@@ -316,7 +316,7 @@ def test_outputs_in_no_lessons_folder_say_their_lesson(tmp_path, folder):
 
 
 def test_nothing_of_use_is_no_calibration(tmp_path):
-    write_lines(tmp_path / "runs" / "05" / "a.out", make_record())  # says that it is of 02
+    write_lines(tmp_path / "runs" / "05" / "a.out", make_record())  # says that it belongs to 02
     result = run("calibrate", tmp_path / "runs", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
     assert "05: no finished run of this lesson" in result.stderr

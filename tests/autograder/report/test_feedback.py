@@ -1,4 +1,4 @@
-"""What goes back to students: what to do next, once what repeats, and the forms of platforms."""
+"""Feedback to students: the next steps, repetitions grouped, and the formats of platforms."""
 
 import io
 import json
@@ -51,7 +51,7 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 
 
 def moodle_reads(name: str) -> tuple[str, str, str]:
-    """Participant, plugin and file as Moodle's own importer takes a path apart."""
+    """Split a path into participant, plugin and file, as Moodle's own importer does."""
     parts = name.split("/")
     _, participant, kind, plugin, rest = parts[0].split("_", 4)
     assert participant.isdigit()
@@ -77,7 +77,7 @@ def test_moodle_finds_each_participant(graded):
     assert (graded / "feedback" / "moodle-02-grades.zip").read_bytes() == packed
 
 
-# Names in Canvas's download, and which of them ben's feedback goes out under.
+# Names in Canvas's download, and the one under which ben's feedback is returned.
 CANVAS = [
     (["mben_102_2002_02_serial.zip"], "mben_102_2002_02_serial.zip"),
     (["mben_LATE_102_2002_train.py", "mben_LATE_102_2003_02.zip"], "mben_LATE_102_2003_02.zip"),
@@ -120,7 +120,7 @@ def test_comments_for_canvas(graded):
     assert "1. " in data["102"]["text_comment"]
 
 
-# What else somebody handed in beside what ada and ben did; whether the lesson is known by its name.
+# An ungradable submission beside those of ada and ben, with its content if it is a zip.
 UNGRADABLE = {
     "a picture": ("02_serial/loss.png", {}),
     "a notebook": ("02_serial/lesson.ipynb", {}),

@@ -1,4 +1,4 @@
-"""What heads the pages."""
+"""The headings of the pages."""
 
 import shutil
 
@@ -23,7 +23,7 @@ def grade(folder, *words):
 
 @pytest.fixture
 def ours(tmp_path):
-    """Our rubrics in a folder of somebody else's."""
+    """Copy our rubrics into somebody else's folder, and submit a lesson."""
     shutil.copytree(FOLDER, tmp_path / "rubrics")
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     return tmp_path
@@ -37,7 +37,7 @@ def test_pages_are_headed_with_the_title(ours):
         ((*own, "--title", "HPC <2026>"), "HPC &lt;2026&gt;"),
         (("--title", "HPC"), "HPC"),
     ):
-        for page in grade(ours, *words):  # each time again: the title alone has changed
+        for page in grade(ours, *words):  # graded again each time, because only the title changed
             assert f'<p class="dim">{heading}</p>' in page
 
 

@@ -1,4 +1,4 @@
-"""The leaderboard: opt-in, by pseudonym, places shared where intervals overlap."""
+"""The leaderboard: opt-in, with pseudonyms and shared places where intervals overlap."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from tests.autograder.make_record import hand_in, make_record, some_rounds, writ
 FACTS = {"lesson": "07", "source": "speed", "model": "resnet20", "params": 273658, "seconds": ()}
 ERROR = {"name": "update_error", "value": 0.0, "unit": "", "steps": 3}
 
-# (value, low, high) of each, in order; their places.
+# (value, low, high) of each student in order, and their places.
 PLACES = [
     ([(1.9, 1.8, 2.0), (1.5, 1.4, 1.6)], [1, 2]),
     ([(1.9, 1.8, 2.0), (1.85, 1.7, 1.9), (1.5, 1.4, 1.6)], [1, 1, 3]),
@@ -81,7 +81,7 @@ def test_nobody_is_on_it_unasked(board, tmp_path, grade):
     assert "Nobody has a speed to show yet" in (result.folder / "leaderboard.html").read_text()
 
 
-# As rosters and people write it, and a pseudonym that is one's own name.
+# Names as rosters and people write them, and a pseudonym that is the student's own name.
 @pytest.mark.parametrize("known", ["Ada L.", "ada_l", '"L., Ada"', "ada"])
 def test_the_roster_knows_who_is_meant(board, known):
     assert "1 of 1 student who asked to be on it\n" in board(f"{known},Ada L.\n").stderr
@@ -97,7 +97,7 @@ def test_without_a_roster_nobody_takes_the_name_of_who_handed_in(board, tmp_path
     assert not (result.folder / "index.html").exists()
 
 
-# Lesson -> runs of which a rubric grades the speed, in each profile; in no other lesson.
+# Lesson -> the runs whose speed a rubric grades, in each profile. No other lesson has any.
 SPEEDS = {
     "smoke": {"07": {"speed"}, "10": {"speed"}, "12": {"weak"}},
     "full": {
@@ -158,7 +158,7 @@ def test_slips_are_found_before_anything_is_graded(board, names, said):
 
 def test_gradescope_has_its_own(tmp_path):
     speed_job(tmp_path / "class" / "ada" / "07", 0.42)
-    hand_in(tmp_path / "class" / "ada" / "08")  # without a speed, so without its evidence
+    hand_in(tmp_path / "class" / "ada" / "08")  # without a speed, and so without evidence of it
     words = ["grade", tmp_path / "class", "--profile", "smoke"]
     results = tmp_path / "results.json"
     for more, expected in (

@@ -1,4 +1,4 @@
-"""The pages for who reads with a keyboard, without JavaScript, in the dark, or not by sight."""
+"""The pages for people who use a keyboard or screen reader, no JavaScript, or the dark theme."""
 
 import pytest
 
@@ -42,7 +42,10 @@ def checks():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A class of two hundred, with names as they are; gil lacks a lesson that is due."""
+    """Write a class of two hundred with realistic names.
+
+    gil has not submitted a lesson that is due.
+    """
     folder = tmp_path_factory.mktemp("pages")
     rows = [row("gil", "01", 10.0), row("gil", "02", None), row("gil", "03", None)]
     rows += [row("hana", "01", 10.0), row("hana", "02", 5.0, LOOKS), row("hana", "03", None)]
@@ -73,7 +76,7 @@ def opened(browser, pages):
         page.close()
 
 
-# Every text with less contrast than 4.5 to what is behind it.
+# Return every text whose contrast with its background is below 4.5.
 FAINT = """() => {
   const light = colour => colour.map(c => c / 255)
     .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -157,7 +160,7 @@ def test_a_whole_term_is_printed_to_its_last_column(browser, tmp_path):
     rows = [row("gil", name, 10.25, LOOKS) for name in names]
     people = {"gil": Person("gil", "Gil Maria Ferreira dos Santos")}
     (tmp_path / "index.html").write_text(page_of(rows, About(people)))
-    page = browser.new_page(viewport={"width": 1045, "height": 700})  # A4 across, in its margins
+    page = browser.new_page(viewport={"width": 1045, "height": 700})  # A4 landscape minus margins
     page.emulate_media(media="print")
     page.goto((tmp_path / "index.html").as_uri())
     edges = "all => all.map(one => one.getBoundingClientRect().right)"

@@ -52,7 +52,7 @@ def names(page) -> list[str]:
 
 def test_the_class_sorts_and_filters(class_page):
     page = class_page
-    assert [name[:4] for name in names(page)] == ["<scr", "ada", "ben"]  # to look at first
+    assert [name[:4] for name in names(page)] == ["<scr", "ada", "ben"]  # reasons to look are first
     page.get_by_role("button", name="points").click()
     assert names(page)[0] == "ben"
     assert page.locator("#grades tbody tr").first.locator("td").first.inner_text() == "1 / 10"
@@ -80,7 +80,7 @@ def test_a_line_opens_all_that_is_behind_it(class_page):
     assert page.locator(".behind").count() == 1
 
 
-# What is to be looked at, of each student; a line shows two reasons.
+# The reasons to look, for each student. A line shows two of them.
 LOOK = {
     "ada": ("late| by 2 days", "borderline: accuracy", "shares a run| with ben (02)"),
     "ben": ("shares a run| with ada (02)", "not what ran: `train.py` <b>"),
@@ -129,13 +129,13 @@ def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
     page.get_by_role("searchbox").fill("`train.py`")
     assert names(page) == ["ben"]
     page.locator("#grades tbody tr[data-n]:visible td.told").click()
-    for place in (".told:visible", ".behind"):  # what stands between backticks is code
+    for place in (".told:visible", ".behind"):  # text between backticks is code
         assert page.locator(place).locator("code").inner_text() == "train.py"
         assert "not what ran: train.py <b>" in page.locator(place).inner_text()
 
 
 DUE = {"past": "2020-03-01T12:00:00+00:00", "future": "2099-03-01T12:00:00+00:00"}
-# Due time of lessons 02 and 07, extension of zoe's 02; zoe's cells, and those shown as due.
+# When lessons 02 and 07 are due, zoe's extension for 02, her cells, and the ones shown as due.
 ABSENT = [
     (None, None, 0, ["—", "—"], []),
     ("past", "future", 0, ["—", "·"], ["02"]),

@@ -1,4 +1,4 @@
-"""Regrade requests: seen on the class page beside the evidence, answered by an override."""
+"""Regrade requests: shown on the class page beside the evidence, answered by an override."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def asked(tmp_path, grade):
     return run
 
 
-# What is asked, the overrides; what the class page and the student's page say.
+# The request, the overrides, and what the class page and the student's page show.
 REQUESTS = {
     "open": (
         'ada,02,answers,"the 9, I read it <b>twice</b>"\n',
@@ -90,7 +90,7 @@ def test_it_is_shown_and_answered(asked, case):
 
 
 def test_what_the_class_tells_stands_beside_a_request(asked, tmp_path):
-    """ada's and eve's runs are one: that is no part of either record."""
+    """ada and eve submitted the same run, which neither of their records shows."""
     hand_in(tmp_path / "class" / "eve" / "02", answers=RIGHT_ANSWERS)
     out = asked("ada,02,answers,look again\nben,02,,and again\n").folder
     requests = text_of(out / "index.html").partition("Regrade requests")[2]
@@ -101,7 +101,7 @@ def test_what_the_class_tells_stands_beside_a_request(asked, tmp_path):
 
 
 def test_the_tier_beside_a_request_is_that_of_the_class(asked, tmp_path):
-    """Of two who handed in one run the accounting confirms neither without an account."""
+    """If two students submit one run and no account is known, the accounting confirms neither."""
     hand_in(tmp_path / "class" / "eve" / "02", answers=RIGHT_ANSWERS)
     jobs = "".join(
         f"{number}|al1|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"

@@ -1,4 +1,4 @@
-"""What other systems read: each file in the form that the system documents."""
+"""Files for other systems: each has the form that the system documents."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def table(path) -> list[dict[str, str]]:
 
 @pytest.fixture
 def handed_in(tmp_path):
-    """ada with everything right, ben with a wrong answer."""
+    """Write a class in which ada has everything right and ben one wrong answer."""
     hand_in(tmp_path / "class" / "ada" / "02")
     keras = make_record(job_id="77")
     torch = make_record(source="torch", run="b" * 8, job_id="78", test_accuracy=0.975)
@@ -304,7 +304,7 @@ def test_calibration_brings_the_reference_in(tmp_path, grade):
 
 
 def test_the_zips_own_grader_runs(tmp_path):
-    """As Gradescope would, from the unpacked zip alone."""
+    """It runs as on Gradescope, from the unpacked zip alone."""
     target = tmp_path / "autograder.zip"
     CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
     source = tmp_path / "source"

@@ -1,4 +1,4 @@
-"""A speed job in the reports: the line on the terminal, the picture on the page, the files."""
+"""A speed job in the reports: the terminal's line, the page's picture, and the files."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The reason that decides is first: on the console, on the class page and on a student's page."""
+"""The decisive reason comes first: on the console, the class page and the student's page."""
 
 import pytest
 

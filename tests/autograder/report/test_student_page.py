@@ -1,4 +1,4 @@
-"""What a student's page says, and what it keeps to others: of records, without grading."""
+"""A student's page made from records, without grading: what it shows and what it keeps private."""
 
 import json
 import re

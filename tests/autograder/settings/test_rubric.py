@@ -1,4 +1,4 @@
-"""Rubrics: the ones of the course are whole, and every mistake is named with file and line."""
+"""Rubrics: the course's are complete, and every mistake is reported with file and line."""
 
 import pytest
 from click.testing import CliRunner
@@ -53,7 +53,7 @@ def test_the_courses_rubrics_are_worth_ten_points(path):
     rubric.load_expected(rubric.FOLDER / "expected" / path.name, loaded)
 
 
-# what is replaced by what, the line that is named, words of the message
+# The replaced text, its replacement, the reported line, and words of the message.
 MISTAKES = [
     ("points: 2", "points: 3", 3, "sum to 2 points"),
     ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),

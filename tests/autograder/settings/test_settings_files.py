@@ -1,4 +1,4 @@
-"""A slip in a file of the instructor's grades nobody: it is named with file, line and a remedy."""
+"""A mistake in an instructor's file stops grading; the message has file, line and a remedy."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ DUE = "due: {'02': '2026-03-01T23:59Z'}\n"
 CHANGES = "student,lesson,check,points,reason\n"
 TOTALS = "student,lesson,points,reason\n"
 LONGER = "student,lesson,days,reason\n"
-# Each line ten times the one before: with the aliases taken at their word, this would not end.
+# Each line is ten times the one before. If the aliases were expanded, this would not end.
 LAUGHS = "a0: &a0 [ha]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)
 )
@@ -20,7 +20,7 @@ LAUGHS = "a0: &a0 [ha]\n" + "".join(
 
 @pytest.fixture
 def refused(tmp_path, grade):
-    """What is said of these files, given as text or bytes."""
+    """Return a function that gives the message about these files, written as text or bytes."""
     hand_in(tmp_path / "class" / "ada" / "02", answers={})
 
     def run(**files):

@@ -1,4 +1,4 @@
-"""A small class's hand-ins, as each platform hands them out; their outputs are kept ones.
+"""A small class's submissions in the formats of each platform; the outputs are saved real ones.
 
 python -m tests.autograder.submissions.downloads FOLDER      # writes all of them
 """
@@ -34,7 +34,7 @@ def output(student: str) -> bytes:
 
 
 def work(student: str) -> Files:
-    """What a student hands in: an output, answers, a program, a notebook."""
+    """Return a student's submission: an output, answers and a notebook."""
     return {
         "01_numpy_1234.out": output(student),
         "answers.txt": ANSWERS.encode(),
@@ -55,7 +55,7 @@ def packed(files: Files) -> bytes:
 
 
 def zipped(student: str) -> bytes:
-    """As `lessons submit` packs it."""
+    """Return the submission as `lessons submit` packs it."""
     return packed(below("01_learning", work(student)))
 
 
@@ -63,7 +63,7 @@ def zipped(student: str) -> bytes:
 
 
 def moodle(end: str = "_") -> Files:
-    """Folders for files and for what was typed; ada has a zip, ben loose files, zoe both kinds."""
+    """Return Moodle's folders: ada has a zip, ben loose files, and zoe files and typed text."""
     found: Files = {}
     for student, name in NAMES.items():
         home = f"{name}_{MOODLE[student]}_assignsubmission_"
@@ -77,7 +77,7 @@ def moodle(end: str = "_") -> Files:
 
 
 def moodle_flat() -> Files:
-    """Without folders."""
+    """Return Moodle's download without folders."""
     found: Files = {}
     for student, name in NAMES.items():
         start = f"{name}_{MOODLE[student]}_assignsubmission_"
@@ -89,12 +89,12 @@ def moodle_flat() -> Files:
 
 
 def moodle_groups() -> Files:
-    """Each member's name behind that of the group."""
+    """Return Moodle's folders with the group's name before each member's."""
     return {f"Team 1-{name}": data for name, data in moodle().items()}
 
 
 def canvas() -> Files:
-    """All files of all in one folder; ada was late with a zip, ben handed in loose files twice."""
+    """Return Canvas's single folder: ada was late with a zip, ben submitted loose files twice."""
     found: Files = {"lovelaceada_LATE_101_2002_work.zip": zipped("ada")}
     for number, (name, data) in enumerate(work("ben").items(), start=3001):
         stem, dot, ending = name.rpartition(".")
@@ -144,7 +144,7 @@ def in_list() -> Files:
     }
 
 
-# What `autograder collect` is given: the platform, and a folder or a zip with these files.
+# The input of `autograder collect`: the platform, and a folder or zip with these files.
 FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "Moodle's folders": ("moodle", "HPC-Lab 1-88", moodle),
     "Moodle's folders of later versions": ("moodle", "HPC-Lab 1-88", lambda: moodle("")),
@@ -179,7 +179,7 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
 
 
 def write(folder: Path, name: str, files: Files) -> Path:
-    """A folder, or one zip, with these files."""
+    """Write these files as a folder or as one zip, and return its path."""
     target = folder / name
     if name.endswith(".zip"):
         folder.mkdir(parents=True, exist_ok=True)

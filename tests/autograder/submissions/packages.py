@@ -1,4 +1,4 @@
-"""A lesson's files as zips and tars, and what grading them says."""
+"""A lesson's files as zips and tars, and what grading reports about them."""
 
 import io
 import re
@@ -46,7 +46,7 @@ def line_of(result, student) -> list[str]:
 
 
 def first_step(result, student) -> str:
-    """What the student's page says to do first."""
+    """Return the first step that the student's page recommends."""
     page = (result.folder / "students" / f"{student}.html").read_text()
     steps = page.partition("What to do next")[2]
     return re.sub(r"<[^>]*>", "", steps.partition("<li>")[2].partition("</li>")[0])

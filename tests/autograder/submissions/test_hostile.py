@@ -1,4 +1,4 @@
-"""Submissions made to break the grader: each is a finding of that student, the rest is graded."""
+"""Submissions made to break the grader: each is a finding of that student; the rest is graded."""
 
 import csv
 import os
@@ -17,7 +17,7 @@ from tests.autograder.submissions.packages import files_of_a_lesson, line_of
 
 @pytest.mark.slow
 def test_more_files_than_anybody_hands_in(tmp_path, grade):
-    """Not timed: work that grows with the square of the files would keep this test from ending."""
+    """There is no timeout: work quadratic in the number of files would never end."""
     folder = tmp_path / "class" / "eve" / "02"
     folder.mkdir(parents=True)
     for number in range(10_500):
@@ -30,7 +30,7 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
 
 
 def test_one_row_for_each_lesson_of_a_student(tmp_path, collect_and_grade):
-    """Loose files and an archive that does not open have no lesson of their own in their names."""
+    """Loose files and an archive that does not open have no lesson in their names."""
     eve, joe = tmp_path / "class" / "eve", tmp_path / "class" / "joe"
     for place, content in files_of_a_lesson().items():
         write_lines(eve / place, [content.decode()])
@@ -99,7 +99,7 @@ def test_names_are_only_text(tmp_path, grade):
     assert len(pages) == len(NAMES) + 1
     for path in pages:
         text = path.read_text()
-        # what students control may stand between tags only, never as one
+        # Text that students control may appear only between tags, never as a tag.
         assert "<script>alert" not in text
         assert "<img" not in text
         assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", text)

@@ -1,4 +1,4 @@
-"""report.md in what was handed in: found beside the outputs, in a package, and only one counts."""
+"""A submitted report.md is found beside the outputs or in a package, and only one counts."""
 
 import zipfile
 
@@ -43,7 +43,7 @@ def test_of_two_the_one_at_the_top_counts_and_it_is_said(tmp_path):
 
 
 def test_it_is_no_output_of_a_job(tmp_path):
-    """A report alone is nothing that could be graded, and its tables are no training."""
+    """A report alone cannot be graded, and its tables are not read as a training run."""
     folder = tmp_path / "class" / "ada" / "12_scaling"
     folder.mkdir(parents=True)
     (folder / "report.md").write_text(TEXT + "\n".join(lines_of("epoch", [(8.0, 5.0)] * 3)))

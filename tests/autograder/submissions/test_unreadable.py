@@ -1,4 +1,4 @@
-"""Files that cannot be read, or that wait for a writer: said to the instructor, never an error."""
+"""Unreadable files and files that wait for a writer are reported instead of causing an error."""
 
 import os
 import re
@@ -19,7 +19,7 @@ UNREADABLE = "A file cannot be read, so nothing in it counts"
 
 @pytest.fixture
 def refused(monkeypatch):
-    """Names of files that the system does not let us open (root may open all)."""
+    """Refuse to open files with the names in the returned set, because root may open all files."""
     names: set[str] = set()
     open_it = os.open
 
@@ -32,7 +32,7 @@ def refused(monkeypatch):
     return names
 
 
-# which file, points that are left, where it is said
+# The unreadable file, and the points that are left.
 REFUSED = [
     ("answers.txt", "6/10"),
     ("timestamp.txt", "10/10"),
@@ -133,10 +133,10 @@ def test_a_file_that_became_a_pipe_or_a_folder_is_not_read(tmp_path):
     assert "No such file" in run.problems[0].reason
 
 
-# --- when it was handed in ------------------------------------------------------------------
+# --- when it was submitted ------------------------------------------------------------------
 
 EARLY, LATE = "2026-03-01 10:00:00 UTC", "2026-03-09 10:00:00 UTC"
-# files with their times, the one that counts, whether they differ
+# Files with their times, the time that counts, and whether the times differ.
 TIMES = [
     ({"02_serial/timestamp.txt": LATE}, LATE, False),
     ({"02_serial/timestamp.txt": LATE, "02_serial/z/timestamp.txt": LATE}, LATE, False),

@@ -1,4 +1,4 @@
-"""Answers as students write them: read where it is sure what is meant, else shown, never lost."""
+"""Answers as students write them: read if unambiguous, otherwise shown, and never lost."""
 
 import pytest
 
@@ -12,7 +12,7 @@ IDS = {"keras_epoch_s", "predict_accuracy", "a1"}
 BOTH = {"keras_epoch_s": "0.91", "predict_accuracy": "no"}
 ONE = {"keras_epoch_s": "0.91"}
 
-# What stands in the file, and what is read.
+# The content of the file, and what is read from it.
 READ = {
     "keras_epoch_s: 0.91": ONE,
     "keras_epoch_s : '0.91'": ONE,
@@ -52,7 +52,7 @@ def test_what_is_read(text, read):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_windows_ways_of_saving_a_file(encoding):
-    """Also without the two bytes that say which."""
+    """The byte order mark may be missing, too."""
     data = "# meine Lösung\r\nkeras_epoch_s = 0.91\r\npredict_accuracy = no\r\n".encode(encoding)
     answers, findings = parse_answers(data, "answers.txt", IDS)
     assert {key: answer.text for key, answer in answers.items()} == BOTH
@@ -94,7 +94,7 @@ def test_numbers_with_quotes_and_units(text, unit, value):
 
 @pytest.fixture
 def ada(tmp_path, grade):
-    """Grade lesson 02 of ada, with her answers in some file; her points and her page."""
+    """Return a function that grades ada's answers to lesson 02 and gives her points and page."""
 
     def command(name: str, data: bytes, **more: bytes):
         folder = hand_in(tmp_path / "class" / "ada" / "02")
@@ -162,7 +162,7 @@ def test_what_was_typed_into_a_page_is_read_as_text(tmp_path):
 
 
 def test_long_answers_take_no_longer_than_their_length():
-    """Not timed: work that grows with the square of a line would keep this test from ending."""
+    """There is no timeout: work quadratic in a line's length would never end."""
     many = 500_000
     assert len(call_in(f"note({'a=1,' * many})")) == many
     assert call_in(f"note({'a=1,' * many}b=c[0])") == []

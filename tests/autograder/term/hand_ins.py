@@ -1,5 +1,7 @@
-"""Ten students of a term, and what each has for a lesson: kept outputs of programs that really ran,
-each as a run of the student's own, and answers."""
+"""Ten students of a term, and what each submits for a lesson: outputs and answers.
+
+The outputs are saved outputs of real runs, changed so that each is the student's own run.
+"""
 
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -21,7 +23,7 @@ from tests.autograder.evidence.rewriting import (
 
 Files = dict[str, bytes]
 
-# student -> name, Canvas's number, Moodle's, login at GitHub
+# Student -> name, Canvas's number, Moodle's number, login at GitHub.
 PEOPLE: Mapping[str, tuple[str, str, str, str]] = {
     "ada": ("Ada Lovelace", "101", "4701", "ada-l"),
     "ben": ("Ben Meyer", "102", "4702", "Benmey"),
@@ -35,13 +37,13 @@ PEOPLE: Mapping[str, tuple[str, str, str, str]] = {
     "zoe": ("Zoë Lee-Wei", "110", "4710", "zlw"),
 }
 
-# lesson -> the outputs that it asks for, and the kept runs which those are
+# Lesson -> the outputs that it asks for, and the saved run behind each.
 RUNS = {
     "01": {"01_numpy_{job}.out": "right"},
     "02": {"02_keras_{job}.out": "keras", "02_torch_{job}.out": "torch"},
     "07": {"07_speed_{job}.out": "speed", "07_1_{job}.out": "one-rank", "07_2_{job}.out": "right"},
 }
-# The part of two silent ranks' speed that a student's two together reach, if not the kept run's.
+# The speed of a student's two ranks relative to silent ones, where it is not the saved run's.
 SHARE = {"ben": 0.62}
 
 NO_OTHER: Mapping[str, str] = MappingProxyType({})
@@ -53,7 +55,7 @@ def number_of(student: str) -> int:
 
 
 def run(lesson: str, job: str, student: str, number: int) -> Lines:
-    """A kept run as one of the student's own: another job, hour, machine's speed and run id."""
+    """Return a saved run as the student's own: with another job, hour, speed and run id."""
     lines = kept(lesson, job)
     new_id(lines, blake2b(f"{lesson} {number}".encode(), digest_size=4).hexdigest())
     mine = number_of(student)
@@ -71,7 +73,10 @@ def run(lesson: str, job: str, student: str, number: int) -> Lines:
 def outputs(
     lesson: str, student: str, other: Mapping[str, str] = NO_OTHER, again: int = 0
 ) -> Files:
-    """`other`: kept runs that take the place of the right ones; `again`: submitted once more."""
+    """Return the student's outputs of a lesson.
+
+    `other` replaces some of the right runs with other saved runs; `again` marks a resubmission.
+    """
     found = {}
     for at, (name, job) in enumerate(RUNS[lesson].items()):
         number = 10_000 * int(lesson) + 100 * number_of(student) + 10 * again + at + 1
@@ -81,7 +86,7 @@ def outputs(
 
 
 def own_numbers(files: Files) -> dict[str, str]:
-    """What lesson 02 asks of one's own Keras run, and 07 of the ranks' reading."""
+    """Return the answers that depend on the student's own runs, in lessons 02 and 07."""
     text = next((data for name, data in files.items() if name.startswith("02_keras")), b"")
     if not text:
         return {"read_again": "0"}
@@ -96,7 +101,7 @@ def own_numbers(files: Files) -> dict[str, str]:
 
 
 def answers(lesson: str, files: Files, **other: str) -> dict[str, str]:
-    """The right ones, of somebody whose outputs these are, but for `other`."""
+    """Return the right answers for these outputs, except those in `other`."""
     asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
     expected = rubric.load_expected(rubric.FOLDER / "expected" / f"{lesson}.yaml", asked)
     known = {key: str(value) for key, value in expected.items()} | own_numbers(files)
@@ -111,7 +116,7 @@ def as_text(given: Mapping[str, str]) -> bytes:
 
 
 def work(lesson: str, student: str, other: Mapping[str, str] = NO_OTHER, **wrong: str) -> Files:
-    """A whole hand-in of a lesson."""
+    """Return a complete submission of a lesson."""
     files = outputs(lesson, student, other)
     return {**files, "answers.txt": as_text(answers(lesson, files, **wrong)), "lesson.ipynb": b"{}"}
 
@@ -120,7 +125,7 @@ def work(lesson: str, student: str, other: Mapping[str, str] = NO_OTHER, **wrong
 
 
 def from_a_terminal(files: Files, width: int = 100) -> Files:
-    """Outputs copied out of a window, where each line is broken at its edge."""
+    """Break the lines of outputs at the edge of a window, as if copied from a terminal."""
     done = dict(files)
     for name, data in files.items():
         if name.endswith(".out"):

@@ -1,4 +1,4 @@
-"""What platforms hand out of what the ten students handed in, and the instructor's own files."""
+"""What each platform exports of the ten students' submissions, and the instructor's own files."""
 
 import os
 import time
@@ -17,7 +17,7 @@ from tests.autograder.term.hand_ins import (
     work,
 )
 
-# As a spreadsheet in German writes it: semicolons, and a mark that says UTF-8.
+# As a German spreadsheet writes it: with semicolons and a byte order mark for UTF-8.
 ROSTER = "\ufeffstudent;name;email;login;canvas_id;sis_login;moodle_id;github\r\n" + "".join(
     f"{one};{name};{one}@example.org;u{canvas};{canvas};l{canvas};Participant {moodle};{github}\r\n"
     for one, (name, canvas, moodle, github) in PEOPLE.items()
@@ -30,7 +30,7 @@ due:
 penalty_a_day: 10%
 latest_days: 7
 """
-TIMES = (  # neither Moodle's nor Canvas's downloads tell them
+TIMES = (  # the downloads of Moodle and Canvas do not include them
     "student,lesson,time\nben,01,2026-03-10T20:00+01:00\nfinn,02,2026-03-17T09:00+01:00\n"
 )
 EXTENSIONS = "student,lesson,days,reason\nFinn Müller-Groß,2,2,ill\n"
@@ -39,8 +39,11 @@ PSEUDONYMS = "student,pseudonym\nada,quick fox\nben,snail\nzoe,3 < 4\n"
 
 
 def moodle_of_01() -> Files:
-    """Its folders. ivo has no biases in his net; kim copied the output out of a terminal; zoe's
-    work lies in a folder of her naming; finn's editor hides endings."""
+    """Return Moodle's folders of lesson 01.
+
+    ivo's network has no biases, kim copied the output from a terminal, zoe named a folder herself,
+    and finn's editor hides file extensions.
+    """
     found: Files = {}
     for student, (name, _, moodle, _) in PEOPLE.items():
         files = work("01", student, {"right": "no-biases"} if student == "ivo" else {})
@@ -57,8 +60,11 @@ def moodle_of_01() -> Files:
 
 
 def canvas_of_02() -> Files:
-    """All files in one folder; gil handed in nothing, ben late, dan into the wrong folder. hana
-    counted the test images too, when she stated her speed."""
+    """Return Canvas's single folder of lesson 02.
+
+    gil submitted nothing, ben was late, and dan used the wrong folder. hana counted the test images
+    in her speed, too.
+    """
     found: Files = {}
     for student, (name, canvas, _, _) in PEOPLE.items():
         if student == "gil":
@@ -80,7 +86,7 @@ def canvas_of_02() -> Files:
 
 
 def clones_of_07() -> Files:
-    """GitHub Classroom's, each a repository; eva works with dan and handed in nothing."""
+    """Return GitHub Classroom's repositories; eva works with dan and submitted nothing herself."""
     found: Files = {}
     for student, (_, _, _, github) in PEOPLE.items():
         if student in ("eva", "gil", "hana", "zoe"):
@@ -91,7 +97,7 @@ def clones_of_07() -> Files:
 
 
 def gradescope_of_07() -> Files:
-    """hana and zoe joined late, and handed in on Gradescope."""
+    """Return Gradescope's export: hana and zoe joined late and submitted there."""
     found: Files = {}
     told = ""
     for number, student in enumerate(("hana", "zoe"), start=9001):
@@ -105,14 +111,14 @@ def gradescope_of_07() -> Files:
 
 
 def moodle_again() -> Files:
-    """ivo mended his net and handed in once more, in time for what was left of it."""
+    """Return ivo's resubmission with a corrected network, in time for part of the points."""
     name, _, moodle, _ = PEOPLE["ivo"]
     files = outputs("01", "ivo", again=1)
     files["answers.txt"] = as_text(answers("01", files))
     return below(f"{name}_{int(moodle) + 100}_assignsubmission_file_", files)
 
 
-DOWNLOADS = {  # the platform, the name that the download has, and what is in it
+DOWNLOADS = {  # the platform, the name of the download, and its content
     "01": ("moodle", "HPC-Lab 1-88", moodle_of_01),
     "02": ("canvas", "submissions.zip", canvas_of_02),
     "07": ("github", "07-horovod-submissions", clones_of_07),
@@ -122,7 +128,7 @@ DOWNLOADS = {  # the platform, the name that the download has, and what is in it
 
 
 def download(home: Path, which: str) -> Path:
-    """Each minutes after the one before, as handed in, however fast all this is played."""
+    """Write a download with timestamps minutes after the one before, however fast this runs."""
     _, name, files = DOWNLOADS[which]
     place = write(home / "downloads", name, files())
     handed_in = time.time() - 600 * (len(DOWNLOADS) - list(DOWNLOADS).index(which))
@@ -131,11 +137,11 @@ def download(home: Path, which: str) -> Path:
     return place
 
 
-# --- what platforms want back -------------------------------------------------------------------
+# --- what platforms import ----------------------------------------------------------------------
 
 
 def worksheet(assignment: int = 4700) -> str:
-    """Moodle's, of one assignment."""
+    """Return Moodle's worksheet for one assignment."""
     return "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback\n" + "".join(
         f"Participant {moodle},{name},{one}@example.org,Submitted,-,100.00,\n"
         for one, (name, _, moodle, _) in PEOPLE.items()
@@ -143,7 +149,7 @@ def worksheet(assignment: int = 4700) -> str:
 
 
 def gradebook() -> str:
-    """Canvas's, with an assignment of ours at twice the points and one that is none of ours."""
+    """Return Canvas's gradebook: an assignment of ours at twice the points, and a foreign one."""
     return (
         "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Essay (5509)\n"
         "    Points Possible,,,,,20,5\n"

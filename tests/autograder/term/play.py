@@ -1,10 +1,12 @@
-"""A term played through as an instructor and ten students would: released, handed in on four
-platforms with honest mistakes, graded week by week, given back, asked about, and exported.
+"""Play through a term as an instructor and ten students would.
 
-    python -m tests.autograder.term.play FOLDER      # leaves everything there, to be looked at
+Lessons are released, submitted on four platforms with honest mistakes, graded every week, returned,
+asked about and exported.
 
-Nothing is simulated but the clicks: the commands are those of the documentation, and the outputs
-are kept ones of programs that really ran, each as a run of its student's own.
+    python -m tests.autograder.term.play FOLDER      # keeps everything there for inspection
+
+Only the clicks are simulated. The commands are those of the documentation, and the outputs are
+saved outputs of real runs, changed so that each is its student's own run.
 """
 
 import json
@@ -51,7 +53,7 @@ FILES = {
 
 @dataclass
 class Stage:
-    """What an instructor has after a command: what was said, and copies of what was written."""
+    """What an instructor has after a command: its output, and copies of the files it wrote."""
 
     code: int
     said: str
@@ -65,7 +67,7 @@ class Stage:
         return self.text(f"students/{student}.html")
 
     def record(self, student: str, lesson: str) -> Row:
-        """All that is known of one grade."""
+        """Return everything recorded about one grade."""
         grades = json.loads(self.text(f"records/{student}.json"))["grades"]
         return next(one for one in grades if one["lesson"] == lesson)
 
@@ -78,7 +80,7 @@ def typed(command: Any, *words: object) -> tuple[int, str]:
 
 
 class Term:
-    """The folder of a term; each method is one thing that is done in it."""
+    """The folder of a term; each method does one thing in it."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.stages = home, dict[str, Stage]()
@@ -95,7 +97,7 @@ class Term:
         return Stage(code, said, out)
 
     def check_yourself(self, lesson: str, files: Files) -> Stage:
-        """A student in the own folder, before handing in."""
+        """Run `check-mine` in the student's own folder, before submitting."""
         place = self.home / "at-home" / f"{lesson}_lesson"
         for name, data in files.items():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +106,7 @@ class Term:
         return Stage(code, said, place)
 
     def collect(self, *downloads: str) -> None:
-        """Into the same class each time; what was collected before stays."""
+        """Collect downloads into the same class each time; what was collected before stays."""
         files = ("roster", "times", "groups")
         options = [word for one in files for word in self.option(one, f"{one}.csv")]
         for one in downloads:
@@ -114,7 +116,7 @@ class Term:
             assert code in (0, 1), said
 
     def grade(self, called: str, *more: object) -> Stage:
-        """Into the same folder each time, as instructors do; a copy is kept for each stage."""
+        """Grade into the same folder each time, as instructors do. Keep a copy for each stage."""
         out = self.home / "grades"
         files = ("roster", "extensions")
         options = [word for one in files for word in self.option(one, f"{one}.csv")]
@@ -137,14 +139,14 @@ class Term:
         return Stage(code, said, out)
 
     def canvas_download(self) -> Path:
-        """Canvas's own zip of lesson 02, called as `feedback` wants it."""
+        """Write Canvas's own zip of lesson 02, with the name that `feedback` expects."""
         path = self.home / "02-submissions.zip"
         path.write_bytes(packed(platforms.canvas_of_02()))
         return path
 
 
 def play(home: Path) -> Iterator[tuple[str, Stage]]:
-    """The stages in their order."""
+    """Yield the stages in order."""
     term = Term(home)
     yield "release", term.release("02")
 

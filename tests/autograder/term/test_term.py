@@ -1,4 +1,4 @@
-"""After each stage of the term: what its instructor and its students would rely on."""
+"""What the instructor and the students rely on after each stage of the term."""
 
 import csv
 import html
@@ -25,17 +25,17 @@ def all_of(lesson: str, **other: float | None) -> Points:
     return {(one, lesson): other.get(one, 10.0) for one in PEOPLE}
 
 
-# What each stage adds or changes; everything else has to stay as it was.
+# The points that each stage adds or changes. All others must stay as they were.
 NEW: dict[str, Points] = {
     "week 1": all_of("01", ben=8.0, ivo=7.0, kim=2.0),
     "week 2": all_of("02", gil=None, hana=9.5),
     "week 3": all_of("07", gil=None, ben=8.89),
-    "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.5},  # granted, and not
+    "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.5},  # only kim's request was granted
     "again": {("ivo", "01"): 10.0},
 }
 TERMINAL = FindingCode.TERMINAL_COPY.heading
 LATE = FindingCode.MARKED_LATE.heading
-# What is found besides lost points, in the third week: all of it, and of nobody else.
+# All findings in the third week, apart from lost points. Nobody else has any.
 NOTICED = {
     ("kim", "01"): [TERMINAL],
     ("ben", "02"): [LATE],
@@ -54,7 +54,7 @@ def term(tmp_path_factory) -> dict[str, Stage]:
 
 
 def text_of(page: str) -> str:
-    """What is read on a page."""
+    """Return the visible text of a page."""
     body = page.partition("<body")[2].partition("<script")[0]
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body)))
 
@@ -72,7 +72,7 @@ def names_of_others(student: str) -> list[str]:
     return [name for one, (name, *_) in PEOPLE.items() if one != student]
 
 
-# --- before it is graded ------------------------------------------------------------------------
+# --- before grading -----------------------------------------------------------------------------
 
 
 def test_what_is_released_has_gaps_and_no_later_weeks(term):
@@ -100,13 +100,13 @@ def test_a_student_hears_before_handing_in_what_is_wrong_and_no_answer(term):
 
 @pytest.mark.parametrize("called", STAGES)
 def test_the_right_students_have_the_right_points(term, called):
-    """None invented, merged or missing, and only what should change."""
+    """No points are invented, merged or missing, and only those that should change do."""
     expected: Points = {}
     for stage in STAGES[: STAGES.index(called) + 1]:
         expected |= NEW.get(stage, {})
     found = {key: row["score"] for key, row in term[called].rows.items()}
     assert found == expected
-    assert term[called].code == 1  # kim's output is for a person to look at
+    assert term[called].code == 1  # a person has to look at kim's output
 
 
 @pytest.mark.parametrize(("before", "after"), list(pairwise(STAGES)))
@@ -139,7 +139,7 @@ def test_what_is_noticed_is_that_and_nothing_else(term):
     assert "28 graded, 2 missing, 2 for a person to look at" in week.said
 
 
-# student, lesson, check; words of its reason, and a place that it names
+# Student, lesson, check, words of its reason, and a place that the reason names.
 REASONS = [
     ("ivo", "01", "params", "50,818", "01_numpy_10701.out"),
     ("ivo", "01", "gradients", "gradient error of numpy: 1", ""),
@@ -198,7 +198,7 @@ def test_canvas_gets_them_by_its_own_numbers(term):
         assert ("keras_throughput" in given["text_comment"]) == (numbers[number] == "hana")
 
 
-# student, what they asked; what stands on their page before and after the answer
+# Student, words of the request, and words on their page after the answer.
 REQUESTS = [
     ("kim", "I copied my window", "3 points: seen in cluster accounting 10802"),
     ("hana", "they are read too", "1.5 points: an epoch's images are those that it learns from"),
@@ -225,7 +225,7 @@ def test_who_handed_in_again_has_the_points_of_the_better_net(term):
     assert term["again"].record("ivo", "01")["look"] == []
 
 
-# --- what platforms take back -------------------------------------------------------------------
+# --- what platforms import ----------------------------------------------------------------------
 
 
 def test_the_leaderboard_knows_nobody_but_by_the_names_they_chose(term):
@@ -255,7 +255,7 @@ def test_canvas_and_moodle_get_theirs_at_their_own_maximum(term):
     header, maxima, *lines = csv.reader(io.StringIO(end.text("canvas.csv")))
     at = {title[:2]: (n, float(maxima[n])) for n, title in enumerate(header) if title[:1] == "0"}
     assert {lesson: most for lesson, (_, most) in at.items()} == {"01": 10, "02": 20, "07": 10}
-    assert not any("Essay" in title for title in header)  # not ours to touch
+    assert not any("Essay" in title for title in header)  # not ours to change
     by_number = {canvas: one for one, (_, canvas, _, _) in PEOPLE.items()}
     for line in lines:
         for lesson, (column, most) in at.items():
@@ -264,7 +264,7 @@ def test_canvas_and_moodle_get_theirs_at_their_own_maximum(term):
     sheet = {row["Full name"]: row for row in table(end.text("moodle-01-worksheet.csv"))}
     for student, (name, *_) in PEOPLE.items():
         assert float(sheet[name]["Grade"]) == pytest.approx(10 * end.rows[student, "01"]["score"])
-        assert UNTIMED not in sheet[name]["Feedback"]  # for the instructor, who can tell it
+        assert UNTIMED not in sheet[name]["Feedback"]  # this is for the instructor
 
 
 def test_gradescope_gets_one_students_points_and_speed(term):

@@ -1,4 +1,4 @@
-"""An ordinary student who works on the box."""
+"""Tests on the box: an ordinary student works there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def neighbour(box):
 
 @pytest.fixture(scope="session")
 def overtime(box) -> Iterator[tuple[Student, str]]:
-    """A job that sleeps through its limit of one minute. Asked for early, looked at late."""
+    """Submit a job that sleeps past its limit of one minute. Start it early, check it late."""
     with student_named("student1") as someone:
         job = someone.submit("--time=1 --nodes=1 --nodelist=node04", "sleep 600")
         yield someone, job

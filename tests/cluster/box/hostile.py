@@ -1,6 +1,6 @@
-"""A handed-in program that looks for everything it must not reach; as run by test_box_rerun.py.
+"""A submitted program that looks for everything it must not reach; test_box_rerun.py runs it.
 
-What it has reached it prints, as one line of JSON. TARGETS is filled in by the test.
+It prints what it reached as one line of JSON. The test fills in TARGETS.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 
-TARGETS: dict = {}  # filled in
+TARGETS: dict = {}  # filled in by the test
 reached: dict[str, str] = {}
 
 
@@ -53,7 +53,7 @@ def command(*words):
 
 
 def leave_behind():
-    holding = subprocess.DEVNULL if "alone" in sys.argv else None  # the job's output, too
+    holding = subprocess.DEVNULL if "alone" in sys.argv else None  # inherit the job's output
     words = ["sleep", "987"]
     left = subprocess.Popen(words, start_new_session=True, stdout=holding, stderr=holding)
     return f"left {left.pid}"

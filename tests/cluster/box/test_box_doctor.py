@@ -1,4 +1,4 @@
-"""The doctor as a student's job on two nodes of two ranks."""
+"""The doctor as a student's job on two nodes with two ranks each."""
 
 import json
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.slurm
 
 
 def doctor(student, words: str, launch: str = "") -> str:
-    """What the doctor's job prints on 2 nodes with 2 ranks each."""
+    """Return what the doctor's job prints on 2 nodes with 2 ranks each."""
     edit = f"| sed '{launch}'" if launch else ""
     student.do(f"module load dl-course && cluster doctor --job {edit} > doctor.sbatch")
     shape = "--nodes=2 --ntasks=4 --ntasks-per-node=2"
@@ -40,7 +40,7 @@ def test_one_report_for_two_nodes(student):
 
 
 def test_the_wrong_plug_in_is_named_on_all_ranks(student):
-    """srun --mpi=pmi2 and Open MPI 5: four programs, each alone."""
+    """With srun --mpi=pmi2 and Open MPI 5, four programs run alone."""
     only = "--only mpi --only allreduce --json"
     wrong = "s/^ *launch_ranks/export SLURM_MPI_TYPE=pmi2; srun --mpi=pmi2 -n/"
     output = doctor(student, only, wrong)
@@ -54,7 +54,7 @@ def test_the_wrong_plug_in_is_named_on_all_ranks(student):
 
 
 def test_a_rank_that_hangs_does_not_stop_the_report(student):
-    """Slurm ends all ranks when one in MPI is ended: the report is out before that."""
+    """Slurm ends all ranks when one rank in MPI is killed, but the report is printed before."""
     student.do(
         "mkdir -p trap/mpi4py && echo 'import time; time.sleep(300)' >trap/mpi4py/__init__.py"
     )

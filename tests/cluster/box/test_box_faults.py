@@ -1,5 +1,7 @@
-"""What may go wrong on the box, and that it serves afterwards: jobs of root, drained nodes, a full
-disk, a reboot."""
+"""Faults on the box, which must keep working afterwards.
+
+The faults are jobs of root, drained nodes, a full disk and a reboot.
+"""
 
 import os
 import signal
@@ -20,7 +22,7 @@ def as_root(*words: str) -> str:
 
 
 def drained_nodes() -> dict[str, str]:
-    """The reason of each node that accepts no jobs, once no epilog runs any more."""
+    """Wait until no epilog runs, then return each node that accepts no jobs, with the reason."""
     end = time.monotonic() + 30
     while as_root("sinfo", "-h", "-N", "-t", "completing", "-o", "%N"):
         assert time.monotonic() < end
@@ -54,7 +56,7 @@ def test_a_drained_node_is_shown_and_serves_again_after_up(box, student):
 
 @pytest.fixture
 def full_node(box):
-    """node03, whose Slurm has no room left on its disk."""
+    """Fill the disk that Slurm uses on node03, and yield the node's name."""
     inside = ("nsenter", f"--target={daemons()['node03']}", "--mount")
     folder = str(STATE / "spool/node03")
     as_root(*inside, "mount", "-t", "tmpfs", "-o", "size=16k", "full", folder)
@@ -74,7 +76,7 @@ def test_after_a_full_disk_the_job_runs_and_the_node_serves(box, student, full_n
     inside = ("nsenter", f"--target={daemons()[full_node]}", "--mount")
     as_root(*inside, "umount", str(STATE / "spool/node03"))
     assert box("up").returncode == 0
-    # Slurm lets such a job wait for two minutes, or holds it if the launch itself failed.
+    # Slurm delays such a job for two minutes, or holds it if the launch itself failed.
     as_root("scontrol", "update", f"JobId={job}", "StartTime=now")
     as_root("scontrol", "release", job)
     assert student.wait(job, seconds=180)["state"] == "COMPLETED"
@@ -82,7 +84,7 @@ def test_after_a_full_disk_the_job_runs_and_the_node_serves(box, student, full_n
 
 
 def test_the_box_comes_up_after_a_reboot(box, student):
-    """Processes and mounts have gone, files have not, and other programs have the old ids."""
+    """Processes and mounts are gone, files remain, and other programs may have the old ids."""
     stranger = subprocess.Popen(["sleep", "300"])
     try:
         for process in daemons().values():

@@ -1,4 +1,4 @@
-"""A first day at the box, as an instructor with an ordinary account."""
+"""A first day at the box for an instructor with an ordinary account."""
 
 import re
 from pathlib import Path

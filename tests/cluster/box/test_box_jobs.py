@@ -1,4 +1,4 @@
-"""What a student does on a supercomputer, done on the box with Slurm's own commands."""
+"""Typical work of a student on a supercomputer, done on the box with Slurm's own commands."""
 
 import time
 from datetime import datetime
@@ -33,7 +33,7 @@ print(f"rank={hvd.rank()} size={hvd.size()} host={socket.gethostname()} total={t
 
 
 def said(output: str) -> list[dict[str, str]]:
-    """The `name=value` words of the lines that ranks printed, by rank."""
+    """Return the `name=value` pairs of the lines that ranks printed, sorted by rank."""
     lines = [line.split() for line in output.splitlines() if line.startswith("rank=")]
     ranks = [dict(word.split("=") for word in line) for line in lines]
     return sorted(ranks, key=lambda rank: int(rank["rank"]))
@@ -41,7 +41,7 @@ def said(output: str) -> list[dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def first_of_all(overtime):
-    """Nobody has to wait for the time limit: the other tests run meanwhile."""
+    """Start the job with the time limit first, so that other tests run while it waits."""
 
 
 def test_batch_job(student):
@@ -138,7 +138,7 @@ def test_one_failing_rank_ends_the_others(student):
     )
     account = student.wait(job)
     assert account["state"] == "FAILED"
-    assert account["exitcode"] in ("7:0", "15:0")  # of the rank, or of those that were ended
+    assert account["exitcode"] in ("7:0", "15:0")  # of the rank, or of the ranks that were killed
     assert int(account["elapsedraw"]) < 60
 
 
@@ -161,7 +161,7 @@ def test_the_autograder_reads_the_accounting(box, student, tmp_path):
     job = student.submit("--nodes=2 --ntasks=2 --gres=gpu:1 --job-name=graded", "srun hostname")
     student.wait(job)
     dump = tmp_path / "accounting.txt"
-    for _ in range(50):  # a record is whole some seconds after its job
+    for _ in range(50):  # a record is complete a few seconds after its job
         dump.write_text(box("accounting").stdout)
         if f"\n{job}|" in dump.read_text():
             break

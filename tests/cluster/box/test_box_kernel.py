@@ -1,10 +1,10 @@
-"""A job submitted from a notebook that is in a job itself, with and without the kernel's start."""
+"""A job submitted from a notebook inside a job, with and without the kernel's start script."""
 
 import pytest
 
 pytestmark = pytest.mark.slurm
 
-# What the inner job sees of the outer one's shape; it asks for nothing of the kind itself.
+# Which part of the outer job's shape the inner job sees; it requests none of that itself.
 INNER = """#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks=4
@@ -29,8 +29,8 @@ def test_the_kernels_start_takes_the_shape_of_its_own_job_away(student):
     clean = student.read("clean").splitlines()
     assert clean[0] == "cores=none gpus=none"
     assert sorted(clean[1:]) == [f"rank {rank} of 4 with no cores" for rank in range(4)]
-    # Without it the shape comes along and srun fails: should Slurm ever stop that, this test would
-    # prove nothing, and fails here.
+    # Without the kernel's start script, the shape is inherited and srun fails. If Slurm ever stops
+    # that, this test proves nothing, so it fails here.
     assert student.read("inherited").splitlines()[0].endswith(" gpus=1")
     assert "inherited: 1" in student.read("outer"), student.read("outer") + student.read(
         "inherited"

@@ -1,4 +1,4 @@
-"""Requests that the box cannot fulfil, and a job that takes longer than it asked for."""
+"""Requests that the box cannot fulfil, and a job that exceeds its time limit."""
 
 import pytest
 
@@ -38,7 +38,7 @@ FILL = "python3 -c 'import time; whole = bytearray(b\"x\") * {} * 2**20; time.sl
 
 
 def test_memory_limit(student):
-    """Twelve seconds, because Slurm looks every five where the kernel does not limit memory."""
+    """It takes twelve seconds: Slurm checks every five if the kernel does not limit memory."""
     over, within = (
         student.submit(f"--mem=300M --output={size}", f"echo began; {FILL.format(size)}")
         for size in (1500, 100)

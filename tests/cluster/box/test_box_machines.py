@@ -1,4 +1,4 @@
-"""The virtual nodes are machines of their own, students are ordinary users, all is loopback."""
+"""Each virtual node is its own machine, students are ordinary users, and all is on loopback."""
 
 import re
 import subprocess
@@ -102,7 +102,7 @@ def test_a_new_account_can_be_used_at_once(box, student):
         subprocess.run(["sacctmgr", "-i", "-Q", "delete", "account", "second"], check=False)
 
     student.write("job.sh", "#!/bin/bash\ntrue\n")
-    delete()  # accounts outlive the box; an interrupted run of this test leaves it
+    delete()  # accounts outlive the box, so an interrupted run of this test leaves it behind
     assert student.try_to("sbatch --account=second job.sh").returncode != 0
     try:
         assert "may submit" in box("user", "add", "student1", "second").stdout

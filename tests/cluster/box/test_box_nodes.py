@@ -1,5 +1,7 @@
-"""Lessons 02 and 07 to 09 leave the node: their own job files, submitted by a student, on two
-virtual nodes; the grade is confirmed by Slurm's accounting."""
+"""Lessons 02 and 07 to 09 on two virtual nodes, with their own job files, run by a student.
+
+Slurm's accounting confirms the grade.
+"""
 
 import json
 import re
@@ -23,7 +25,7 @@ from lessons.toolkit import data
 cifar = data.load("cifar10", 256)
 make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", 8)
 """
-# Small as it is, it misses these of what `full` asks for, and nothing else.
+# Because the run is small, it misses these conditions of `full`, and no others.
 MISSED = (
     "parameters of nodes: 1,626,442",
     "image size of nodes: 32",
@@ -68,7 +70,7 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
 
 
 def grades(folder):
-    """What the grader makes of the class in the folder, in `full`, beside the accounting there."""
+    """Return the `full` grades of the class in the folder, checked against its accounting."""
     grade = ["grade", "class", "--profile=full", "--sacct=accounting", "--out=grades"]
     done = subprocess.run(
         [f"{sys.prefix}/bin/autograder", *grade], cwd=folder, capture_output=True, text=True

@@ -1,5 +1,7 @@
-"""Handed-in programs run again on real Slurm, under an account of its own: what is reproduced, what
-is not, and what a hostile program reaches."""
+"""Submitted programs are run again on real Slurm, under an account of their own.
+
+The tests cover what is reproduced, what is not, and what a hostile program can reach.
+"""
 
 import json
 import os
@@ -60,7 +62,7 @@ def evidence(folder):
 
 
 def run_solution(course, student, name):
-    """A student runs the solution's job; the folder to hand in."""
+    """Run the solution's job as a student, and return the folder to submit."""
     student.do(f"cp -r {course}/solutions/{name} .")
     submit = "cluster submit --site box --wait job.sbatch --epochs 2 --train-samples 12800"
     student.do(f"cd {name} && module load dl-course && {submit}", seconds=180)
@@ -83,13 +85,17 @@ def more_samples(line):
 
 
 def a_hundred_times_faster(line):
-    """The run beside other work may have taken five times as long as its rerun alone."""
+    """Divide the seconds by a hundred.
+
+    A smaller factor would not do, because a run on a busy machine may take five times as long as
+    its rerun.
+    """
     return re.sub(
         r'"seconds":([0-9.]+)', lambda found: f'"seconds":{float(found[1]) / 100:g}', line
     )
 
 
-# name of the forger, what is done to each line of the record, words of the finding
+# The forger's name, the change to each line of the record, and the expected finding.
 FORGERIES = {
     "raised": (raised, FindingCode.RERUN_LOWER_ACCURACY),
     "samples": (more_samples, FindingCode.RERUN_OTHER_STEPS),
@@ -98,7 +104,7 @@ FORGERIES = {
 
 
 def forge(output, change):
-    """The record's lines changed, and its chain computed anew; all other lines as they were."""
+    """Change the record's lines and compute its chain anew; leave all other lines as they were."""
     lines = output.read_text().splitlines()
     record = [line for line in lines if line.startswith(":::MLLOG")]
     forged = sealed_again([change(line) for line in record])
@@ -108,7 +114,7 @@ def forge(output, change):
 
 
 def replaying(text):
-    """A program that prints a kept output, under the number of the job that it is in."""
+    """Return a program that prints a saved output with the number of the job that it runs in."""
     return (
         f"import os\ntext = {text!r}\nold = {re.findall(r'job_id...([0-9]+)', text)[0]!r}\n"
         """print(text.replace(f'"job_id":"{old}"', f'"job_id":"{os.environ["SLURM_JOB_ID"]}"'))\n"""
@@ -146,7 +152,7 @@ def test_honest_runs_are_reproduced_and_forged_ones_are_not(rerunner, course, st
 
 
 def undisturbed(folder, student):
-    """Whether others left the cores to the rerun; if not, speeds are not compared."""
+    """Return whether other work left the cores to the rerun; otherwise speeds are not compared."""
     told = json.loads((folder / "reruns" / student / "01" / "rerun.json").read_text())
     return told["jobs"][0]["undisturbed"]
 
@@ -154,7 +160,7 @@ def undisturbed(folder, student):
 # --- hostile ------------------------------------------------------------------------------------
 
 STAND_INS = ("numpy.py", "random.py", "lessons/__init__.py", "lessons/toolkit/record/__init__.py")
-SLURM = [["127.0.0.1", 6817], ["127.0.66.1", 6818]]  # the controller, a node's daemon
+SLURM = [["127.0.0.1", 6817], ["127.0.66.1", 6818]]  # the controller, and a node's daemon
 
 
 def program(**targets):
@@ -207,7 +213,7 @@ def test_a_hostile_program_reaches_nothing(rerunner, box, course, neighbour, tmp
         ).replace('["squeue", "--noheader"]', '["sbatch", "--wrap=true"]')
         inside = rerun_hostile(tmp_path, group, hidden)
         server.settimeout(1)
-        server.accept()[0].close()  # the control's
+        server.accept()[0].close()  # the control run's connection
         with pytest.raises(TimeoutError):
             server.accept()
 
@@ -227,7 +233,7 @@ def test_a_hostile_program_reaches_nothing(rerunner, box, course, neighbour, tmp
     assert inside["beside"] == "the student's own module"
     assert all(not path.startswith(inside["here"]) for path in inside["modules"])
     assert inside["modules"][2] == f"{course}/lessons/toolkit/record/__init__.py"
-    # It printed no record, so nothing is reproduced; and that is all it achieved.
+    # The program printed no record, so nothing is reproduced. It achieved nothing else.
     tier, codes = evidence(tmp_path)["eve", "01"]
     assert tier == "self-consistent"
     assert FindingCode.RERUN_UNFINISHED in codes

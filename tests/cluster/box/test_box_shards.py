@@ -1,4 +1,4 @@
-"""A class graded by the job array of docs/large-class.md: the same bytes as grading it at once."""
+"""The job array of docs/large-class.md grades a class to the same bytes as grading it at once."""
 
 import re
 import textwrap
@@ -23,7 +23,7 @@ def test_the_documented_array_gives_the_same_bytes(course, student):
     names = [f"student{number:02}" for number in range(11)]
     student.do("mkdir -p " + " ".join(f"CLASS/{name}/02_serial" for name in names))
     for number, name in enumerate(names):
-        copied = "77" if number in (3, 8) else str(100 + number)  # of these two, in other parts
+        copied = "77" if number in (3, 8) else str(100 + number)  # these two are in different parts
         lines = make_record(job_id=copied, test_accuracy=0.9 + number / 100)
         student.write(f"CLASS/{name}/02_serial/02_serial_1.out", "\n".join(lines) + "\n")
     student.write("roster.csv", "student,name\n" + "".join(f"{n},{n.title()}\n" for n in names))

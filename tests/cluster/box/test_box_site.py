@@ -1,4 +1,4 @@
-"""The site file `box`: the course's job files under real Slurm, as an ordinary student."""
+"""The site file `box`: the course's job files under real Slurm, run by an ordinary student."""
 
 import time
 
@@ -28,7 +28,7 @@ print("rank", MPI.COMM_WORLD.rank, "of", MPI.COMM_WORLD.size, "on", os.uname().n
 
 @pytest.fixture
 def lesson(student):
-    """The student's folder with a job file; `cluster` as the course's module gives it."""
+    """Write a job file and a program into the student's folder; the module provides `cluster`."""
     student.write("job.sbatch", JOB)
     student.write("program.py", HELLO)
     return student
@@ -40,7 +40,10 @@ def cluster(student, words: str) -> tuple[int, str, str]:
 
 
 def recorded(student, job: str) -> dict[str, str]:
-    """The accounting of a job. A short job's end may be there before the rest of it."""
+    """Return the job's accounting, waiting until it is complete.
+
+    A short job's end may be recorded before the rest.
+    """
     for _ in range(30):
         header, row = cluster(student, f"accounting --site box --parsable {job}")[1].splitlines()
         record = dict(zip(header.split("|"), row.split("|"), strict=True))
@@ -71,7 +74,10 @@ def test_jobs_of_the_laptop_in_the_same_folder_have_other_numbers(lesson):
 
 
 def test_a_copy_of_the_course_works_with_the_module(lesson, course):
-    """The module's environment may only link to the course's, and the copy has none or a link."""
+    """The module's environment may be a link to the course's.
+
+    The copy has no .venv, or a link to it.
+    """
     lesson.do(
         f"mkdir lessons && cp -r {course}/lessons/toolkit {course}/lessons/00_cluster lessons"
     )
@@ -82,7 +88,7 @@ def test_a_copy_of_the_course_works_with_the_module(lesson, course):
 
 
 def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
-    """pmi2 and Open MPI: N programs of size 1, each with exit code 0."""
+    """With pmi2 and Open MPI, N programs of size 1 run, and each ends with exit code 0."""
     lesson.do(
         "module load dl-course"
         " && folder=$(python -c 'import cluster.sites.site_files as s; print(s.FOLDER)')"

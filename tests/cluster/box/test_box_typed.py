@@ -1,7 +1,7 @@
-"""What page 00 says to type on a Slurm machine is typed there, by an ordinary student.
+"""Type what page 00 says to type on a Slurm machine, as an ordinary student.
 
-The same lines, in the page's order, as one script; `JOB` is the last job's number. What a laptop
-can type, too, tests/lessons/programs/test_typed_commands.py types in its place on the page.
+The lines are the page's, in order, as one script; `JOB` is the number of the last job. Lines that
+also work on a laptop are tested in tests/lessons/programs/test_typed_commands.py.
 """
 
 import pytest
@@ -23,8 +23,8 @@ INSTEAD = [
 ]
 SAID = [
     "Jobs now run on box",
-    " on node0",  # the clock, while it ran
-    "CANCELLED",  # what the accounting says of it
+    " on node0",  # printed by the clock while it ran
+    "CANCELLED",  # from the accounting
     "host of a job: node0",
     "launch: 2 ranks in one MPI world",  # inside the allocation
     "task 1 of 2 on ",
@@ -32,7 +32,10 @@ SAID = [
 
 
 def script():
-    """The page's lines for a shell without a terminal: with what a person reads off the screen."""
+    """Return the page's lines for a shell without a terminal.
+
+    Values that a person reads off the screen are filled in.
+    """
     lines = ["set -euo pipefail", "module load dl-course", "export HOME=$PWD", "cluster use box"]
     for typed in (command.line for command in commands("00")):
         if typed in NOT_HERE:
@@ -50,7 +53,7 @@ def script():
             runs = "until squeue -h -j $JOB -t R | grep -q .; do sleep 0.5; done"
             line = f"JOB={clock}; {runs}; echo host of a job: $({line}); scancel $JOB"
         elif typed.startswith("salloc"):
-            line += " <<'INSIDE'"  # what follows is typed in the allocation, up to `exit`
+            line += " <<'INSIDE'"  # the following lines, up to `exit`, are typed in the allocation
         elif typed.startswith("grep -v MLLOG out.txt"):  # exercise 0.4 leaves these
             line = f"echo printed > out.txt; touch err.txt; {line}"
         elif typed == "exit":

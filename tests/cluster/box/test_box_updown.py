@@ -1,4 +1,4 @@
-"""Up, down, up again; a crash in between; machines that are not for the box."""
+"""Up, down, up again, a crash in between, and machines that are unsuitable for the box."""
 
 import os
 import re
@@ -18,7 +18,7 @@ PROFILE_LINK = Path("/etc/profile.d/zz-dl-course-box.sh")
 
 
 def daemons() -> dict[str, int]:
-    """Process ids of what the box started, by name."""
+    """Return the process ids of everything the box started, by name."""
     return {
         path.stem: int(path.read_text())
         for path in (STATE / "run").glob("*.pid")
@@ -27,7 +27,7 @@ def daemons() -> dict[str, int]:
 
 
 def jobs_on_record(box) -> dict[str, str]:
-    """The box's accounting: line by job number, without the steps of jobs."""
+    """Return the lines of the box's accounting by job number, without job steps."""
     lines = box("accounting").stdout.splitlines()
     return {line.split("|")[0]: line for line in lines if re.match(r"\d+(_\d+)?\|", line)}
 
@@ -69,7 +69,7 @@ def test_down_leaves_nothing_behind(box, student):
         assert box("status").returncode == 1
     finally:
         assert box("up").returncode == 0
-    end = time.monotonic() + 60  # the controller hands in late what it noted before it ended
+    end = time.monotonic() + 60  # after it ends, the controller still delivers late records
     while "CANCELLED" not in (after := jobs_on_record(box)).get(job, ""):
         assert time.monotonic() < end, after.get(job)
         time.sleep(0.3)
@@ -103,8 +103,8 @@ def test_after_a_crash_no_record_is_lost_and_the_running_job_runs_again(box, stu
     while student.do(f"squeue -h -j {running} -o %T").strip() != "RUNNING":
         time.sleep(0.2)
     time.sleep(6)  # Slurm writes its queue to disk within five seconds
-    waiting = student.submit("--hold", "true")  # so young that the controller may forget it …
-    while not student.account(waiting):  # … though the accounting knows it
+    waiting = student.submit("--hold", "true")  # so recent that the controller may forget it …
+    while not student.account(waiting):  # … although the accounting has it
         time.sleep(0.1)
     before = jobs_on_record(box)
 
@@ -120,10 +120,10 @@ def test_after_a_crash_no_record_is_lost_and_the_running_job_runs_again(box, stu
     assert int(new) > max(int(job.split("_")[0]) for job in before)
     assert student.wait(new)["state"] == "COMPLETED"
 
-    # Slurm lets a job that it queues again wait for two minutes; root need not.
+    # Slurm delays a requeued job for two minutes; root can start it at once.
     subprocess.run(["scontrol", "update", f"jobid={running}", "starttime=now"], check=True)
     end = time.monotonic() + 60
-    while student.account(running)["state"] != "COMPLETED":  # first it is NODE_FAIL, then PENDING
+    while student.account(running)["state"] != "COMPLETED":  # first NODE_FAIL, then PENDING
         assert time.monotonic() < end, student.account(running)
         time.sleep(0.3)
     assert student.read("out") == "run 0\nrun 1\n"

@@ -1,6 +1,6 @@
 """Whole lessons on real Slurm: an ordinary account runs the solutions' notebooks in `smoke`.
 
-The notebooks submit their jobs with sbatch; what they hand in is graded beside Slurm's accounting.
+The notebooks submit their jobs with sbatch. The submissions are graded with Slurm's accounting.
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# Those whose jobs are most of Slurm's and MPI's making: ranks, steps and files beside each other.
+# The lessons that depend most on Slurm and MPI: ranks, steps, and files written in parallel.
 LESSONS = ("07", "08")
 
 
@@ -28,7 +28,7 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
     smoke, full = (grades(tmp_path, profile) for profile in ("smoke", "full"))
     assert smoke.keys() == set(LESSONS)
     for lesson in LESSONS:
-        # Other tests use the machine too: a speed may be borderline, which is full credit.
+        # Other tests also use the machine, so a speed may be borderline, which earns full credit.
         full_credit = ("passed", "borderline")
         lost = {
             check["id"]: check["found"]
@@ -37,7 +37,7 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
         }
         assert lost == {}, lesson
         assert smoke[lesson]["tier"] == "confirmed", smoke[lesson]["findings"]
-        # Where `full` asks for a speed relative to a reference, it asks for something else besides.
+        # Wherever `full` asks for a speed relative to a reference, it also asks for something else.
         judged = {check["id"]: check["status"] for check in full[lesson]["checks"]}
         assert "not measured" not in judged.values(), (lesson, judged)
         [folder] = Path(student.folder, "run").glob(f"{lesson}_*/")
@@ -45,7 +45,7 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
 
 
 def hand_in(student, box, folders, tmp_path):
-    """The student packs the folders of these lessons; beside them what the scheduler knows."""
+    """Pack the lessons' folders as the student, collect them, and save the accounting."""
     (tmp_path / "down" / "student1").mkdir(parents=True)
     for lesson, folder in folders.items():
         submit = f"lessons submit {lesson} --in {folder}/ --out {lesson}.zip"
@@ -58,7 +58,7 @@ def hand_in(student, box, folders, tmp_path):
 
 
 def save_accounting(jobs, box, file):
-    """What the scheduler knows of these jobs; a record is whole some seconds after its job."""
+    """Save the accounting of these jobs; a record is complete a few seconds after its job."""
     for _ in range(50):
         file.write_text(box("accounting").stdout)
         if all(f"\n{job}|" in file.read_text() for job in jobs):
@@ -67,7 +67,7 @@ def save_accounting(jobs, box, file):
 
 
 def grades(folder, profile):
-    """The grade of each lesson that the student packed."""
+    """Return the grade of each lesson that the student packed."""
     words = ["grade", "class", "--profile", profile, "--sacct=accounting", f"--out={profile}"]
     done = subprocess.run(
         [f"{sys.prefix}/bin/autograder", *words], cwd=folder, capture_output=True, text=True

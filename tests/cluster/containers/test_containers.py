@@ -1,4 +1,4 @@
-"""Jobs in an image, and the two files that images are made of."""
+"""Jobs in an image, and the two files from which images are built."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 RECIPES = ROOT / "cluster/containers"
 
-# Stands where Apptainer would: notes how it was called, then runs the program here.
+# A stand-in for Apptainer: it notes how it was called, then runs the program here.
 APPTAINER = r"""#!/bin/bash
 echo "apptainer ${*//[[:cntrl:]]/ } bind=$APPTAINER_BIND" >>"$HOME/calls"
 while [ "$1" != "$COURSE_IMAGE" ]; do shift; done
@@ -24,7 +24,7 @@ export COURSE_IMAGE=$PWD/course.sif
 
 @pytest.fixture
 def apptainer(shell):
-    """A shell on the laptop site with an image and what runs it."""
+    """Return a shell on the laptop site with an image and a stand-in that runs it."""
     programs = shell.home / "bin"
     programs.mkdir()
     (programs / "apptainer").write_text(APPTAINER)
@@ -56,7 +56,7 @@ def test_launch_puts_each_rank_into_the_image_and_counts_them_there(apptainer):
     apptainer.write("job.sh", f"{JOB}launch bash -c 'echo rank in image: $IN_IMAGE'")
     printed = apptainer.run("bash", "job.sh").stdout.splitlines()
     assert printed == ["launch: 2 ranks in one MPI world", *["rank in image: yes"] * 2]
-    assert len(calls(apptainer)) == 4  # two ranks that count, two that work
+    assert len(calls(apptainer)) == 4  # two ranks that count, and two that work
     assert all(call.endswith(f"bind={data}") for call in calls(apptainer))
 
 
@@ -105,7 +105,7 @@ def test_recipes_name_no_version_of_a_package():
     for name in ("course.def", "Dockerfile", "install.sh"):
         lines = (RECIPES / name).read_text().splitlines()
         text = "\n".join(line.partition("#")[0] for line in lines)
-        # 4.1.8 is the example in a sentence about a mistyped version.
+        # 4.1.8 is only the example in a sentence about a mistyped version.
         assert set(re.findall(r"[=<>]=\d|\d+\.\d[\d.]*", text)) <= {"4.1.8"}, name
 
 
@@ -127,7 +127,10 @@ def test_both_recipes_copy_and_run_the_same():
 
 @pytest.fixture
 def image(tmp_path):
-    """A folder as in an image, and what notes the commands that would change the system."""
+    """Write a folder as in an image.
+
+    Stand-ins note the commands that would change the system.
+    """
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("apt-get", "python3", "rm"):

@@ -1,4 +1,4 @@
-"""What shows only when nodes and ranks are compared."""
+"""Problems that show only when nodes and ranks are compared."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Each probe of the doctor in situations that are really broken, and real programs that hang."""
+"""Each probe of the doctor in situations that are really broken, and with programs that hang."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def program(folder: Path, name: str, text: str) -> None:
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A home and a folder of their own, and a folder `bin` that comes first on PATH."""
+    """Return a folder that is also the home, with its folder `bin` first on PATH."""
     for name in [name for name in os.environ if name.startswith(("SLURM_", "COURSE_", "SITE_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("COURSE_SITE", str(SITES / "laptop.sh"))
@@ -163,7 +163,7 @@ def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, stat
 
 @pytest.mark.namespaces
 def test_no_interface_is_broken(shell):
-    """In a network of its own, where nothing is up."""
+    """The doctor runs in a network namespace in which no interface is up."""
     done = shell.run("unshare", "-rn", "cluster", "doctor", "--only", "network", ok=False)
     assert "broken network        no network interface is up" in done.stdout, done.stdout
 
@@ -191,7 +191,7 @@ def test_the_interface_that_ranks_would_take(monkeypatch, addresses, speeds, min
 
 @pytest.mark.slow
 def test_several_hang_and_it_ends_with_valid_json(shell):
-    """Everything that a node may call hangs, and the report is whole and in time."""
+    """Everything that a node may call hangs, and still the report is complete and in time."""
     programs = shell.home / "bin"
     for name in ("nvidia-smi", "g++", "mpirun", "srun", "quota", "lessons", "scontrol"):
         program(programs, name, HANGS)
@@ -199,7 +199,7 @@ def test_several_hang_and_it_ends_with_valid_json(shell):
     start = time.monotonic()
     done = shell.cluster("doctor", "--json", "--limit", "3", ok=False)
     assert done.returncode == 1
-    assert time.monotonic() - start < 100  # 21 probes of 3 s at most
+    assert time.monotonic() - start < 100  # at most 21 probes of 3 s
     report = json.loads(done.stdout)
     jsonschema.validate(report, SCHEMA)
     assert report["state"] == "broken"
@@ -213,7 +213,7 @@ def test_several_hang_and_it_ends_with_valid_json(shell):
 def read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:  # ended meanwhile
+    except OSError:  # already ended
         return b""
 
 
@@ -225,7 +225,7 @@ def test_alone_every_probe_answers(shell):
     states = {line[:6].strip() for line in lines[1:-1]} - {""}
     assert states <= {"ok", "look", "broken"}
     for probe in all_probes.PROBES:
-        if probe.kind != all_probes.NODES and probe.name != "nccl":  # only where there are GPUs
+        if probe.kind != all_probes.NODES and probe.name != "nccl":  # needs GPUs
             assert any(line[7:].startswith(f"{probe.name} ") for line in lines), probe.name
     assert "did not answer" not in done.stdout
     assert "\x1b" not in done.stdout
@@ -235,7 +235,7 @@ def test_alone_every_probe_answers(shell):
 
 @pytest.mark.slow
 def test_one_core_and_a_file_that_cannot_grow_as_when_a_quota_is_full(shell):
-    """On one core, and no file may grow beyond 100 kB: as a pinned rank, and as a full quota."""
+    """It runs on one core, like a pinned rank. No file may exceed 100 kB, as with a full quota."""
     assert len(MINE) > 1, "this machine has one core: there is nothing to be pinned to"
     only = "--only cores --only processes --only disk"
     narrow = f"ulimit -f 100; trap '' XFSZ; cluster doctor --json {only}"

@@ -1,4 +1,4 @@
-"""The doctor on several real ranks: well, one that hangs, and launchers that do not fit."""
+"""The doctor on several real ranks: healthy ones, a hanging one, and launchers that do not fit."""
 
 import json
 import os
@@ -18,7 +18,7 @@ HANGS = "import time\ntime.sleep(300)\n"
 
 
 def ranks(shell, body: str) -> subprocess.CompletedProcess:
-    """Two processes that mpirun starts, each running these lines."""
+    """Run these lines in two processes that mpirun starts."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     words = ["mpirun", *root, "--oversubscribe", "--bind-to", "none", "-np", "2"]
     shell.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
@@ -26,7 +26,7 @@ def ranks(shell, body: str) -> subprocess.CompletedProcess:
 
 
 def by_hand(shell, first: int, second: int, limit: int) -> str:
-    """Two processes as MPICH's mpirun would start them: its variables, which Open MPI ignores."""
+    """Start two processes like MPICH's mpirun, with its variables, which Open MPI ignores."""
     each = f"PMI_SIZE=2 {QUICK} --limit {limit}"
     return shell.run(
         "bash", "-c", f"PMI_RANK={first} {each} & PMI_RANK={second} {each}; wait", ok=None
@@ -131,7 +131,7 @@ print(nccl.bandwidth(position, "gloo", torch.device("cpu")) > 0, nccl.local_numb
 
 @pytest.mark.slow
 def test_ranks_that_cannot_have_a_gpu_each_are_named_before_nccl_hangs(shell):
-    """Two GPUs, as their driver lists them, of which no task sees any."""
+    """The driver lists two GPUs, but no task sees any of them."""
     program = shell.home / "nvidia-smi"
     program.write_text(TWO_GPUS)
     program.chmod(0o755)
@@ -151,7 +151,7 @@ def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
     ("spoilt", "said"), breadth([("", "True 0\n"), ("spoilt", "gloo: 2 ones add up to 1")], quick=0)
 )
 def test_the_sum_of_two_ranks_is_timed_and_looked_at(shell, spoilt, said):
-    """Over Gloo and the CPU, by the function that takes NCCL and a GPU where there are some."""
+    """The function normally uses NCCL and a GPU. Here it runs over Gloo on the CPU."""
     (shell.folder / "sum.py").write_text(SUM)
     shell.environment |= {
         "MASTER_ADDR": "127.0.0.1",

@@ -1,4 +1,4 @@
-"""`cluster site check`: what is wrong with a site file."""
+"""`cluster site check`: which mistakes it finds in a site file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A real set-up by an ordinary user that is killed on its way, run again, and then complete."""
+"""Run a real set-up as an ordinary user: kill it halfway, then run it again to the end."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from cluster.environment.python311 import cache_folder
 
 ROOT = Path(__file__).parents[3]
 STRANGER = "dl-course-test"
-HALF_WAY = 30  # packages of about a hundred
+HALF_WAY = 30  # packages, of about a hundred
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def ordinary_user() -> Iterator[pwd.struct_passwd]:
 
 @contextlib.contextmanager
 def owned_by(user: pwd.struct_passwd, folder: Path) -> Iterator[None]:
-    """Give a folder of root's to this user for a while."""
+    """Give a folder of root's to this user for the duration of the block."""
     give_to(user.pw_name, folder)
     try:
         yield
@@ -52,7 +52,7 @@ def give_to(name: str, folder: Path) -> None:
 
 
 def set_up(clone: Path, user: pwd.struct_passwd) -> None:
-    """Make the clone's .venv; Horovod's wheels are taken from root's cache."""
+    """Set up the clone's .venv, taking Horovod's wheels from root's cache."""
     cache, ours = clone / "build" / "cache", Path(cache_folder()) / "horovod"
     wheels = cache / "dl-course" / "horovod"
     wheels.parent.mkdir(parents=True)
@@ -123,7 +123,7 @@ def kill_with_children(process: subprocess.Popen[str]) -> None:
     for file in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
-    for parent in everybody:  # it grows on the way
+    for parent in everybody:  # the list grows in the loop
         everybody += [child for child, its_parent in parents.items() if its_parent == parent]
     for pid in everybody:
         with contextlib.suppress(ProcessLookupError):

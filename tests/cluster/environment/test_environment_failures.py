@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a set-up is one sentence with a way out."""
+"""Every failure of a set-up is reported in one sentence with a remedy."""
 
 import ast
 import errno
@@ -25,7 +25,7 @@ NO_INDEX = {
 
 @pytest.fixture
 def course(tmp_path):
-    """What the set-up needs of a clone."""
+    """Copy the parts of a clone that the set-up needs."""
     root = tmp_path / "course"
     shutil.copytree(
         ROOT / "cluster" / "environment",
@@ -54,7 +54,7 @@ def assert_one_sentence(ended, *parts):
 
 
 def only(tmp_path, *tools):
-    """A PATH with nothing on it but these tools."""
+    """Return a PATH that has only these tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in tools:
@@ -112,7 +112,7 @@ def test_asking_for_help_sets_nothing_up(course):
 
 
 def test_a_full_disk(course):
-    # Writing to /dev/full fails as writing to a full disk does.
+    # Writing to /dev/full fails like writing to a full disk.
     logs = course / "build" / "set-up"
     logs.mkdir(parents=True)
     (logs / "venv.log").symlink_to("/dev/full")
@@ -210,7 +210,10 @@ def test_no_python_311_and_none_to_be_had(monkeypatch, tmp_path):
 
 @pytest.fixture
 def debians_python(monkeypatch, tmp_path):
-    """Debian's Python 3.11 and nothing to download; what it lacks is set by the test."""
+    """Return a function that pretends there is only Debian's Python 3.11, with some parts missing.
+
+    Nothing can be downloaded.
+    """
 
     def offline():
         raise SetUpError("no network")

@@ -22,7 +22,10 @@ install.index-url='https://mirror.invalid/simple'
 
 @pytest.fixture
 def commands(monkeypatch, tmp_path):
-    """The commands that would be run; `fails` is a word that makes a command fail."""
+    """Return a stand-in that records commands.
+
+    Commands with the word `fails` in their name fail.
+    """
     ran = []
 
     def run(command, log, *, env=None):
@@ -102,7 +105,7 @@ def test_uv_knows_the_options_that_it_is_given():
 @pytest.mark.parametrize("fails", ["", "/uv"])
 def test_nothing_that_others_may_write_is_left_behind(commands, tmp_path, monkeypatch, fails):
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    (tmp_path / ".lock").touch()  # as uv leaves it, with the mode 666
+    (tmp_path / ".lock").touch()  # as uv leaves it, with mode 666
     commands.fails = fails
     installer.install(["click==8"], tmp_path / "packages.log")
     assert not (tmp_path / ".lock").exists()

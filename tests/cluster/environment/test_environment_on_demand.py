@@ -1,4 +1,4 @@
-"""Horovod is installed when a program first needs it, in the course's own .venv alone."""
+"""Horovod is installed when a program first needs it, and only in the course's own .venv."""
 
 import sys
 
@@ -18,7 +18,7 @@ printf '  Horovod: compiling ...'; echo ' 71.1 s'
 
 @pytest.fixture
 def venv(tmp_path, monkeypatch):
-    """A .venv of the set-up without Horovod; its Python only says that it was called."""
+    """Write a .venv from the set-up without Horovod; its Python only reports that it was called."""
     (tmp_path / ".set-up").mkdir()
     python = tmp_path / "python"
     python.write_text(SET_UP)
@@ -66,11 +66,11 @@ def test_a_failure_is_one_sentence(venv):
     [
         ("import horovod.torch as hvd", True),
         ("from horovod.tensorflow import broadcast_variables", True),
-        ("import averaging", True),  # a file beside it, which imports Horovod
+        ("import averaging", True),  # a file in the same folder, which imports Horovod
         ("def main():\n    import horovod", True),
         ("import torch", False),
         ("import averaging_by_hand", False),  # no such file
-        ("def broken(:", False),  # its own error will say so
+        ("def broken(:", False),  # its own error will report that
     ],
 )
 def test_only_a_program_that_imports_horovod_waits_for_it(venv, program, needs_it):

@@ -1,4 +1,4 @@
-"""pyproject.toml, locked.txt, environment.yml and what is installed say the same."""
+"""pyproject.toml, locked.txt, environment.yml and the installed packages agree."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from cluster.doctor.probes import frameworks
 from cluster.environment import set_up
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pip's own parts
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from pip itself
 ROOT = Path(__file__).parents[3]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
@@ -23,7 +23,7 @@ CONDA_PIP = next(part["pip"] for part in CONDA["dependencies"] if isinstance(par
 
 
 def versions(pins):
-    """{package: version}, with names as package indexes compare them."""
+    """Return {package: version}, with names normalised as package indexes do."""
     pairs = (pin.split("==") for pin in pins)
     return {plain(name): version for name, version in pairs}
 
@@ -32,7 +32,7 @@ def plain(name):
     return re.sub(r"[-_.]+", "-", name.split("[")[0]).lower()
 
 
-RANGES = PYPROJECT["project"]["dependencies"]  # of what the grader alone needs
+RANGES = PYPROJECT["project"]["dependencies"]  # what the grader alone needs
 
 
 def all_pins():
@@ -41,7 +41,7 @@ def all_pins():
     return [pin for pin in (*pins, *alone) if pin not in RANGES]
 
 
-# What compiles Horovod is absent where its wheel came from the cache.
+# cmake compiles Horovod, and is missing if the wheel came from the cache.
 MAY_BE_ABSENT = {"cmake"}
 LOCKED = versions(
     line for line in set_up.LOCKED.read_text().splitlines() if not line.startswith("#")
@@ -83,8 +83,8 @@ def is_installed(name):
 
 def test_everything_that_comes_along_is_locked():
     installed = {plain(part.metadata["Name"]) for part in metadata.distributions()}
-    # pip comes with Python, uv installs the others (python311.py pins it), horovod is built, torch
-    # has its own name for its CPU build.
+    # pip comes with Python, uv installs the other packages (python311.py pins it), horovod is built
+    # here, and torch's CPU build has a name of its own.
     ours = {"pip", "uv", "setuptools", "wheel", "horovod", "torch", "dl-on-supercomputers"}
     assert installed - ours - set(LOCKED) == set()
 
@@ -116,8 +116,10 @@ def test_the_gpu_extras_have_the_frameworks_of_the_cpu_extra(framework):
 
 
 def as_conda_hands_over(framework, folder, monkeypatch):
-    """What pip reads in the file that conda writes from the list below `pip:`, by pip's own parser,
-    which fills in variables."""
+    """Return what pip reads from the file that conda writes for the list below `pip:`.
+
+    pip's own parser is used, which fills in variables.
+    """
     from pip._internal.network.session import PipSession
     from pip._internal.req.req_file import parse_requirements
 
@@ -126,7 +128,7 @@ def as_conda_hands_over(framework, folder, monkeypatch):
         monkeypatch.setenv("COURSE_FRAMEWORK", framework)
     else:
         monkeypatch.delenv("COURSE_FRAMEWORK", raising=False)
-    file = folder / "condaenv.requirements.txt"  # conda puts it beside environment.yml
+    file = folder / "condaenv.requirements.txt"  # conda writes it beside environment.yml
     file.write_text("\n".join(CONDA_PIP))
     return list(parse_requirements(str(file), session=PipSession()))
 

@@ -1,4 +1,4 @@
-"""The grader and the job tools on other Pythons, and on the oldest packages that they allow."""
+"""The grader and the job tools on other Python versions and with the oldest allowed packages."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ OLDEST = [need.partition(",")[0].replace(">=", "==") for need in NEEDS]
 
 
 def python(version: str) -> Path | None:
-    """One that starts: of several that pyenv has, the one on PATH may not."""
+    """Return a Python of this version that starts. One on PATH may be a broken pyenv shim."""
     name = f"python{version}"
     on_path = [Path(folder, name) for folder in os.get_exec_path()]
     for path in [*on_path, *Path.home().glob(f".pyenv/versions/{version}*/bin/{name}")]:
@@ -36,7 +36,7 @@ def run(*words: object, **environment: str) -> str:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """What people read. What begins with a dot knows files by inode, and by how new they were."""
+    """Return the files that people read. Hidden files depend on inodes and file ages."""
     files = {file.relative_to(folder): file for file in folder.rglob("*") if file.is_file()}
     return {str(name): f.read_bytes() for name, f in files.items() if name.parts[0][0] != "."}
 
@@ -45,7 +45,7 @@ def needs(version: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(python(version) is None, reason=f"this machine has no {version}")
 
 
-# Python's version, and the packages beside it; without any, pip takes the newest.
+# Python's version and the pinned packages; without pins, pip installs the newest.
 ENVIRONMENTS = {
     "3.11, oldest packages": ("3.11", OLDEST),
     "3.12": ("3.12", []),
@@ -60,7 +60,7 @@ ENVIRONMENTS = {
     [pytest.param(*case, id=name, marks=needs(case[0])) for name, case in ENVIRONMENTS.items()],
 )
 def test_the_grader_alone_does_the_same(version, packages, tmp_path):
-    """Installed from a copy by `pip install .`, it grades as in the course's environment."""
+    """Installed from a copy with `pip install .`, it grades as in the course's environment."""
     course, venv = tmp_path / "course", tmp_path / "venv"
     names = ("autograder", "cluster", "lessons", "pyproject.toml", "README.md")
     course.mkdir()

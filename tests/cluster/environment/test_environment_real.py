@@ -1,4 +1,4 @@
-"""A real set-up by an ordinary user, in a fresh clone, killed on its way and taken up again."""
+"""A real set-up by an ordinary user in a fresh clone, killed halfway and then resumed."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Set-up stages: done once, resumed after an interruption, redone when their inputs change."""
+"""Set-up stages: run once, resumed after an interruption, and redone when their inputs change."""
 
 import os
 import shutil
@@ -17,7 +17,10 @@ PARTS = ("tools", "horovod")
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """A clone whose set-up's commands only say that they ran; `fails` makes one of them fail."""
+    """Copy a clone whose set-up commands only report that they ran.
+
+    `fails` makes one of them fail.
+    """
     here = tmp_path / "cluster" / "environment"
     shutil.copytree(
         set_up.ROOT / "cluster" / "environment",
@@ -92,7 +95,7 @@ def test_an_interrupted_set_up_continues_where_it_stopped(course, broken):
         course.fill()
     assert not course.is_complete()
     course.fails = None
-    # Horovod counts as installed only when it has been verified, so its four steps go together.
+    # Horovod counts as installed only once it is verified, so its four steps belong together.
     first = min(STAGES.index(broken), STAGES.index("horovod-tools"))
     assert course.fill() == STAGES[first:]
     assert course.is_complete()

@@ -1,4 +1,4 @@
-"""The check of an installed Horovod, on a stand-in of a node with GPUs."""
+"""The check of an installed Horovod, on a simulated node with GPUs."""
 
 import sys
 
@@ -7,7 +7,7 @@ import pytest
 from cluster.environment.failure import SetUpError
 from cluster.environment.verify import verify
 
-# Two ranks as NCCL sees them: on one and the same GPU it refuses.
+# Two ranks as NCCL sees them: it refuses to run if both are on the same GPU.
 MPIRUN = """#!/bin/bash
 echo "$(basename "$0") ${!#} gpus='$CUDA_VISIBLE_DEVICES'" >>"$CALLS"
 if [ "$CUDA_VISIBLE_DEVICES" != "" ] && [ "${!#}" != gpu ]; then

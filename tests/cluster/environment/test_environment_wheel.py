@@ -15,14 +15,14 @@ from cluster.environment.failure import SetUpError
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """An empty cache folder of this test's own."""
+    """Return an empty cache folder for this test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "dl-course" / "horovod"
 
 
 @pytest.fixture
 def source(tmp_path):
-    """The lines of Horovod's source that the recipes change, among others that they must not."""
+    """Write the lines of Horovod's source that the recipes change, among lines that must stay."""
     tree = tmp_path / "horovod"
     found = {}
     for change in {**dict.fromkeys(recipe.recipe(gpu=True)), **dict.fromkeys(recipe.recipe())}:
@@ -191,7 +191,7 @@ def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
 
 @pytest.fixture
 def nvidia(tmp_path, monkeypatch):
-    """What the wheels for CUDA 13 leave in site-packages."""
+    """Write the files that the wheels for CUDA 13 put into site-packages."""
     files = ("nccl/include/nccl.h", "nccl/lib/libnccl.so.2", "cu13/bin/nvcc")
     for name in (*files, "cu13/lib/libcudart.so.13"):
         file = tmp_path / "nvidia" / name
@@ -204,8 +204,8 @@ def nvidia(tmp_path, monkeypatch):
 
 
 def test_pytorchs_horovod_takes_the_wheels_nccl_and_compiler(nvidia, monkeypatch):
-    monkeypatch.setenv("NCCL_HOME", str(nvidia))  # a module's
-    for _ in "12":  # and finds its links there the second time
+    monkeypatch.setenv("NCCL_HOME", str(nvidia))  # set by a module
+    for _ in "12":  # the second time, its links are already there
         found = wheels.gpu_environment(None, "torch")
     assert found == {
         "HOROVOD_GPU_OPERATIONS": "NCCL",

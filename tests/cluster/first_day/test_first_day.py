@@ -1,4 +1,4 @@
-"""A first day at a centre: it stops at what is wrong, says what to do, and can go on."""
+"""A first day at a centre: it stops at what is wrong, says what to do, and can be continued."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def test_students_who_have_no_solutions_are_told_whose_command_it_is(shell):
 
 
 def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, monkeypatch):
-    """As at BioHPC: no two ranks share a GPU in any step."""
+    """BioHPC's nodes, for example, have one GPU; no step puts two ranks on one GPU."""
     asked = []
 
     def job(self, file, *words, **options):

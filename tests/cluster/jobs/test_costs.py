@@ -1,4 +1,4 @@
-"""What jobs have cost: sacct's four columns, whichever batch system they ran on."""
+"""What jobs have cost: the four columns of sacct, whichever batch system they ran on."""
 
 import subprocess
 

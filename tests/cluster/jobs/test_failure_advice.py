@@ -1,4 +1,4 @@
-"""What is said after a job that failed: its last lines, its error file, and what they mean."""
+"""The advice after a job failed: its last lines, its error file, and what they mean."""
 
 import pytest
 
@@ -92,7 +92,10 @@ def test_logs_of_a_failed_job_name_its_error_file(shell, follow):
 
 
 def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
-    """Also where it is ignored: Open OnDemand starts Jupyter in the background of a script."""
+    """Ctrl-C works even where it is ignored.
+
+    Open OnDemand starts Jupyter in the background of a script, for example.
+    """
     shell.write("job.sbatch", "echo begun; sleep 60", "-o out")
     job = shell.submit("job.sbatch")
     watched = f"cluster logs -f {job} >seen 2>said & until grep -qs begun seen; do sleep 0.1; done"
@@ -125,7 +128,7 @@ RECORD = ':::MLLOG {"namespace":"course","key":"epoch_stop"}'
 
 
 def test_people_are_shown_an_output_without_its_record(shell):
-    """The record is for programs; whoever wants it asks for it."""
+    """The record is for programs. People see it only if they ask for it."""
     lines = f"echo Epoch 1; for i in $(seq 30); do echo; echo '{RECORD}'; done"
     shell.write("job.sbatch", f"{lines}; echo Epoch 2; exit 1", "-o %j.out")
     waited = shell.cluster("submit", "--wait", "job.sbatch", ok=False)

@@ -1,4 +1,4 @@
-"""A running job's epochs in the cell that waits for it."""
+"""The epochs of a running job are shown in the cell that waits for it."""
 
 from xml.etree import ElementTree
 
@@ -14,7 +14,7 @@ OUTPUT = EPOCH.format(n=1, loss=2.25) + EPOCH.format(n=2, loss=0.5)
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """What a notebook's cell is told to show, one after the other."""
+    """Collect what a notebook's cell is told to show, in order."""
     pictures: list[dict[str, str]] = []
     monkeypatch.setattr(live, "in_notebook", lambda: True)
     monkeypatch.setattr(live.LiveEpochs, "draw", lambda self, bundle: pictures.append(bundle))
@@ -29,7 +29,7 @@ def lesson(shell, monkeypatch):
 
 
 def test_an_epoch_is_shown_while_the_next_one_runs(lesson, drawn):
-    """There are three seconds between the ends of the two epochs."""
+    """The two epochs end three seconds apart."""
     first, second = (EPOCH.format(n=n, loss=loss) for n, loss in ((1, 2.25), (2, 0.5)))
     lesson.write("job.sbatch", f"echo '{first}'; sleep 3; echo '{second}'", "-o %j.out")
     [output] = submit_once("job.sbatch")
@@ -38,7 +38,7 @@ def test_an_epoch_is_shown_while_the_next_one_runs(lesson, drawn):
         "epoch 1 of 1 · 4.0 s · loss 2.250 · accuracy 0.900",
         "epoch 2 of 2 · 4.0 s · loss 0.500 · accuracy 0.900",
     ]
-    assert output.read_text() == f"{first}\n{second}\n"  # what is drawn is not in the output
+    assert output.read_text() == f"{first}\n{second}\n"  # drawings are not in the output
 
 
 def test_a_job_without_epochs_draws_nothing(lesson, drawn):

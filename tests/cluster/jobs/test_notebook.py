@@ -10,7 +10,7 @@ from cluster.sites import site_files
 
 @pytest.fixture
 def lesson(shell, monkeypatch):
-    """This process in a lesson's folder, with a home and a site of its own."""
+    """Move this process to a lesson's folder, with its own home and site."""
     monkeypatch.setenv("HOME", str(shell.home))
     monkeypatch.chdir(shell.folder)
     shell.write("job.sbatch", 'echo "ran $*"', "--job-name=mine", "--output=%x_%j.out")
@@ -135,7 +135,7 @@ def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
     assert cancel_jobs_of(lesson.home) == []
     assert cancel_jobs_of(lesson.folder) == ["1", "2"]
     lesson.wait("1", ok=False)
-    lesson.wait("2", ok=False)  # it may have begun while the first one was being cancelled
+    lesson.wait("2", ok=False)  # it may have started while the first one was being cancelled
     assert lesson.cluster("queue").stdout.count("\n") == 1
 
 

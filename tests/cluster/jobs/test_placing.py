@@ -1,4 +1,4 @@
-"""One job file on several numbers of ranks, each on the nodes that it needs."""
+"""One job file with several numbers of ranks, each on the nodes that it needs."""
 
 import pytest
 
@@ -55,7 +55,10 @@ def test_one_job_file_runs_on_every_size_and_once(lesson, capsys):
 def test_all_sizes_wait_in_the_queue_together_where_several_may(
     lesson, monkeypatch, site, waited_for
 ):
-    """Jobs that were there when each size was first waited for; one at a time at some centres."""
+    """Each count is the number of jobs present when a size is first waited for.
+
+    Some centres allow only one job at a time.
+    """
     asked, there = [], []
     monkeypatch.setattr(notebook, "submitted", lambda *words: asked.append(words[2]))
 

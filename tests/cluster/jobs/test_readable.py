@@ -1,4 +1,4 @@
-"""What people are shown of an output: everything but the lines of the run record."""
+"""People see every line of an output except those of the run record."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_the_record_is_left_out_however_the_output_arrives(output, shown, size):
 
 
 def test_a_launchers_prefix_goes_with_the_record():
-    """A launcher writes its prefix and the line at once."""
+    """A launcher writes its prefix and the line in one piece."""
     assert b"".join(readable([b"[1,0]<stdout>" + RECORD + b"said\n"])) == b"said\n"
 
 

@@ -13,7 +13,7 @@ from tests.autograder.make_record import some_rounds
 from tests.autograder.make_run import make_run
 from tests.autograder.make_study import lines_of, study
 
-# Times that halve exactly, so that the table is known beforehand.
+# Times that halve exactly, so the table is known in advance.
 PROGRAM = """
 import os
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_a_study_on_the_laptop(shell):
 
 
 def test_a_study_in_one_launch_gets_the_table_of_its_report(shell, tmp_path):
-    """Outputs that are there already: without --ranks they are read."""
+    """Without --ranks, outputs that exist already are read."""
     kinds = ("strong", "epoch", "weak")
     rounds = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
     for number, kind in enumerate(kinds):

@@ -1,4 +1,4 @@
-"""What lesson 00's table of traps says of job files, as jobs on the laptop."""
+"""What lesson 00's table of traps says about job files, shown with jobs on the laptop."""
 
 import sys
 
@@ -24,7 +24,7 @@ def test_without_u_an_output_is_empty(shell, option, printed):
 
 
 def test_without_its_environment_a_program_ends(shell):
-    python = f"{sys.executable} -I -S"  # without the packages of the environment
+    python = f"{sys.executable} -I -S"  # without the environment's packages
     shell.write("job.sbatch", f'{python} -c "import numpy"', "-o out", "-e err")
     job = shell.submit("job.sbatch")
     shell.until(lambda: shell.record(job)["State"] == "FAILED")

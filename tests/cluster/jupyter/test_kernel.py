@@ -1,4 +1,4 @@
-"""The installed kernel, started as Jupyter starts it: the same environment as jobs."""
+"""The installed kernel, started as Jupyter starts it, has the same environment as jobs."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ LOOK = """
 import json, os, sys
 print(json.dumps({"executable": sys.executable, "prefix": sys.prefix, **os.environ}))
 """
-# In a process of its own, so that home and Jupyter's folders are this user's.
+# This runs in a separate process, so the home and Jupyter's folders are this user's.
 START_AND_RUN = """
 import sys
 from jupyter_client.manager import start_new_kernel
@@ -111,7 +111,7 @@ def test_a_kernel_in_a_job_does_not_hand_on_the_shape_of_that_job(shell):
 
 
 def other_environment(folder: Path, kind: str) -> Path:
-    """An environment with the course's packages: a venv, or one that looks like conda's."""
+    """Make an environment with the course's packages: a venv, or one that looks like conda's."""
     venv.create(folder, symlinks=True)
     packages = Path(get_path("purelib", vars={"base": str(folder)}))
     (packages / "course.pth").write_text(f"import site; site.addsitedir({get_path('purelib')!r})\n")
@@ -144,7 +144,7 @@ def test_modules_that_were_loaded_are_loaded_again(shell):
     shell.environment["LOADEDMODULES"] = "GCC/13:Python/3.11"
     shell.cluster("kernel", "install")
     del shell.environment["LOADEDMODULES"]
-    # A module command as sites export it to every shell.
+    # A module command, as sites export it to every shell.
     shell.environment["BASH_FUNC_module%%"] = '() { export ASKED="$*"; }'
     assert json.loads(inside(shell))["ASKED"] == "load GCC/13 Python/3.11"
 

@@ -1,4 +1,4 @@
-"""What of a submission is run again: programs as they were submitted, jobs as the records say."""
+"""What is run again from a submission: its programs as submitted, its jobs as recorded."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_links_and_pipes_are_not_followed(tmp_path):
     assert list(taken(tmp_path / "ada").programs) == ["train.py"]
 
 
-# what is wrong, programs, outputs, words of the sentence
+# What is wrong, the programs, the outputs, and words of the message.
 NOT_REPEATABLE = [
     ("no program", {}, [keras()], "no program was submitted"),
     ("another program", {"main.py": b""}, [keras()], "train.py, which was not submitted"),
@@ -127,7 +127,7 @@ def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, stra
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):
-    """As a program prints that trains several times."""
+    """A program that trains several times prints several runs in one job."""
     both = [*keras(), *torch(job_id="1234", program="train.py")]
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [both])
     [job] = taken(tmp_path / "ada").jobs

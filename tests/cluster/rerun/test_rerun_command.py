@@ -1,4 +1,4 @@
-"""Who is run again, and what `cluster rerun` refuses before it runs anything."""
+"""Which students are run again, and what `cluster rerun` refuses before it runs anything."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
 
 
 def test_students_are_those_of_the_collected_class(tmp_path):
-    """By any name that the roster knows, and by the name that `--reruns` looks for."""
+    """Students are found by any name in the roster, and by the name that `--reruns` looks for."""
     down = write(tmp_path, "HPC-Lab 1-88", moodle())
     (tmp_path / "roster.csv").write_text(ROSTER)
     roster = ["--roster", str(tmp_path / "roster.csv")]
@@ -76,7 +76,7 @@ def test_students_are_those_of_the_collected_class(tmp_path):
     assert drawn(told.stderr)[1] == "ada, ben, zoe"
 
 
-# what is asked, words of the sentence
+# The arguments, and words of the message.
 REFUSED = [
     (["CLASS", "02"], "name CLASS/STUDENT, or use --draw"),
     (["CLASS/ada", "02"], "name it with --as USER"),
@@ -150,7 +150,7 @@ def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
 
 @pytest.mark.root  # only root may become another account
 def test_what_comes_back_is_what_the_account_can_read(tmp_path):
-    """A link in place of an output leads nowhere that the account may not go itself."""
+    """A link instead of an output gives no access to files that the account cannot read itself."""
     nobody = account_named("nobody", {})
     place = Path(nobody.do("mktemp", "-d", "/var/tmp/rerun-XXXXXXXX"))
     try:

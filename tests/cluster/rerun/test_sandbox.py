@@ -1,4 +1,4 @@
-"""What a command reaches from inside the sandbox, each time beside what it reaches without it."""
+"""What a command can reach inside the sandbox, compared with what it reaches outside."""
 
 import json
 import os
@@ -82,7 +82,7 @@ def test_its_own_tmp_and_shared_memory(tmp_path):
 def test_it_sees_its_own_processes_alone():
     said = sandboxed("bash", "-c", "ls -d /proc/[0-9]* | wc -l; kill -9 -1; true")
     assert int(said.stdout) < 6
-    assert os.getppid()  # we are still here
+    assert os.getppid()  # this process still exists
 
 
 def test_what_is_left_running_ends_with_it(tmp_path):
@@ -156,7 +156,7 @@ def test_the_report_is_out_of_reach_and_says_what_others_computed(tmp_path):
     tampering = f"ls -l /proc/self/fd; echo '{{}}' > {report}; sleep 0.3"
     said = sandboxed(
         "bash", "-c", tampering, options=["--report", report, "--hide", tmp_path]
-    )  # a file of that name, in the folder that hides it
+    )  # a file of that name in the folder that hides it
     assert "report" not in said.stdout
     told = json.loads(report.read_text())
     assert told["cores"] == os.sysconf("SC_NPROCESSORS_ONLN")

@@ -1,4 +1,4 @@
-"""What every scheduler has to do alike; mypy checks that each has all names of the contract."""
+"""The behaviour that all schedulers share; mypy checks that each has all names of the contract."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 PBS_JOB = {"job_state": "F", "Exit_status": 0, "Job_Name": "job.sbatch", "Job_Owner": "ada@login"}
-# Programs that know one job, 77, which has ended well: what each prints for it.
+# Stand-ins that know one job, 77, which ended successfully, and what each prints about it.
 PRETENDED = {
     "sbatch": "echo Submitted batch job 77",
     "squeue": "[[ $* != *77* ]] || echo '77|COMPLETED|None|N/A'",
@@ -34,7 +34,7 @@ PRETENDED = {
 
 @pytest.fixture(params=SCHEDULERS)
 def site(request, shell, monkeypatch) -> Site:
-    """A user in a folder with a job file, on a site that has this scheduler."""
+    """Return a site with this scheduler, for a user in a folder with a job file."""
     for name, script in PRETENDED.items():
         program = shell.home / "bin" / name
         program.parent.mkdir(exist_ok=True)
@@ -52,7 +52,7 @@ def site(request, shell, monkeypatch) -> Site:
 
 
 def submitted(site: Site) -> tuple[Scheduler, str, list[str]]:
-    """Its scheduler, the id of a job there, and what was shown."""
+    """Submit a job; return the site's scheduler, the job's id, and the lines shown."""
     scheduler, lines = scheduler_of(site), []
     job = jobfile.read(Path("job.sbatch"))
     number = scheduler.submit(job, {"job-name": "mine"}, ["--epochs", "2"], site, lines.append)

@@ -64,7 +64,7 @@ def test_state_and_exit_code_are_those_of_the_script(shell, body, state, code):
     ("code", "ended", "memory", "state", "exit_code", "exit_signal"),
     [
         (0, None, False, "COMPLETED", 0, 0),
-        (0, None, True, "COMPLETED", 0, 0),  # another program's memory ran out
+        (0, None, True, "COMPLETED", 0, 0),  # another program ran out of memory
         (137, None, True, "OUT_OF_MEMORY", 0, 125),
         (-9, None, True, "OUT_OF_MEMORY", 0, 125),
         (137, None, False, "FAILED", 137, 0),
@@ -323,7 +323,7 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
         env=shell.environment,
         stderr=subprocess.PIPE,
         text=True,
-        # Where the tests run in the background, the shell has them ignore Ctrl-C.
+        # If the tests run in the background, the shell makes them ignore Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     shell.until(lambda: " R " in shell.cluster("queue").stdout)
@@ -357,7 +357,7 @@ def test_a_job_of_another_machine_is_left_to_it(shell):
     ],
 )
 def test_a_job_takes_no_id_whose_output_is_of_another_queue(shell, directives, there, expected):
-    """Slurm's first job in this folder was number 1 too."""
+    """Slurm's first job in this folder also had number 1."""
     (shell.folder / there).write_text("of Slurm\n")
     job = shell.submit(shell.write("job.sbatch", "echo ran", *directives))
     shell.wait(job)

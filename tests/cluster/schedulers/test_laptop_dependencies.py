@@ -1,4 +1,4 @@
-"""Jobs of the laptop site that wait for each other, and arrays."""
+"""Jobs of the laptop site that depend on each other, and arrays."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_dependencies(shell):
         shell.wait(job)
     assert shell.read(f"slurm-{good}.out") < shell.read(f"slurm-{after_good}.out")
     assert "(DependencyNeverSatisfied)" in shell.cluster("queue").stdout
-    said = shell.cluster("wait", never, ok=False).stderr  # and it does not wait for ever
+    said = shell.cluster("wait", never, ok=False).stderr  # and it does not wait forever
     assert f"failed, so this one never starts: cluster cancel {never}" in said
     shell.cluster("cancel", never)
     assert shell.cluster("queue").stdout.count("\n") == 1

@@ -81,7 +81,8 @@ def test_a_cancelled_job_leaves_no_rank(shell):
 @pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
 def test_other_launchers_start_as_many_ranks(shell, launcher):
     names = {"torchrun": "WORLD_SIZE LOCAL_RANK", "horovodrun": "HOROVOD_SIZE HOROVOD_RANK"}
-    # One write each: `python -u` writes the parts that print is given, and two ranks' parts mix.
+    # Write each line at once: under `python -u`, print writes its parts separately, and the parts
+    # of two ranks mix.
     words = f"' '.join(os.environ[name] for name in '{names[launcher]}'.split())"
     show = f"import os, sys; sys.stdout.write({words} + chr(10))"
     shell.environment["LAUNCHER"] = launcher
@@ -92,7 +93,7 @@ def test_other_launchers_start_as_many_ranks(shell, launcher):
 
 
 def test_a_launcher_that_starts_programs_of_size_one_is_caught(shell):
-    """What srun does when its MPI plug-in does not fit the program's MPI."""
+    """srun does this when its MPI plug-in does not fit the program's MPI."""
     apart = shell.home / "apart.sh"
     laptop = shell.run(
         "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"

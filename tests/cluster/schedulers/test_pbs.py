@@ -47,7 +47,7 @@ def test_a_whole_call():
         ("--ntasks=4", {}, "-l select=1:system=polaris "),
         ("--ntasks=5", {}, "-l select=2:system=polaris "),
         ("--ntasks=5", {}, "COURSE_NNODES=2,"),
-        ("--nodes=1 --ntasks=8", {}, "-l select=1:system=polaris "),  # as asked, and remarked on
+        ("--nodes=1 --ntasks=8", {}, "-l select=1:system=polaris "),  # as asked, with a remark
         ("--ntasks-per-node=2 --ntasks=4", {}, "-l select=2:system=polaris "),
         ("--nodes=3 --ntasks-per-node=4", {}, "COURSE_NTASKS=12,COURSE_NNODES=3,"),
         ("--time=1-02:00:05", {}, "-l walltime=26:00:05 "),
@@ -84,7 +84,7 @@ def test_an_array_that_pbs_cannot_have_is_refused():
 
 
 def test_the_wrapper_runs_the_job_with_slurms_names(shell):
-    """Under the variables that PBS sets; bash -l reads no profile of the test machine."""
+    """It runs with the variables that PBS sets; bash -l reads no profile of the test machine."""
     (shell.folder / "nodes").write_text("n1\nn2\nn1\nn2\n")
     job = shell.write("job.sbatch", 'env | grep ^SLURM_ | sort; echo "$@"; echo oops >&2')
     shell.environment |= {

@@ -1,4 +1,4 @@
-"""Slurm sites, with programs of Slurm's names that record how they were called."""
+"""Slurm sites, with stand-ins for Slurm's programs that record how they were called."""
 
 import json
 import re
@@ -26,7 +26,7 @@ sys.exit(code)
 
 @pytest.fixture
 def slurm(shell):
-    """A user on a machine with (recording) Slurm commands."""
+    """Return a shell on a machine whose Slurm commands record their calls."""
     programs = shell.home / "bin"
     programs.mkdir()
     for name in ("sbatch", "squeue", "scancel", "sacct"):
@@ -115,7 +115,7 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
                 [],
             ),
             ("perlmutter", ["-N2", "-n2"], KERAS, {"SBATCH_QOS": "debug"}, []),
-            # Lessons 00 and 01 use none: the smallest share of the partition, and its cores.
+            # Lessons 00 and 01 use no GPU: the smallest share of the partition, and its cores.
             ("snellius", ["-n2"], ALONE, {"SBATCH_GPUS_PER_NODE": "1"}, ["--ntasks=2"]),
             (
                 "perlmutter",
@@ -124,7 +124,7 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
                 {"SBATCH_QOS": "shared", "SBATCH_GPUS_PER_NODE": "1"},
                 [],
             ),
-            # Asked for by hand: one rank, several GPUs.
+            # Requested by hand: one rank with several GPUs.
             ("perlmutter", ["--gres=gpu:4", "-n1"], KERAS, {"SBATCH_QOS": "debug"}, []),
             (
                 "perlmutter",
@@ -133,10 +133,10 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
                 {"SBATCH_QOS": "shared"},
                 ["--cpus-per-task=64"],
             ),
-            # Nodes are whole, or have one GPU: as ever.
+            # Nodes that are allocated whole or have one GPU: nothing changes.
             ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
             ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--ntasks=1"]),
-            # A program that is not there: who knows.
+            # The program does not exist, so its needs are unknown.
             ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
         ],
         quick=4,
@@ -166,7 +166,7 @@ def test_who_chose_a_share_keeps_it(slurm):
 
 
 def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
-    """So that of `lessons run --batch`, which starts jobs of its own there."""
+    """The job of `lessons run --batch`, for example, starts jobs of its own inside it."""
     slurm.write("job.sbatch", "launch lessons run 07", "--ntasks=1", "--cpus-per-task=8")
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     slurm.cluster("submit", "--site", "marenostrum5", "job.sbatch")

@@ -1,4 +1,4 @@
-"""What a job does at each centre, with stand-ins of the programs that are there."""
+"""What a job does at each centre, with stand-ins for the centre's programs."""
 
 import ast
 from pathlib import Path
@@ -9,7 +9,7 @@ from cluster.sites import site_files
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 
-# Each writes its name, its words and what it would see of the environment.
+# Each stand-in writes its name, its arguments, and the variables that it would see.
 RECORDER = """#!/bin/bash
 echo "$(basename "$0")${OWNER:+ of $OWNER}: $*" >>"$HOME/calls"
 env | grep -E '^(CUDA_VISIBLE_DEVICES|[A-Z]*_SOCKET_IFNAME|PYTHONPATH|SRUN_CPUS_PER_TASK)=' \\
@@ -25,7 +25,10 @@ PBS = SLURM | {"SLURM_NNODES": "2", "SLURM_NTASKS": "8"}
 
 @pytest.fixture
 def centre(shell):
-    """A node of some centre: its own programs first on PATH, and the course's environment."""
+    """Return a node of a centre, with the centre's programs first on PATH.
+
+    The course's environment is there, too.
+    """
     for place in ("centre", "environment/bin"):
         (shell.home / place).mkdir(parents=True)
     for program in ("centre/srun", "centre/mpiexec", "centre/scontrol", "environment/bin/mpiexec"):
@@ -39,7 +42,7 @@ def centre(shell):
 
 
 def calls(shell, site, words, environment=True, **variables):
-    """What a job that sources the site file and does `words` calls."""
+    """Return the calls of a job that sources the site file and then runs `words`."""
     shell.environment |= variables
     if environment:
         shell.environment["COURSE_ENVIRONMENT"] = str(shell.home / "environment")
@@ -153,7 +156,7 @@ def test_a_program_that_has_tensorflow_through_a_module_beside_it(centre, progra
 
 @pytest.mark.slow
 def test_every_program_of_the_lessons_starts_where_its_framework_is(shell):
-    """Asked of each program: is TensorFlow among what it imports, here as Python sees it?"""
+    """A program should run with TensorFlow exactly if Python would import TensorFlow for it."""
     words = f"source {site_files.FOLDER}/laptop.sh; COURSE_ENVIRONMENT_TENSORFLOW=/tensorflow"
     words += '; for program; do (cd "${program%/*}"; own_environment "${program##*/}"'
     words += ' | sed "s|^|${program%/*} |"); done'
@@ -186,7 +189,7 @@ env | grep -E '^(PMIX_MCA_[a-z]+|APPTAINER_BIND)=' | sort | sed 's/^/  /' >>"$HO
 
 @pytest.fixture
 def image(centre):
-    """An image, what runs it, and an srun that sets what Slurm's PMIx tells each task."""
+    """Write an image, its runtime, and an srun that sets what Slurm's PMIx sets for each task."""
     (centre.home / "centre/apptainer").write_text(APPTAINER)
     (centre.home / "centre/apptainer").chmod(0o755)
     (centre.home / "spool").mkdir()

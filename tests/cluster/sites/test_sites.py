@@ -1,4 +1,4 @@
-"""The site files, and what `cluster use` and `cluster sites` say."""
+"""The site files, and the output of `cluster use` and `cluster sites`."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ def test_sourcing_a_site_file_outside_a_job_prints_nothing_and_loads_nothing(nam
 
 @pytest.mark.parametrize("name", SITES)
 def test_salloc_asks_for_what_sbatch_asks_for(name):
-    """It reads variables of its own; a page says: source the site's file, then salloc."""
+    """salloc reads variables of its own; a page says to source the site's file before it."""
     script = f"source {site_files.FOLDER}/{name}.sh; env; echo is $SITE_SCHEDULER"
     environ = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "SBATCH_ACCOUNT": "mine"}
     words = ["bash", "-euo", "pipefail", "-c", script]
@@ -99,12 +99,12 @@ def test_use_keeps_the_former_choice(shell):
 )
 def test_use_refuses_in_a_sentence(shell, words, message):
     assert message in shell.cluster("use", *words, ok=False).stderr
-    assert "laptop.sh" in (shell.home / ".dl-course/site.sh").read_text()  # the choice before
+    assert "laptop.sh" in (shell.home / ".dl-course/site.sh").read_text()  # the previous choice
 
 
 @pytest.fixture
 def undecided(shell):
-    """Someone who has chosen no site, on a machine without a batch system."""
+    """Return the shell of a user who has chosen no site, on a machine without a batch system."""
     shutil.rmtree(shell.home / ".dl-course")
     programs = shell.folder / "bin"
     programs.mkdir()
@@ -154,7 +154,7 @@ def port(site, job):
 
 
 def test_two_queues_on_one_machine_do_not_meet_at_one_port():
-    """Every queue of a laptop begins with job 1, and several people have one on a machine."""
+    """Every laptop queue starts with job 1, and several people may have a queue on one machine."""
     assert len({port("laptop", "1") for _ in range(3)}) == 3
 
 

@@ -1,4 +1,4 @@
-"""What each way of printing a training run says, sample by sample."""
+"""What is read from each way of printing a training run, sample by sample."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ def read_one(text: str, name: str = "job.out") -> Run:
 
 
 SAMPLES = Path(__file__).parent / "samples"
-# What `autograder read` says of each; both epochs are there in all of them.
+# What `autograder read` reports about each format. All of them have both epochs.
 FORMATS: dict[str, dict[str, Any]] = {
     "keras_tf1_bars": {
         "format": "keras",
@@ -64,7 +64,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     },
     "torch_imagenet": {
         "format": "torch-imagenet",
-        "outcome": "unknown",  # nothing says that no epoch is to follow
+        "outcome": "unknown",  # nothing says that no other epoch follows
         "epoch_seconds": [78.2, 39.1],
         "final_train_accuracy": 0.615,
         "final_val_accuracy": 0.631,
@@ -73,7 +73,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     },
     "torch_mnist": {
         "format": "torch-mnist",
-        "outcome": "unknown",  # nothing says that no epoch is to follow
+        "outcome": "unknown",  # nothing says that no other epoch follows
         "epoch_seconds": [],
         "final_val_accuracy": 0.9871,
         "test_accuracy": 0.9871,
@@ -100,7 +100,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     },
     "timm": {
         "format": "timm",
-        "outcome": "unknown",  # nothing says that no epoch is to follow
+        "outcome": "unknown",  # nothing says that no other epoch follows
         "epoch_seconds": [21.56, 19.6],
         "final_val_accuracy": 0.533,
         "final_train_loss": 1.7,
@@ -115,7 +115,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     },
     "table": {
         "format": "table",
-        "outcome": "unknown",  # nothing says that no epoch is to follow
+        "outcome": "unknown",  # nothing says that no other epoch follows
         "epoch_seconds": [12, 11],
         "final_train_accuracy": None,
         "final_val_accuracy": 0.914,
@@ -180,7 +180,7 @@ def test_format_is_read(name):
         assert read[field] == pytest.approx(value), field
 
 
-# A table's rows do not say how many there should be.
+# The rows of a table do not say how many rows there should be.
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "table"])
 def test_a_format_cut_in_its_first_half_is_incomplete(name):
     text = sample(name)
@@ -210,7 +210,7 @@ PREFIXES = {
 @pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
 @pytest.mark.parametrize("name", [name for name in FORMATS if not name.endswith("bars")])
 def test_labelled_ranks_are_one_run(name, prefix):
-    """All ranks print everything, line by line in turn."""
+    """All ranks print everything, taking turns line by line."""
     text, says = sample(name), FORMATS[name]
     labelled = "".join(
         prefix.format(rank) + line + "\n" for line in text.split("\n") for rank in range(3)
@@ -268,5 +268,5 @@ def test_the_documentation_has_a_row_for_each_format():
     assert {reader.format for reader in READERS} <= {row.split("`")[1] for row in rows}
     formats = page.split("## Formats")[1].split("\n\n")
     table = next(block for block in formats if block.startswith("| `format`"))
-    # A bar that is no cell's end stands behind a backslash.
+    # A bar that does not end a cell is escaped with a backslash.
     assert {row.replace("\\|", "").count("|") for row in table.splitlines()} == {4}

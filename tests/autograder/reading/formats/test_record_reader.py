@@ -1,4 +1,4 @@
-"""The course's run record: several launches, several ranks, launchers' prefixes, damage."""
+"""The course's run record: several launches and ranks, launchers' prefixes, and damage."""
 
 import json
 import random
@@ -184,7 +184,7 @@ def test_only_the_first_break_of_a_rank_is_told():
 
 
 def remade(key: str, value: object) -> list[str]:
-    """A record whose writer itself wrote this member: the chain is whole."""
+    """Return a record whose writer wrote this member itself, so the chain is intact."""
     writer = Writer()
     writer.add("header", {"world_size": 1})
     said = {"seconds": 1.0, "steps": 9, "unique_samples": 90, "loss": 1.0, "accuracy": 0.6}
@@ -268,11 +268,11 @@ def test_the_same_output_handed_in_twice_is_one_run():
     assert run.files == ("a.out", "copy.out")
 
 
-# --- bounds ---------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------
 
 
 def test_of_a_flood_a_part_is_kept_and_the_rest_is_reported(monkeypatch):
-    """The ends of what began are read all the same."""
+    """The ends of whatever began are still read."""
     monkeypatch.setattr(record, "MOST_BYTES", 20_000)
     epochs = read_one(make_record(seconds=(1.0,) * 200))
     assert (epochs.outcome, epochs.ranks[0].ended, epochs.chain_intact) == ("completed", True, True)

@@ -1,4 +1,4 @@
-"""Formats of a rubric written as template lines: what they take, leave and do not allow."""
+"""A rubric's own formats, written as template lines: what they match, ignore and reject."""
 
 import pytest
 from hypothesis import given, settings
@@ -68,7 +68,7 @@ def test_the_longest_template_is_tried_first():
     assert ours.read("test loss 0.25").run.numbers["test_loss"].value == 0.25
 
 
-# A template, a line, and the fields' values; None: the line says nothing.
+# A template, a line, and the values of its fields (None: the line does not match).
 LINES = [
     ("loss {train_loss}", "step loss 0.25", {"train_loss": 0.25}),
     ("loss {train_loss}", "val_loss 0.25", None),
@@ -153,7 +153,7 @@ PIECES = st.sampled_from(
     st.lists(PIECES, max_size=9), st.sampled_from(["1 ", "1", "1.", "a", " a", "1:", "1e", "x,"])
 )
 def test_no_line_keeps_a_template_busy(pieces, filling):
-    """Not timed: a pattern that tries again and again would keep this test from ending."""
+    """There is no timeout: a pattern with runaway backtracking would keep this test from ending."""
     source = "loss " + "".join(pieces)
     try:
         reader = load_reader("ours", [source])

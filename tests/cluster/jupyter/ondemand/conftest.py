@@ -1,4 +1,4 @@
-"""A session of the app."""
+"""A session of the Open OnDemand app."""
 
 import pytest
 from portal import Session, install_app, ruby
@@ -6,7 +6,7 @@ from portal import Session, install_app, ruby
 
 @pytest.fixture
 def session(tmp_path):
-    """session(typed={…}, setting=…): a new session of an app with those settings."""
+    """Return a function that starts a session: session(typed={…}, setting=…)."""
 
     def start(typed: dict[str, str] | None = None, **settings: object) -> Session:
         app, folder = install_app(tmp_path, **settings), tmp_path / "session"

@@ -1,7 +1,7 @@
-"""A portal like OnDemand's on loopback: a page, and /node/HOST/PORT/… handed on to that host.
+"""A portal like OnDemand's on loopback: it serves a page and forwards /node/HOST/PORT/… to HOST.
 
-As in the configuration that OnDemand generates for Apache, the server behind sees its own name as
-Host, and the paths of its cookies and the addresses of its redirections are written anew.
+As in the Apache configuration that OnDemand generates, the server behind it sees its own name as
+Host, and the paths of its cookies and the addresses of its redirects are rewritten.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Node(websocket.WebSocketHandler):
         return self.behind.selected_subprotocol
 
     def check_origin(self, origin: str) -> bool:
-        return True  # that is for the server behind to decide
+        return True  # the server behind the portal decides
 
     def open(self, *_: str) -> None:
         self.reading = asyncio.ensure_future(self.read_behind())
@@ -87,7 +87,7 @@ class Node(websocket.WebSocketHandler):
                 self.add_header(name, value)
         if answer.code not in (204, 304):
             self.write(answer.body)
-        with suppress(iostream.StreamClosedError):  # the browser has left the page meanwhile
+        with suppress(iostream.StreamClosedError):  # the browser has left the page in the meantime
             await self.finish()
 
     post = put = patch = delete = hand_on
@@ -103,7 +103,7 @@ class Page(web.RequestHandler):
 
 @contextmanager
 def portal(page: Path) -> Iterator[str]:
-    """The address of a portal whose one page has what is in the file by then."""
+    """Yield the address of a portal whose only page has the file's content at that time."""
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setblocking(False)
     loop = asyncio.new_event_loop()

@@ -21,7 +21,7 @@ FILLED_IN = {
 
 @dataclass(frozen=True)
 class Session:
-    """What OnDemand made of the app and of what a student typed."""
+    """What OnDemand makes from the app and a student's input."""
 
     folder: Path
 
@@ -37,7 +37,7 @@ class Session:
 
 
 def sbatch_words(options: dict) -> list[str]:
-    """The call that OnDemand's Slurm adapter makes of the options; the script comes on stdin."""
+    """Return the call that OnDemand's Slurm adapter makes; the script is passed on stdin."""
     seconds = options["wall_time"]
     letters = {"workdir": "-D", "output_path": "-o", "queue_name": "-p", "accounting_id": "-A"}
     words = [word for name in letters if name in options for word in (letters[name], options[name])]

@@ -1,4 +1,4 @@
-"""What Ruby makes of the app's templates, for the settings of a centre and a student's answers."""
+"""The app's templates rendered by Ruby for a centre's settings and a student's answers."""
 
 import html.parser
 import os
@@ -16,7 +16,7 @@ PBS = {"scheduler": "pbs", "native": ["-l", "filesystems=home:eagle"]}
 
 
 def shown(form: dict) -> list[str]:
-    """The fields that a student sees, in order."""
+    """Return the fields that a student sees, in order."""
     return [name for name in form["form"] if isinstance(form["attributes"].get(name, {}), dict)]
 
 
@@ -136,7 +136,7 @@ def test_a_session_opens_on_the_start_page_of_the_unpacked_course(
         settings.mkdir(parents=True)
         (settings / "default_setting_overrides.json").write_text("{}")
     (tmp_path / "home").mkdir(exist_ok=True)
-    # In the place of the site's environment: only what this part of the script calls.
+    # A stand-in for the site's environment, with only what this part of the script calls.
     called = 'in_environment() { echo "$@ in $PWD" > "$HOME/called"; }'
     script = f'set -u\n{called}\n{block}\necho "$jupyter_api ${{JUPYTER_CONFIG_PATH:-}}"'
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A student starts the app on a real Slurm, opens lesson 02 through the portal and runs it."""
+"""A student starts the app on a real Slurm, opens lesson 02 through the portal, and runs it."""
 
 import os
 import re
@@ -29,12 +29,12 @@ pytestmark = [pytest.mark.slurm, pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 QUIET += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-# All cells in the page, not only those in view; no question about news.
+# Render all cells, not only the visible ones, and do not ask about news.
 PREFERENCES = {
     "notebook-extension/tracker": '{"windowingMode": "none"}',
     "apputils-extension/notification": '{"fetchNews": "false"}',
 }
-# The session asks for other numbers than this job does.
+# The session asks for different numbers than this job.
 NESTED = """#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks=4
@@ -49,12 +49,15 @@ srun bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS on $(hostname)"'
 
 @pytest.fixture(scope="module")
 def running(box, tmp_path_factory):
-    """A session of student1 whose Jupyter answers: its folder, connection and the portal."""
+    """Start a session of student1 and wait until its Jupyter answers.
+
+    Yield its folder, its connection and the portal.
+    """
     page = tmp_path_factory.mktemp("portal") / "view.html"
     with student_named("student1") as student, portal(page) as address:
         home = Path(student.do("echo $HOME").strip())
         preferences = home / ".jupyter/lab/user-settings/@jupyterlab"
-        shutil.rmtree(preferences, ignore_errors=True)  # of an interrupted run of these tests
+        shutil.rmtree(preferences, ignore_errors=True)  # left by an interrupted run of these tests
         environment = student.do("module load dl-course && echo $VIRTUAL_ENV").strip()
         app = install_app(
             tmp_path_factory.mktemp("ondemand"),
@@ -120,7 +123,7 @@ def page(request):
         context = browser.new_context(viewport={"width": 1300, "height": 1600})
         context.set_default_timeout(60_000)
         yield context.new_page()
-        if "SCREENSHOTS" in os.environ:  # a folder, for whoever wants to look
+        if "SCREENSHOTS" in os.environ:  # a folder for people who want to look
             for number, opened in enumerate(context.pages):
                 name = f"ondemand-{request.node.name}-{number}.png"
                 opened.screenshot(path=Path(os.environ["SCREENSHOTS"]) / name)
@@ -128,7 +131,7 @@ def page(request):
 
 
 def connect(page: Page, address: str) -> Page:
-    """From the portal's page into JupyterLab, as the student's click does it."""
+    """Go from the portal's page into JupyterLab, as the student's click does."""
     page.goto(address)
     with page.context.expect_page() as opened:
         page.get_by_role("button", name="Open the lessons").click()
@@ -151,7 +154,7 @@ def open_and_run(lab: Page, running, path: str) -> None:
 
 
 def log_in(running, password: str, origin: str | None = None, **form: str) -> int:
-    """The status of a login form sent through the portal, without following it."""
+    """Send a login form through the portal, and return its status without following it."""
     _, connection, address, *_ = running
     url = f"{address}/node/{connection['host']}/{connection['port']}/login"
     cookie = "_xsrf=" + "ab" * 16
@@ -183,7 +186,7 @@ def test_only_the_owner_reads_the_password_and_the_hash(running):
         try:
             environment = (process / "environ").read_bytes()
             words = (process / "cmdline").read_bytes()
-        except OSError:  # ended meanwhile
+        except OSError:  # already ended
             continue
         assert secret.encode() not in words
         assert secret.encode() not in environment
@@ -209,12 +212,12 @@ def test_without_the_password_there_is_nothing(running):
 def words_of(process: Path) -> list[bytes]:
     try:
         return (process / "cmdline").read_bytes().split(b"\0")
-    except OSError:  # ended meanwhile
+    except OSError:  # already ended
         return [b""]
 
 
 def test_ctrl_c_ends_what_runs_in_a_terminal(running):
-    """What a shell starts in the background ignores it, and hands that on to all below."""
+    """Processes that a shell starts in the background ignore Ctrl-C, and so do their children."""
     config = f"--config={running[0].folder}/jupyter_config.py".encode()
     processes = Path("/proc").glob("[0-9]*")
     [jupyter] = [
@@ -244,7 +247,7 @@ def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_
     last = lab.get_by_text(re.compile(r"answers\.txt now holds 13 answers"))
     expect(last).to_be_attached(timeout=400_000)
     assert lab.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
-    # Its jobs were Slurm's own, after the session's and with the notebook's Python.
+    # The lesson's jobs ran under Slurm itself, after the session's job, with the notebook's Python.
     outputs = sorted(Path(student.folder, "06_allreduce").glob("*.out"))
     assert outputs
     for output in outputs:
