@@ -83,7 +83,9 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
     assert [lines[3][5], lines[5][5]] == points
     assert lines[5][0] == "=cmd"  # Canvas finds the student by it
     assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not ours
-    more = sentence.removeprefix("2 of 4 students filled in")
+    more = sentence.removeprefix(
+        "2 of 4 students filled in; without points here: Ben M., Test Student"
+    )
     assert more.startswith(f"; {said}") if said else not more
 
 
@@ -125,7 +127,9 @@ def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, sai
     before = cells_of(text)
     assert lines[2] == before[2]
     assert [line[6] for line in lines[1:]] == ["-", "-", "-"]
-    assert sentence.removesuffix(" be read") == f"2 of 3 students filled in{said}"
+    assert sentence.removesuffix(" be read") == (
+        f"2 of 3 students filled in; without points here: Max{said}"
+    )
 
 
 def cells_of(text: str) -> list[list[str]]:
@@ -291,7 +295,7 @@ def test_a_class_is_no_reference(tmp_path):
         hand_in(tmp_path / "class" / name / "02")
     result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
-    assert "looks like a class, with ada, ben. Expected is one folder" in result.stderr
+    assert "looks like a class, with ada, ben. Expected: one folder" in result.stderr
     assert not (tmp_path / "site.yaml").exists()
 
 
@@ -320,4 +324,4 @@ def test_nothing_of_use_is_no_calibration(tmp_path):
     result = run("calibrate", tmp_path / "runs", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
     assert "05: no finished run of this lesson" in result.stderr
-    assert "Expected is one folder" in result.stderr
+    assert "Expected: one folder" in result.stderr
