@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 
 ROSTER = (
@@ -50,7 +51,7 @@ def fill(home, tmp_path):
     def command(option, text, name="02-sheet.csv"):
         given = tmp_path / name
         given.write_bytes(text.encode())
-        options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+        options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
         out = tmp_path / "grades"
         result = run("grade", home / "class", "--out", out, *options, option, given)
         filled = "canvas.csv" if option == "--canvas" else f"moodle-{name}"
@@ -232,7 +233,7 @@ def test_gradescope_zip_takes_a_lesson_as_people_name_it(tmp_path, lesson):
 
 @pytest.fixture
 def graded(home, tmp_path):
-    options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+    options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
     run("grade", home / "class", "--out", tmp_path / "grades", *options)
     return tmp_path / "grades"
 
@@ -266,7 +267,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
     (tmp_path / "overrides.csv").write_text(
         "student,lesson,check,points,reason\ndan,02,,excused,ill\n"
     )
-    options = ("--overrides", tmp_path / "overrides.csv", "--out", tmp_path / "grades")
+    options = (*setting("overrides", tmp_path / "overrides.csv"), "--out", tmp_path / "grades")
     run("grade", tmp_path / "class", *options)
     result = run("explain", "dan", "02", "--grades", tmp_path / "grades")
     assert "excused by the instructor: ill" in result.output

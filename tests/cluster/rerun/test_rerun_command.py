@@ -60,7 +60,7 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
 
 
 def test_students_are_those_of_the_collected_class(tmp_path):
-    """By any name that the roster knows, and by the name that `--reruns` looks for."""
+    """By any name that the roster knows, and by the name that `grade` looks for."""
     down = write(tmp_path, "HPC-Lab 1-88", moodle())
     (tmp_path / "roster.csv").write_text(ROSTER)
     roster = ["--roster", str(tmp_path / "roster.csv")]
