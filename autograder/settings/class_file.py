@@ -3,6 +3,7 @@
 Paths in it are relative to the folder of the file. docs/class-settings.md describes every field.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -106,7 +107,7 @@ def with_paths(fields: ClassFields, base: Path, where: Callable[[str], str]) -> 
 
     def path_of(text: str, name: str) -> Path:
         path, kind = base / Path(text).expanduser(), "folder" if name in FOLDERS else "file"
-        if not (path.is_dir() if kind == "folder" else path.is_file()):
+        if not (os.path.isdir(path) if kind == "folder" else os.path.isfile(path)):
             raise SettingsError(f"{where(name)}: there is no {kind} {shortened(str(path))}")
         return path
 
@@ -121,4 +122,4 @@ def with_paths(fields: ClassFields, base: Path, where: Callable[[str], str]) -> 
 def class_file_of(folder: Path) -> Path | None:
     """Return the class.yaml of a class's folder, if it has one."""
     path = folder / NAME
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None
