@@ -6,6 +6,10 @@ from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("autograder.commands.read:read_command", "Print what an output file says."),
+    "init-class": (
+        "autograder.commands.init_class:init_class_command",
+        "Write the settings of a class, with comments.",
+    ),
     "collect": (
         "autograder.commands.collect:collect_command",
         "Sort a platform's download into a class.",

@@ -10,6 +10,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
+from tests.autograder.class_yaml import setting
 from tests.example.class_of_five import write_class
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -80,7 +81,7 @@ def test_the_first_class(tmp_path):
     assert run("grade", *words, "--out", example / "grades") == 1
     before = grades(example / "grades")
     assert run("explain", "hana", "07", "--grades", example / "grades") == 0
-    decided = ["--overrides", example / "overrides.csv"]
+    decided = setting("overrides", example / "overrides.csv")
     assert run("grade", *words, *decided, "--out", example / "grades") == 1
     after = grades(example / "grades")
     assert {key for key in after if after[key] != before[key]} == {("zoe", "01")}

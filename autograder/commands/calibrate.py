@@ -29,7 +29,7 @@ from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
 ALWAYS = (FIRST_ACCURACY,)
-EXPECTED = "Expected is one folder of the solution's outputs per lesson, like RUNS/02/*.out"
+EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as RUNS/02/*.out"
 
 
 @click.command()

@@ -16,6 +16,7 @@ from autograder.commands.options import FILE, FOLDER, THERE
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
+from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.lesson_names import lesson_among
@@ -37,7 +38,7 @@ class CollectOptions:
     times: Path | None
     worksheet: tuple[Path, ...]
     timezone: str | None
-    rubrics: Path
+    rubrics: Path | None
 
 
 @click.command()
@@ -46,6 +47,9 @@ class CollectOptions:
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
 @click.option("--lesson", help="The lesson of all files. Default: found for each file.")
 @click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
+@click.option(
+    "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in --into, if any."
+)
 @click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
 @click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
 @click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
@@ -56,15 +60,19 @@ class CollectOptions:
     help="Moodle's grading worksheet, with addresses and times of submission.",
 )
 @click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
-@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
-def collect_command(**given: Any) -> None:
+@click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
+def collect_command(class_file: Path | None, **given: Any) -> None:
     """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
 
     CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
-    when you collect again, and `autograder grade CLASS` follows them.
+    when you collect again, and `autograder grade CLASS` follows them. If CLASS/class.yaml exists,
+    its roster, groups, timezone and rubrics are used.
 
     Exit code 0: collected; 1: collected, but some rows have doubts; 2: usage, nothing collected.
     """
+    file = read_class_file(class_file or class_file_of(given["into"]))
+    for name in ("roster", "groups", "timezone", "rubrics"):
+        given[name] = given[name] or file.given.get(name)
     options = CollectOptions(**given)
     if options.platform is None:
         raise click.UsageError(without_platform(options.downloads[0]))
@@ -77,8 +85,11 @@ def collect_command(**given: Any) -> None:
 
 
 def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
-    """Return what to collect, after reading and checking all files that the options name."""
-    asked = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
+    """Read all files before anything is collected."""
+    asked = {
+        path.stem: rubric.load_rubric(path)
+        for path in rubric.files_in(options.rubrics or rubric.FOLDER)
+    }
     alone = who_is(people, {})
     together = groups.read_groups(options.groups, alone, people, asked)
     known = who_is(people, groups.by_name(together)) if people or together else nobody

@@ -16,11 +16,18 @@ from autograder.classroom.pool import Work, grade_class
 from autograder.classroom.shards import Shard, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load, pseudonyms
-from autograder.commands.options import FOLDER, ClassOptions, class_options, shard_option
+from autograder.commands.options import (
+    FOLDER,
+    ClassOptions,
+    class_options,
+    options_of,
+    shard_option,
+)
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.safe_text import shortened
 from autograder.settings import roster
+from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import Person
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
@@ -50,22 +57,27 @@ class Where:
 )
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
 @shard_option
-def grade_command(class_folder: Path, options: ClassOptions, **given: Any) -> None:
+def grade_command(
+    class_folder: Path, class_file: Path | None, given: dict[str, Any], **words: Any
+) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
+    CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
     `autograder collect`. For your own folder, use `autograder check-mine`.
 
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
-    where = Where(**given)
+    where = Where(**words)
     if where.shard and (where.out is None or where.gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
-    if where.out is None and (options.canvas or options.moodle or options.leaderboard):
-        raise click.UsageError(
-            "--canvas, --moodle and --leaderboard write into the folder of --out: give one"
-        )
+    if where.out is None and (given["canvas"] or given["moodle"]):
+        raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
     check_class(class_folder)
+    file = class_file or class_file_of(class_folder)
+    if file and not class_file:
+        click.echo(f"Settings: {shortened(str(file))}", err=True)
+    options = options_of(read_class_file(file), given)
     if where.out is not None:
         check_apart(class_folder, where.out)
     settings, people = load(options)

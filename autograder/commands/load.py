@@ -1,6 +1,7 @@
-"""Read and check the files that a class's options name, and compute keys to detect changes."""
+"""Read and check what a class is graded by, and make keys that show whether it has changed."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from dataclasses import fields
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
@@ -11,9 +12,10 @@ from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.known_as import who_is
-from autograder.settings.read_policy import PolicyFiles, read_policy
+from autograder.settings.read_policy import LateRules, PolicyFiles, read_policy
 from autograder.settings.released import load_released
-from autograder.settings.reruns import NAME, read_reruns
+from autograder.settings.reruns import NAME as RERUN
+from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
 
 
@@ -21,21 +23,21 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
     """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
-    files = (options.policy, options.extensions, options.overrides, options.regrades)
-    rules = read_policy(loaded, PolicyFiles(*files), who_is(people, {}))
-    folder = options.expected_folder
+    files = PolicyFiles(options.extensions, options.overrides, options.regrades)
     known = read_calibration(options.calibration)
     settings = ClassSettings(
         rubrics=loaded,
-        expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
+        expected={
+            n: rubric.load_expected(options.expected / f"{n}.yaml", r) for n, r in loaded.items()
+        },
         profile=options.profile,
-        heading=options.heading,
-        released={n: load_released(options.released_folder / f"{n}.json") for n in loaded},
+        heading=options.title,
+        released={n: load_released(options.released / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
-        jobs=read_accounting(options.sacct) if options.sacct else None,
+        jobs=read_accounting(options.accounting) if options.accounting else None,
         key=key(options),
-        policy=rules,
+        policy=read_policy(loaded, options.late, files, who_is(people, {})),
         reruns=read_reruns(options.reruns),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
@@ -52,61 +54,40 @@ def pseudonyms(
     return read_names(options.leaderboard, people, graded, who_is(people, {}))
 
 
-# --- keys of the options -----------------------------------------------------------------------
+# --- the same settings again? -----------------------------------------------------------------
 
-# Policy, roster, reruns and similar files are part of each student's own key instead.
-FOR_ALL = (
-    "grader",
-    "profile",
-    "title",
-    "rubrics",
-    "expected",
-    "released",
-    "calibration",
-    "sacct",
-    "junit",  # these files are written only when a student is graded
-)
-FILES = (
-    "calibration",
-    "sacct",
-    "roster",
-    "policy",
-    "extensions",
-    "overrides",
-    "regrades",
-)
+# No grade depends on these: they are written when the whole class is graded.
+WRITTEN_LAST = ("leaderboard", "canvas", "moodle")
+# These go into the key student by student, so that one row changes one student.
+BY_STUDENT = ("roster", "late", "extensions", "overrides", "regrades", "reruns")
+# The files that are read in a folder.
+READ = {
+    "rubrics": "*.yaml",
+    "expected": "*.yaml",
+    "released": "*.json",
+    "reruns": f"*/*/{RERUN}",
+}
 
 
 def key(options: ClassOptions) -> str:
-    """Return a key that changes with everything that all students' grades depend on."""
+    """Return a key that changes with everything that the grades of all students depend on."""
     known = fingerprints(options)
-    return digest(f"{name} {known[name]}".encode() for name in FOR_ALL)
+    return digest(f"{name} {known[name]}".encode() for name in known if name not in BY_STUDENT)
 
 
 def fingerprints(options: ClassOptions) -> dict[str, str]:
-    """Return a fingerprint of each option that grades depend on.
-
-    Equal contents give equal fingerprints, wherever the file is.
-    """
-    rubrics = rubric.files_in(options.rubrics)
-    answers = [path for r in rubrics if (path := options.expected_folder / r.name).exists()]
-    found = {
-        "grader": code_key(),
-        "profile": options.profile,
-        "title": options.heading,
-        "junit": "yes" if options.junit else "",
-        "rubrics": digest(parts_of(rubrics)),
-        "expected": digest(parts_of(answers)),
-        "released": digest(parts_of(sorted(options.released_folder.glob("*.json")))),
+    """Return, for each setting that grades depend on, what equal contents have in common."""
+    names = [one.name for one in fields(options) if one.name not in WRITTEN_LAST]
+    return {"grader": code_key()} | {
+        name: fingerprint(name, getattr(options, name)) for name in names
     }
-    for name in FILES:
-        path = getattr(options, name)
-        found[name] = digest([path.read_bytes()]) if path else ""
-    reruns = sorted(options.reruns.glob(f"*/*/{NAME}")) if options.reruns else []
-    found["reruns"] = digest(path.read_bytes() for path in reruns) if reruns else ""
-    return found
 
 
-def parts_of(files: list[Path]) -> Iterator[bytes]:
-    for path in files:
-        yield path.name.encode() + b"\0" + path.read_bytes()
+def fingerprint(name: str, value: object) -> str:
+    """Return a text for a setting. A file or folder counts by its contents, not by its place."""
+    if isinstance(value, LateRules):
+        return repr(value.late)
+    if not isinstance(value, Path):
+        return "" if value is None else str(value)
+    files = sorted(value.glob(READ[name])) if name in READ else [value]
+    return digest(part for path in files for part in (path.stem.encode(), path.read_bytes()))

@@ -6,6 +6,7 @@ that need all students, such as a run that two of them submitted, are added here
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,11 +15,12 @@ from autograder.classroom.one_grader import whole_class
 from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
 from autograder.commands.finish import finish_class
 from autograder.commands.load import fingerprints, load, pseudonyms
-from autograder.commands.options import FOLDER, ClassOptions, class_options
+from autograder.commands.options import FOLDER, class_options, options_of
 from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
+from autograder.settings.class_file import read_class_file
 from autograder.wording import enumerated
 from autograder.writing import write_bytes_if_new
 
@@ -27,11 +29,16 @@ from autograder.writing import write_bytes_if_new
 @click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
 @class_options
-def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> None:
-    """Combine the folders PARTS that `grade --shard` wrote. Give the same options as there.
+def merge_command(
+    parts: tuple[Path, ...], out: Path, class_file: Path | None, given: dict[str, Any]
+) -> None:
+    """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
+
+    Give class.yaml with --class.
 
     Exit codes are those of grading the whole class.
     """
+    options = options_of(read_class_file(class_file), given)
     found = [part for path in parts for part in parts_in(path)]
     check_complete(found)
     check_alike(found, fingerprints(options))
@@ -96,7 +103,7 @@ def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
     for name in unlike(first.options, given):
         raise SettingsError(
             f"the shards were graded with other {called(name)} than are given now: give `merge` "
-            "the options of `grade`"
+            "the options of `grade`, and its class.yaml with --class"
         )
     everybody = digest_of(students_of(parts))
     for one in parts:
@@ -116,7 +123,7 @@ def unlike(one: dict[str, str], other: dict[str, str]) -> list[str]:
 
 
 def called(name: str) -> str:
-    return "versions of the autograder" if name == "grader" else f"--{name}"
+    return "versions of the autograder" if name == "grader" else f"settings for {name}"
 
 
 def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:

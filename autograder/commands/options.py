@@ -1,16 +1,20 @@
-"""The command-line options of `grade` and `merge` that describe how to grade a class."""
+"""What a class is graded by: class.yaml, and the options of `grade` and `merge` beside it."""
 
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from autograder.classroom.shards import Shard
 from autograder.safe_text import printable
 from autograder.settings import rubric
+from autograder.settings.class_file import ClassFile, read_words
+from autograder.settings.policy import LatePolicy
+from autograder.settings.read_policy import LateRules
 from autograder.settings.rubric_schema import Profile
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -18,86 +22,72 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 THERE = click.Path(path_type=Path, file_okay=False, exists=True)
 COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
+FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 
 
 @dataclass(frozen=True, slots=True)
 class ClassOptions:
-    """The values of OPTIONS below, under the same names."""
+    """What a class is graded by: the fields of class.yaml, or the options that replace them."""
 
     profile: Profile
-    title: str | None
+    title: str
     rubrics: Path
-    expected: Path | None
-    released: Path | None
-    calibration: Path | None
-    sacct: Path | None
-    reruns: Path | None
-    roster: Path | None
-    policy: Path | None
-    extensions: Path | None
-    overrides: Path | None
-    regrades: Path | None
-    leaderboard: Path | None
-    canvas: Path | None
-    moodle: tuple[Path, ...]
-    junit: bool
-
-    @property
-    def heading(self) -> str:
-        """Return the title of all pages. The default for the course's own rubrics is its name."""
-        ours = self.rubrics.resolve() == rubric.FOLDER
-        return printable(self.title or (COURSE if ours else "Grades"), LONGEST_TITLE)
-
-    @property
-    def expected_folder(self) -> Path:
-        return self.expected or self.rubrics / "expected"
-
-    @property
-    def released_folder(self) -> Path:
-        return self.released or self.rubrics / "released"
+    expected: Path
+    released: Path
+    late: LateRules
+    roster: Path | None = None
+    extensions: Path | None = None
+    overrides: Path | None = None
+    regrades: Path | None = None
+    accounting: Path | None = None
+    calibration: Path | None = None
+    reruns: Path | None = None
+    leaderboard: Path | None = None
+    canvas: Path | None = None
+    moodle: tuple[Path, ...] = ()
+    junit: bool = False
 
 
 OPTIONS = (
     click.option(
+        "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in CLASS, if any."
+    ),
+    click.option(
         "--profile",
         type=click.Choice(["smoke", "full"]),
-        default="full",
-        show_default=True,
-        help="Which thresholds: smoke for 2 CPU cores, full for GPU nodes.",
+        help="Which thresholds: smoke for 2 CPU cores, full (the default) for GPU nodes.",
     ),
-    click.option("--title", help="The title of all pages, such as the course's name and the term."),
-    click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."),
+    click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml."),
     click.option(
-        "--expected",
-        type=THERE,
-        help="Folder of expected answers NN.yaml. Default: expected/ in that of the rubrics.",
-    ),
-    click.option(
-        "--released",
-        type=THERE,
-        help="Programs as you released them, NN.json. Default: released/ in the rubrics' folder.",
-    ),
-    click.option(
-        "--calibration", type=FILE, help="What `autograder calibrate` wrote for the site."
-    ),
-    click.option("--sacct", type=FILE, help="The scheduler's accounting, taken by you."),
-    click.option(
-        "--reruns",
-        type=THERE,
-        help="What `cluster rerun` left: the programs run again.",
+        "--set",
+        "words",
+        metavar="FIELD=VALUE",
+        multiple=True,
+        help="Replace a field of class.yaml, as in overrides=overrides.csv.",
     ),
     click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
-    click.option("--policy", type=FILE, help="YAML: due times, late days, drops."),
-    click.option("--extensions", type=FILE, help="CSV: student, lesson, days, reason."),
-    click.option("--overrides", type=FILE, help="CSV: student, lesson, check, points, reason."),
-    click.option("--regrades", type=FILE, help="CSV: student, lesson, check, says: requests."),
-    click.option(
-        "--leaderboard", type=FILE, help="CSV: student, pseudonym: who wants to be on it."
-    ),
     click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in."),
     click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in."),
-    click.option("--junit", is_flag=True, help="Also write one JUnit file per student."),
 )
+
+
+def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
+    """Return the settings of a class. What the command line gives replaces what the file says."""
+    # An option that was not given is None, or empty if it may be given several times.
+    options = file.given | read_words(given.pop("words", ()))
+    options |= {name: value for name, value in given.items() if value}
+    rubrics = options.get("rubrics", rubric.FOLDER)
+    name = COURSE if rubrics.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
+    settings = {
+        "profile": "full",
+        "expected": rubrics / "expected",
+        "released": rubrics / "released",
+        **{key: value for key, value in options.items() if key not in FOR_COLLECT},
+        "rubrics": rubrics,
+        "title": printable(options.get("title") or name, LONGEST_TITLE),
+        "late": LateRules(options.get("late", LatePolicy()), file),
+    }
+    return ClassOptions(**settings)
 
 
 def shard_of(context: click.Context, parameter: click.Parameter, text: str | None) -> Shard | None:
@@ -119,12 +109,12 @@ shard_option = click.option(
 
 
 def class_options(command: Callable) -> Callable:
-    """Add the options above to a command, which receives them as one argument `options`."""
+    """Add the options above to a command, which gets them as one dictionary `given`."""
 
     @functools.wraps(command)
-    def with_options(**given: object) -> object:
-        options = {field.name: given.pop(field.name) for field in fields(ClassOptions)}
-        return command(options=ClassOptions(**options), **given)  # type: ignore[arg-type]
+    def with_options(**words: Any) -> object:
+        names = ("profile", "rubrics", "words", "roster", "canvas", "moodle")
+        return command(given={name: words.pop(name) for name in names}, **words)
 
     for option in reversed(OPTIONS):
         with_options = option(with_options)

@@ -81,7 +81,7 @@ def _of_reference(
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(
             f"nobody has measured the solution's {title_of(condition, name)} on this site",
-            "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
+            "instructor: run `autograder calibrate`, and name its file in class.yaml",
             code=ReasonCode.NOT_CALIBRATED,
         )
     value = threshold.of_reference * reference.value + threshold.plus

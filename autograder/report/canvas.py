@@ -71,7 +71,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     places |= {lesson: len(header) + number for number, lesson in enumerate(new)}
     maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
 
-    filled_in = []
+    filled_in, without = [], []
     find = finder(header, by_student, people)
     for line in table[above + 1 :]:
         student = find(line) or ""
@@ -82,13 +82,15 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
             line[place] = str(value)
         if cells:
             filled_in.append(student)
+        else:
+            without.append(" ".join(reversed(line[0].split(", ", 1))))
     columns_kept = [*range(header.index("Section") + 1), *places.values()]
     text = filling.write_table([line[place] for place in columns_kept] for line in table)
     scales = {s: filling.scale(lessons[s].max_score, maxima[s]) for s in places}
     return text, filling.summary(
         "canvas.csv",
-        len(table) - above - 1,
         filled_in,
+        without,
         {student for (student, _), row in by_student.items() if cell(row, None) is not None},
         "canvas_id, sis_id, sis_login or name",
         *(f"{lesson}: {text}" for lesson, text in scales.items() if text),

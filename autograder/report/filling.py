@@ -68,11 +68,24 @@ def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def summary(
-    name: str, lines: int, filled: Sequence[str], graded: Iterable[str], known_by: str, *more: str
+    name: str,
+    filled: Sequence[str],
+    without: Sequence[str],
+    graded: Iterable[str],
+    known_by: str,
+    *more: str,
 ) -> str:
-    """Return how many lines now have our points, and whose points match no line."""
-    parts = [f"{name}: {len(filled)} of {lines} students filled in"]
+    """Return how many lines now have our points, which have none, and whose points match no line.
+
+    `without` are the names in the lines that we have no points for.
+    """
+    parts = [f"{name}: {len(filled)} of {len(filled) + len(without)} students filled in"]
     if lost := sorted(set(graded) - set(filled)):
-        names = enumerated([printable(student, 60) for student in lost], NAMED)
-        parts.append(f"not found there: {names} (--roster tells their {known_by})")
+        parts.append(f"not found there: {some(lost)} (--roster tells their {known_by})")
+    if filled and without:
+        parts.append(f"without points here: {some(without)}")
     return "; ".join([*parts, *filter(None, more)])
+
+
+def some(names: Iterable[str]) -> str:
+    return enumerated([printable(name, 60) for name in names], NAMED)

@@ -42,10 +42,12 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
     theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
     find = finder(theirs.values(), people)
-    filled_in, scales = [], {}
+    filled_in, without, scales = [], [], {}
     for line in table[1:]:
         line += [""] * (len(header) - len(line))
         student = find(line)
+        if student is None or theirs[student].score is None:
+            without.append(line[1] if len(line) > 1 else line[0])
         if student is None:
             continue
         row = theirs[student]
@@ -59,8 +61,8 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     graded = [row.student for row in theirs.values() if row.score is not None]
     return filling.write_table(table), filling.summary(
         filled_name(worksheet),
-        len(table) - 1,
         filled_in,
+        without,
         graded,
         "moodle_id, email or name",
         *scales,

@@ -12,7 +12,7 @@ Key = tuple[str, str]  # student, lesson
 
 
 class LatePolicy(BaseModel):
-    """The contents of policy.yaml."""
+    """The field `late` of class.yaml."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

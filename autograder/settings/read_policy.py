@@ -1,23 +1,21 @@
-"""The files of an instructor's rules: due times, late days, extensions, overrides, requests.
+"""Read an instructor's rules: due times, late days, extensions, overrides, requests.
 
-All are checked against the rubrics before anything is graded; docs/change-grades.md describes them.
+They are checked against the rubrics before anything is graded (docs/change-grades.md).
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, Known, WhoIs, nobody
+from autograder.settings.class_file import ClassFile
 from autograder.settings.policy import Key, LatePolicy, Override, Policy, Regrade
 from autograder.settings.regrades import read_regrade
 from autograder.settings.rubric_schema import Rubric
-from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 from autograder.strict_csv import read_csv
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.moments import YEARS
@@ -28,18 +26,27 @@ LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
 
 
 @dataclass(frozen=True, slots=True)
+class LateRules:
+    """The field `late` of a class.yaml, and the file, for the lines of mistakes."""
+
+    late: LatePolicy = field(default_factory=LatePolicy)
+    file: ClassFile = field(default_factory=ClassFile)
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyFiles:
     """The files of an instructor's rules."""
 
-    late: Path | None = None
     extensions: Path | None = None
     overrides: Path | None = None
     regrades: Path | None = None
 
 
-def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = nobody) -> Policy:
+def read_policy(
+    rubrics: Mapping[str, Rubric], late: LateRules, files: PolicyFiles, who: WhoIs = nobody
+) -> Policy:
     """Read the rules and check them against the rubrics, before anything is graded."""
-    rules = _read_late(files.late, rubrics)
+    rules = checked(late, rubrics)
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
@@ -54,8 +61,8 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
         longer[key] = (_days(row["days"], where), row.get("reason", ""))
         if key[1] not in rules.due:
             raise SettingsError(
-                f"{where}: lesson {key[1]} has no due time in --policy, so that an extension "
-                "changes nothing; give it one, or take this row out"
+                f"{where}: lesson {key[1]} has no due time in class.yaml, so an extension "
+                "changes nothing: give it one, or remove this row"
             )
     changes: dict[Key, tuple[Override, ...]] = {}
     for where, key, row in rows(files.overrides, "points reason", "check"):
@@ -121,27 +128,21 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     return Override(points, row["reason"], name, where)
 
 
-def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
-    if path is None:
-        return LatePolicy()
-    data, lines = read_yaml(path)
-    try:
-        late = LatePolicy.model_validate(data)
-    except ValidationError as error:
-        raise SettingsError(complaints(path, error, LatePolicy, lines)) from None
+def checked(rules: LateRules, rubrics: Mapping[str, Rubric]) -> LatePolicy:
+    """Return the rules with the names of the rubrics' lessons."""
+    late, file = rules.late, rules.file
     due: dict[str, str] = {}
     for name, time in late.due.items():
-        where = f"{path}:{line_of(lines, ('due', name))}"
+        where = file.where("late", "due", name)
         lesson = _lesson(name, rubrics, where)
         if lesson in due:
-            raise SettingsError(f"{where}: lesson {lesson} appears twice under due; keep one")
+            raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         read_moment(time, where)
         due[lesson] = time
-    for field in ("penalty_a_day", "free_days", "latest_days"):
-        if field in late.model_fields_set and not due:
-            line = line_of(lines, (field,))
+    for name in ("penalty_a_day", "free_days", "latest_days"):
+        if name in late.model_fields_set and not due:
             raise SettingsError(
-                f"{path}:{line}: {field} does nothing without `due`: nothing is late"
+                f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"
             )
     return late.model_copy(update={"due": due})
 

@@ -75,7 +75,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
     if kind == "extra_forbidden" and (place[0], place[-1]) in REMOVED_FIELDS:
         return f"{name}: {REMOVED_FIELDS[place[0], place[-1]]}"
     if kind == "extra_forbidden":
-        there = list(model.model_fields) if len(place) == 1 else []
+        there = fields_beside(model, place)
         near = difflib.get_close_matches(str(place[-1]), there, 1)
         hint = f"did you mean {near[0]}?" if near else "check the spelling"
         return f"{name}: no such field; {hint}"
@@ -84,6 +84,18 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
     if kind == "too_short":
         return f"{name}: at least one is required"
     return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
+    """Return the fields that the part of the file around this place may have, as far as known."""
+    for part in place[:-1]:
+        found = model.model_fields.get(part)
+        if found is None or not isinstance(found.annotation, type):
+            return []
+        if not issubclass(found.annotation, BaseModel):
+            return []
+        model = found.annotation
+    return list(model.model_fields)
 
 
 def _kind(mistake: Any) -> str | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.autograder.class_yaml import setting  # noqa: E402
 from tests.autograder.make_record import RIGHT_ANSWERS, make_record, write_lines  # noqa: E402
 
 LESSONS = [f"{number:02d}" for number in range(2, 9)]
@@ -117,7 +118,7 @@ def main() -> None:
             make_class(scratch / f"class{count}", count)
             time.sleep(2)
             words = (scratch / f"class{count}", "--rubrics", scratch / "rubrics")
-            more_words = ("--out", scratch / f"out{count}", "--junit")
+            more_words = ("--out", scratch / f"out{count}", *setting("junit", "true"))
             first, again = run(grader, *words, *more_words), run(grader, *words, *more_words)
             took.append(first)
             print(

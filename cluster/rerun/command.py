@@ -88,7 +88,7 @@ class RerunOptions:
     " permissions only.",
 )
 def rerun_command(**given: Any) -> None:
-    """Run a student's submitted programs of lesson NN again, for `autograder grade --reruns`.
+    """Run a student's submitted programs of lesson NN again, to compare them with the records.
 
     CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
     neither the class nor the grades, and run on one node without a network.
@@ -110,7 +110,7 @@ def rerun_command(**given: Any) -> None:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
     if failed < len(submissions):
-        again = f"autograder grade {options.group} --reruns {options.out} …"
+        again = f"autograder grade {options.group} --set reruns={options.out} …"
         click.echo(f"Compare: {again}", err=True)
     if failed:
         raise SystemExit(1)

@@ -20,7 +20,7 @@ GROUPS = {
     ),
     "Reference": (
         *("README", "glossary", "commands", "data"),
-        *("grading", "rubrics", "formats-read", "run-record", "lesson-format"),
+        *("grading", "class-settings", "rubrics", "formats-read", "run-record", "lesson-format"),
         *("jobs", "supported-sites", "doctor", "box-reference"),
         *("support", "privacy"),
     ),

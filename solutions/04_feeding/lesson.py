@@ -139,8 +139,8 @@ plots.class_in_batches(
 # | `prefetch(n)` | prepares *n* batches while the network computes | last |
 #
 # **Exercise 4.3.** Complete `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
-# `buffer`, `size`, `batch_size` and `prefetch`. Use cache and prefetch only if they are true. Prefetch 4
-# batches.
+# `buffer`, `size`, `batch_size` and `prefetch`. Call `cache()` and `prefetch()` only if the arguments
+# of the same name are true. Prefetch 4 batches.
 
 # %% tags=["check"]
 import train

@@ -121,8 +121,8 @@ scaling_report.tell_crowded(runs)
 plots.scaling_study(runs)
 
 # %% [markdown]
-# **What you should see.** On two idle cores epoch and weak scaling come close to the silent copies. Strong scaling
-# stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as much.
+# **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
+# scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as much.
 # Points of one colour are rounds. If they are far apart, something else is running on your machine; look at the
 # medians and at the columns *low* and *high*.
 #

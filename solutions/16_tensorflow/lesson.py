@@ -299,7 +299,8 @@ for rate in (0.05, 0.1):
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
 # - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
 #   SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained synchronously on
-#   1,024 nodes. Whose statement does another's measurement contradict? `"cte"`, `"surf"` or `"cray"`.
+#   1,024 nodes. Whose statement is contradicted by a measurement of one of the others? `"cte"`, `"surf"` or
+#   `"cray"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: five numbers, and sources with a word

@@ -44,7 +44,7 @@ def grade(grade_class):
     return grade_class
 
 
-FLAGS = ("--latest", "--junit")
+FLAGS = ("--latest",)
 COLLECTING = ("--lesson", "--latest", "--times", "--groups", "--worksheet", "--timezone")
 BOTH = ("--roster", "--rubrics")
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.autograder.class_yaml import setting
 from tests.autograder.fuzz.submissions import Choices, make_class
 from tests.autograder.make_record import make_record, write_lines
 
@@ -29,8 +30,11 @@ TABLES = {
     "roster.csv": "student,name,email,canvas_id,moodle_id,login\n"
     "complete,Ada L.,ada@example.org,101,Participant 7,ada\n"
     "m003-ada,Ben M.,ben@example.org,102,Participant 8,ben\nnobody,No Body,,,,\n",
-    "policy.yaml": "due: {'02': '2026-03-01T23:59:00+00:00', '07': '2026-03-01T23:59:00+00:00'}\n"
-    "penalty_a_day: 10%\nfree_days: 1\ndrop_lowest: 1\n",
+    "class.yaml": "late:\n"
+    "  due: {'02': '2026-03-01T23:59:00+00:00', '07': '2026-03-01T23:59:00+00:00'}\n"
+    "  penalty_a_day: 10%\n  free_days: 1\n  drop_lowest: 1\n"
+    "roster: roster.csv\nextensions: extensions.csv\noverrides: overrides.csv\n"
+    "accounting: sacct.txt\njunit: true\n",
     "extensions.csv": "student,lesson,days,reason\ncomplete,02,2,ill\n",
     "overrides.csv": "student,lesson,check,points,reason\ncomplete,03,,8,oral exam\n"
     "complete,07,ranks,1,seen\nnobody,02,,excused,a reason\n",
@@ -102,10 +106,9 @@ def grade(folder: Path, out: Path) -> None:
     call("collect", "collect", folder / "class", "--from", "folders", "--into", home,
          "--roster", tables["roster"], "--times", tables["times"])  # fmt: skip
     for profile in ("smoke", "full"):
-        words = ["--profile", profile, "--junit", "--canvas", folder / "canvas.csv"]
-        words += ["--moodle", folder / "02-moodle.csv", "--calibration", calibrated]
-        for name in ("roster", "policy", "extensions", "overrides", "sacct"):
-            words += [f"--{name}", tables[name]]
+        words = ["--class", tables["class"], "--profile", profile]
+        words += ["--canvas", folder / "canvas.csv"]
+        words += ["--moodle", folder / "02-moodle.csv", *setting("calibration", calibrated)]
         call(f"grade-{profile}", "grade", home, "--out", out / profile, *words)
         for part in ("1/2", "2/2"):
             shard = out / f"{profile}-{part[0]}"

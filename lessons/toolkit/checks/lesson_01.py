@@ -112,7 +112,7 @@ def check_1_2(descend: Function) -> str:
             raise CheckFailed(
                 "gradient(w), of one argument",
                 f"gradient called with {1 + len(more)} arguments",
-                "Here `gradient` is the argument of descend, for any loss: it takes w alone.",
+                "Here `gradient` is the function that was passed to descend: call it with w only.",
             )
         return a * w
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.autograder.class_yaml import setting
 from tests.autograder.evidence.test_reruns import both_jobs, rerun_folder
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER
@@ -56,7 +57,7 @@ ACCOUNTS = {
 def test_a_job_is_of_any_member(tmp_path, together, users, tier, look):
     jobs = [JOB.format(number, user) for number, user in zip((1234, 1235), users, strict=True)]
     (tmp_path / "sacct.txt").write_text(ROWS + "".join(jobs))
-    for told, *looks in together("--sacct", tmp_path / "sacct.txt").values():
+    for told, *looks in together(*setting("accounting", tmp_path / "sacct.txt")).values():
         assert told == tier
         assert ("belongs to another account" in str(looks)) == look
 
@@ -64,7 +65,9 @@ def test_a_job_is_of_any_member(tmp_path, together, users, tier, look):
 def test_a_member_without_an_account_is_no_stranger(tmp_path, together):
     (tmp_path / "sacct.txt").write_text(ROWS + JOB.format(1234, "al1") + JOB.format(1235, "eve"))
     roster = ROSTER.replace(",bm2,", ",,")
-    for told, *looks in together("--sacct", tmp_path / "sacct.txt", roster=roster).values():
+    for told, *looks in together(
+        *setting("accounting", tmp_path / "sacct.txt"), roster=roster
+    ).values():
         assert told == "self-consistent"
         assert "another account" not in str(looks)
 
@@ -75,5 +78,5 @@ def test_a_rerun_of_one_is_of_all(tmp_path, together, of):
     before = together()
     assert [told for told, *_ in before.values()] == ["self-consistent"] * 2
     reruns = rerun_folder(tmp_path / "reruns", student, "02", both_jobs())
-    found = together("--reruns", reruns)
+    found = together(*setting("reruns", reruns))
     assert [told for told, *_ in found.values()] == ["reproduced"] * 2

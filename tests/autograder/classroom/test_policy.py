@@ -11,6 +11,7 @@ from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
 from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
+from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
 
 DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
@@ -27,7 +28,7 @@ def graded(tmp_path, grade):
         for name, text in files.items():
             path = tmp_path / f"{name}.file"
             path.write_text(text)
-            words += [f"--{name}", path]
+            words += late_rules(tmp_path, text) if name == "rules" else setting(name, path)
         result = grade(tmp_path / "class", *words)
         if result.exit_code == 2:
             return result.output
@@ -56,7 +57,7 @@ def test_without_any_policy_the_measured_score_stands(graded):
     ],
 )
 def test_late_days(graded, handed_in, policy, score, words):
-    found = graded(handed_in, policy=DUE + policy + "\n")
+    found = graded(handed_in, rules=DUE + policy + "\n")
     assert float(found[0]) == float(score)
     assert words in found[2]
 
@@ -64,23 +65,23 @@ def test_late_days(graded, handed_in, policy, score, words):
 def test_why_too_late_counts_nothing_is_said(graded):
     rules = DUE + "penalty_a_day: 1%\nfree_days: 3\nlatest_days: 7\n"
     late = "2026-03-09 20:00:00 UTC"
-    assert graded(late, policy=rules) == (
+    assert graded(late, rules=rules) == (
         "0.0",
         "graded",
         "handed in 8 days late, 3 of them free; "
         "more than 7 days late counts nothing: 9.6 points less",
     )
-    on_the_last = graded("2026-03-08 20:00:00 UTC", policy=rules)
+    on_the_last = graded("2026-03-08 20:00:00 UTC", rules=rules)
     assert on_the_last[0] == "9.2"
     assert on_the_last[2].endswith("0.4 points less for 4 late days")
     longer = "student,lesson,days\nada,02,1\n"
-    assert graded(late, policy=rules, extensions=longer)[0] == "9.2"
+    assert graded(late, rules=rules, extensions=longer)[0] == "9.2"
 
 
 def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"
-    found = graded(late, policy=DUE + "penalty_a_day: 10%\n", extensions=longer)
+    found = graded(late, rules=DUE + "penalty_a_day: 10%\n", extensions=longer)
     assert found == ("9.6", "graded", "extension of 3 days: ill")
 
 
@@ -88,11 +89,11 @@ def test_overrides_and_the_order_of_things(graded):
     late = "2026-03-02 20:00:00 UTC"
     rules = DUE + "penalty_a_day: 10%\n"
     header = "student,lesson,check,points,reason\n"
-    check = graded(late, policy=rules, overrides=header + "ada,02,answers,2,shown in class\n")
-    assert check[0] == "9.0"  # first the check, then the late day
-    total = graded(late, policy=rules, overrides=header + "ada,02,,9.5,agreed\n")
-    assert total[0] == "9.5"  # a changed total overrides everything else
-    excused = graded(late, policy=rules, overrides=header + "ada,02,,excused,ill\n")
+    check = graded(late, rules=rules, overrides=header + "ada,02,answers,2,shown in class\n")
+    assert check[0] == "9.0"  # the check first, then the late day
+    total = graded(late, rules=rules, overrides=header + "ada,02,,9.5,agreed\n")
+    assert total[0] == "9.5"  # a changed total is the last word
+    excused = graded(late, rules=rules, overrides=header + "ada,02,,excused,ill\n")
     assert excused[:2] == ("", "excused")
 
 
@@ -100,11 +101,11 @@ def test_overrides_and_the_order_of_things(graded):
 def test_one_lesson_by_any_of_its_names(graded, lesson):
     late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
     longer = f"student,lesson,days\nada,{lesson},3\n"
-    assert graded(late, policy=rules, extensions=longer)[0] == "9.6"
+    assert graded(late, rules=rules, extensions=longer)[0] == "9.6"
     changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
-    assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
+    assert graded(late, rules=rules, overrides=changed)[0] == "10.0"
     rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"
-    assert graded(late, policy=rules)[0] == "7.6"
+    assert graded(late, rules=rules)[0] == "7.6"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_check_that_the_instructor_changed_shows_what_it_is_worth(
     hand_in(tmp_path / "class" / "ada" / "02", answers={})
     row = f"ada,02,answers,{points},shown in class\n"
     (tmp_path / "changes.csv").write_text("student,lesson,check,points,reason\n" + row)
-    out = grade(tmp_path / "class", "--overrides", tmp_path / "changes.csv").folder
+    out = grade(tmp_path / "class", *setting("overrides", tmp_path / "changes.csv")).folder
     [found] = json.loads((out / "records" / "ada.json").read_text())["grades"]
     checks = {check["id"]: check for check in found["checks"]}
     assert (checks["answers"]["score"], checks["answers"]["status"]) == (float(points), status)
@@ -132,9 +133,9 @@ def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(
     answers = RIGHT_ANSWERS | {"s4_epoch_s": "9"}
     folder = hand_in(tmp_path / "class" / "ada" / "02", answers=answers)
     (folder / "timestamp.txt").write_text("2026-03-02 20:00:00 UTC")
-    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
     (tmp_path / "changes.csv").write_text("student,lesson,points,reason\n" + changes)
-    words = ("--policy", tmp_path / "policy.yaml", "--overrides", tmp_path / "changes.csv")
+    words = [*late_rules(tmp_path, DUE + "penalty_a_day: 10%\n")]
+    words += setting("overrides", tmp_path / "changes.csv")
     out = grade(tmp_path / "class", *words).folder
     [row] = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
     found = (row["raw_score"], row["late_submission_penalty"], row["score"])
@@ -146,16 +147,14 @@ def test_an_override_survives_grading_again(tmp_path, grade):
     overrides = tmp_path / "overrides.csv"
     overrides.write_text("student,lesson,points,reason\nada,02,7,talked\n")
     for _ in range(2):
-        assert "7/10" in grade(tmp_path / "class", "--overrides", overrides).stdout
+        assert "7/10" in grade(tmp_path / "class", *setting("overrides", overrides)).stdout
         hand_in(tmp_path / "class" / "ada" / "02")
 
 
 def test_the_lowest_result_is_dropped(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "00")
     hand_in(tmp_path / "class" / "ada" / "02")
-    policy = tmp_path / "policy.yaml"
-    policy.write_text("drop_lowest: 1\n")
-    lines = grade(tmp_path / "class", "--policy", policy).table
+    lines = grade(tmp_path / "class", *late_rules(tmp_path, "drop_lowest: 1\n")).table
     states = {line[1]: line[3] for line in lines}
     assert states == {"00": "excused", "02": "graded"}
 
@@ -181,8 +180,7 @@ def one_row(tmp_path, grade):
     def run(student, *words, file="overrides", of=""):
         path = tmp_path / f"{file}.csv"
         path.write_text(FILES[file].format(student))
-        (tmp_path / "policy.yaml").write_text(DUE)
-        files = (f"--{file}", path, "--policy", tmp_path / "policy.yaml")
+        files = (*setting(file, path), *late_rules(tmp_path, DUE))
         return grade(tmp_path / (of or "class"), *files, *words)
 
     return run
@@ -247,7 +245,7 @@ def test_a_student_reads_the_reason_of_points_without_a_submission(tmp_path, gra
     changes = tmp_path / "changes.csv"
     rows = ["student,lesson,check,points,reason", "ada,00,,4,oral exam", "ben,00,,3,oral exam"]
     changes.write_text("\n".join(rows) + "\n")
-    result = grade(tmp_path / "class", "--overrides", changes)
+    result = grade(tmp_path / "class", *setting("overrides", changes))
     table = {(line[0], line[1]): line[2] for line in result.table}
     assert table.keys() == {("ada", "00"), ("ada", "02"), ("ben", "00")}
     assert (table["ada", "00"], table["ben", "00"]) == ("4/10", "3/10")
@@ -274,7 +272,7 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
         hand_in(tmp_path / "class" / student / "02", answers={})
     changes = tmp_path / "changes.csv"
     changes.write_text(f"student,lesson,check,points,reason\n{row}\n")
-    lines = grade(tmp_path / "class", "--overrides", changes).table
+    lines = grade(tmp_path / "class", *setting("overrides", changes)).table
     assert [line[:2] for line in lines] == [["ada", "00"], ["ada", "02"], ["ben", "02"]]
     found = [*lines[0][1:4], lines[0][-1]]
     assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
@@ -309,11 +307,10 @@ def test_no_notice_hides_another(row, said):
 def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tmp_path, grade):
     for student in ("finn", "gina"):
         hand_in(tmp_path / "class" / student / "02", answers={})
-    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
     (tmp_path / "class/finn/02/timestamp.txt").write_text("2026-03-25T20:00Z")
     (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
-    files = {"policy": "policy.yaml", "overrides": "changes.csv"}
-    words = [word for name, file in files.items() for word in (f"--{name}", tmp_path / file)]
+    words = [*late_rules(tmp_path, DUE + "penalty_a_day: 10%\n")]
+    words += setting("overrides", tmp_path / "changes.csv")
     result = grade(tmp_path / "class", *words)
     finn, gina = (line[-1] for line in result.table)
     page = (result.folder / "index.html").read_text()

@@ -13,6 +13,7 @@ import pytest
 
 from autograder.classroom import kept, one_submission, pool
 from autograder.reading import files
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 
@@ -140,7 +141,7 @@ def test_another_profile_or_policy_grades_again(tmp_path, grade, marked):
     marked.clear()
     overrides = tmp_path / "overrides.csv"
     overrides.write_text("student,lesson,check,points,reason\ns01,02,,7,talked to me\n")
-    grade(handed_in, "--profile", "smoke", "--overrides", overrides)
+    grade(handed_in, "--profile", "smoke", *setting("overrides", overrides))
     assert marked == ["s01"]
 
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
+from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.submissions.downloads import (
     FORMS,
     MOODLE,
@@ -129,18 +130,18 @@ def test_what_a_student_calls_a_folder_says_nothing_of_others(tmp_path, grade, r
 
 
 def test_times_of_handing_in(tmp_path, grade, roster):
-    (tmp_path / "policy.yaml").write_text(
-        "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n"
-    )
-    words = ("--roster", roster, "--policy", tmp_path / "policy.yaml", "--profile", "smoke")
+    rules = late_rules(tmp_path, "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n")
+    words = ("--roster", roster, *rules, "--profile", "smoke")
     for title in ("Gradescope's export", "JupyterHub's exchange"):
         platform, name, make = FORMS[title]
         result = grade(write(tmp_path / title, name, make()), *words, platform=platform)
         assert points(result)["ada"] == "7.2/10", title
         assert "time of handing in" not in result.stderr
-    late = rows(grade(write(tmp_path, "canvas", canvas()), *words, platform="canvas"))["ada", "01"]
-    assert late[0] == "8.2/10"
-    assert late[-1].startswith(LATE)
+    marked = rows(grade(write(tmp_path, "canvas", canvas()), *words, platform="canvas"))[
+        "ada", "01"
+    ]
+    assert marked[0] == "8.2/10"
+    assert marked[-1].startswith(LATE)
 
 
 def test_one_submission_of_several_counts_for_all_of_them(tmp_path, grade, roster):
@@ -254,6 +255,12 @@ def test_the_instructors_tables_name_students_as_the_roster_knows_them(tmp_path,
         'student,lesson,check,points,reason\n"Lovelace, Ada",01,,9,oral exam\n'
         "zoe@example.org,01,,3,oral exam\n"
     )
-    words = ("--roster", roster, "--profile", "smoke", "--overrides", tmp_path / "overrides.csv")
+    words = (
+        "--roster",
+        roster,
+        "--profile",
+        "smoke",
+        *setting("overrides", tmp_path / "overrides.csv"),
+    )
     found = points(grade(write(tmp_path, name, make()), *words, platform="moodle"))
     assert (found["ada"], found["zoe"], found["ben"]) == ("9/10", "3/10", POINTS["ben"])

@@ -9,6 +9,7 @@ from autograder.classroom import one_submission
 from autograder.collect.merge import merged
 from autograder.finding_codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row
+from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
     KEPT,
@@ -82,10 +83,8 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster):
     folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
     edit(folder, {"ben/01": {"students": "kim"}, "zoe/01": {"students": ""}})
-    (tmp_path / "policy.yaml").write_text(
-        "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n"
-    )
-    words = ("--profile", "smoke", "--policy", tmp_path / "policy.yaml")
+    rules = late_rules(tmp_path, "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n")
+    words = ("--profile", "smoke", *rules)
     result = grade(folder, *words)
     assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "8.2/10"}
     assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)

@@ -5,6 +5,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import make_record, write_lines
 
 RUBRIC = """
@@ -94,7 +95,7 @@ STUDIES = [
                          ids=[s[0] for s in STUDIES])  # fmt: skip
 def test_speed_is_graded_by_the_reference(tmp_path, grade, site, study, score, words):
     hand_in_study(tmp_path / "class" / "ada" / "05", **study)
-    files = ("--rubrics", tmp_path / "rubrics", "--calibration", site)
+    files = ("--rubrics", tmp_path / "rubrics", *setting("calibration", site))
     result = grade(tmp_path / "class", *files)
     page = (result.folder / "students" / "ada.html").read_text()
     assert result.table[0][2] == f"{score}/10"
@@ -116,7 +117,7 @@ def test_the_reference_is_that_of_as_many_workers(tmp_path, grade, site, ranks, 
     text = RUBRIC.replace("smoke: 2, full: 4", "smoke: 2, full: 2")
     write_lines(rubrics / "05.yaml", [text])
     hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, gain), sizes=(1, ranks))
-    result = grade(tmp_path / "class", "--rubrics", rubrics, "--calibration", site)
+    result = grade(tmp_path / "class", "--rubrics", rubrics, *setting("calibration", site))
     found = float(result.table[0][2].partition("/")[0])
     assert found == pytest.approx(score, abs=0.01)
 
@@ -128,7 +129,9 @@ def test_a_calibration_that_tells_no_workers_still_counts(tmp_path, grade, site)
     data["05"]["values"] = {name: v for name, v in values.items() if ", on " not in name}
     site.write_text(yaml.safe_dump(data))
     hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0))
-    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--calibration", site)
+    result = grade(
+        tmp_path / "class", "--rubrics", tmp_path / "rubrics", *setting("calibration", site)
+    )
     assert result.table[0][2] == "6/10"
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.settings.rubric import FOLDER
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import (
     RIGHT_ANSWERS,
     hand_in,
@@ -281,8 +282,8 @@ TOO_LONG = [
     (["grade", LONG], "File name too long"),
     (["grade", "class", "--out", LONG], "File name too long"),
     (["grade", "class", "--rubrics", LONG], "does not exist"),
-    (["grade", "class", "--expected", LONG], "does not exist"),
-    (["grade", "class", "--released", LONG], "does not exist"),
+    (["grade", "class", *setting("expected", LONG)], "there is no folder"),
+    (["grade", "class", *setting("released", LONG)], "there is no folder"),
     (["explain", LONG, "02", "--grades", "class"], "holds no grades"),
     (["gradescope-zip", LONG, "--out", "a.zip"], "no rubric for lesson"),
     (["gradescope-zip", "../expected/02", "--out", "a.zip"], "no rubric for lesson"),

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import (
     write_lines,
 )
@@ -48,7 +49,7 @@ def test_a_rubric_brings_its_own_format(tmp_path, grade):
     assert "epoch s of ours: 2 s" in calibrated.output
     write_lines(tmp_path / "class" / "ada" / "03" / "job_1.out", printed("2.20"))
     write_lines(tmp_path / "class" / "ben" / "03" / "job_1.out", printed("4.40"))
-    result = grade(tmp_path / "class", "--rubrics", rubrics, "--calibration", site)
+    result = grade(tmp_path / "class", "--rubrics", rubrics, *setting("calibration", site))
     assert [row[2:5] for row in result.table] == [
         ["4/4", "graded", "unverified"],
         ["1/4", "graded", "unverified"],

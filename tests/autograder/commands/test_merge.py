@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.cli import main
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record
 
 STUDENTS = ("ada", "ben", "=cmd", "eve\u202e", "joe", "kim", "lea")
@@ -54,7 +55,12 @@ def made(tmp_path_factory):
     (home / "overrides.csv").write_text(
         "student,lesson,check,points,reason\nzoe,02,,8,oral exam\nben,02,,excused,ill\n"
     )
-    options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv", "--junit")
+    options = (
+        "--roster",
+        home / "roster.csv",
+        *setting("overrides", home / "overrides.csv"),
+        *setting("junit", "true"),
+    )
     whole = run("grade", home / "all", "--out", home / "whole", *options)
     return home, options, whole
 
@@ -165,14 +171,16 @@ def test_what_cannot_be_merged_is_said(made, graded, tmp_path, choose, sentence)
 
 def test_other_options_than_the_shards_were_graded_with(made, graded, tmp_path):
     home, options, _ = made
-    result = run("merge", *graded(2), "--out", tmp_path / "out", *options[:2], "--junit")
+    result = run(
+        "merge", *graded(2), "--out", tmp_path / "out", *options[:2], *setting("junit", "true")
+    )
     assert result.exit_code == 2
-    assert "graded with other --overrides than are given now" in result.stderr
+    assert "graded with other settings for overrides than are given now" in result.stderr
     one = tmp_path / "one"
     smoke = ("--profile", "smoke", *options)
     run("grade", home / "all", "--out", one, "--shard", "1/2", *smoke)
     result = run("merge", one, graded(2)[1], "--out", tmp_path / "out", *options)
-    assert "shards 1/2 and 2/2 were graded with unlike --profile" in result.stderr
+    assert "shards 1/2 and 2/2 were graded with unlike settings for profile" in result.stderr
 
 
 def test_somebody_came_while_the_class_was_graded(made, graded, tmp_path):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
+from tests.autograder.class_yaml import setting
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
 
@@ -122,7 +123,7 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
         (root / "sacct.txt").write_text(accounting(honest, case))
         words = ["grade", root / "class", "--out", root / "grades", "--profile", "smoke"]
         words += ["--processes", "1", "--roster", root / "roster.csv"]
-        words += ["--sacct", root / "sacct.txt"] if accounted else []
+        words += [*setting("accounting", root / "sacct.txt")] if accounted else []
         done = CliRunner().invoke(main, [str(word) for word in words])
         assert done.exit_code in (0, 1), done.output
         rows = json.loads((root / "grades" / "grades.json").read_text())["grades"]

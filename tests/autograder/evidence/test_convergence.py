@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.codes import FindingCode
 from autograder.settings import rubric
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import make_record, write_lines
 from tests.breadth import breadth
 
@@ -50,7 +51,7 @@ def site(tmp_path_factory):
 def test_a_first_epoch_far_better_than_the_solutions_is_told(tmp_path, grade, site, lesson, name):
     for student, by in (("as-good", 0.0), ("better", 0.04), ("far-better", 0.1)):
         hand_in_runs(tmp_path / "class" / student / lesson, lesson, name, by)
-    result = grade(tmp_path / "class", "--calibration", site)
+    result = grade(tmp_path / "class", *setting("calibration", site))
     pages = {
         student: (result.folder / "students" / f"{student}.html").read_text()
         for student in ("as-good", "better", "far-better")

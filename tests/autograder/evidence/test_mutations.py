@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 RUBRIC = """
@@ -138,7 +139,11 @@ def graded(tmp_path, grade):
         write_lines(tmp_path / "rubrics" / "03.yaml", [RUBRIC])
         write_lines(tmp_path / "roster.csv", [ROSTER])
         write_lines(tmp_path / "sacct.txt", [JOBS])
-        files = ("--roster", tmp_path / "roster.csv", "--sacct", tmp_path / "sacct.txt")
+        files = (
+            "--roster",
+            tmp_path / "roster.csv",
+            *setting("accounting", tmp_path / "sacct.txt"),
+        )
         return grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics", *files)
 
     return command

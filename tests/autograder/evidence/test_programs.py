@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.codes import FindingCode
 from autograder.settings.released import load_released
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 RELEASED = load_released(Path("autograder/rubrics/released/02.json"))
@@ -159,7 +160,7 @@ def test_what_nobody_has_to_change_need_not_be_handed_in(tmp_path, graded):
     (folder / "02.json").write_text(json.dumps(programs))
     keras = ran(train=TRAIN, plan="STEPS = 3\n")
     student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH)
-    reason = graded("--released", folder)[0]["tier_reason"]
+    reason = graded(*setting("released", folder))[0]["tier_reason"]
     assert reason == "the run record agrees with itself"
 
 
@@ -181,7 +182,7 @@ def test_only_the_program_that_ran_is_confirmed(tmp_path, graded, same):
     text = TRAIN if same else TRAIN + "x = 1\n"
     student(tmp_path / "class/ada", train=text, train_torch=TORCH)
     (tmp_path / "sacct.txt").write_text(SACCT)
-    found, _ = graded("--sacct", tmp_path / "sacct.txt")
+    found, _ = graded(*setting("accounting", tmp_path / "sacct.txt"))
     assert found["tier"] == ("confirmed" if same else "self-consistent")
     if not same:
         assert found["tier_reason"].lower().startswith(NOT_THE_ONE.lower())
@@ -285,7 +286,7 @@ def test_another_edition_can_be_named(tmp_path, graded):
     old = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
     student(tmp_path / "class/ada", torch=ran(train_torch=old), train=TRAIN, train_torch=old)
     assert graded()[0]["codes"] == [FindingCode.CHANGED_OUTSIDE_GAPS]
-    assert graded("--released", folder)[0]["codes"] == []
+    assert graded(*setting("released", folder))[0]["codes"] == []
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"train.py": []}', '{"train.py": [[3]]}', '{"a": 3}'])
@@ -294,7 +295,7 @@ def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text):
     folder = tmp_path / "before"
     folder.mkdir()
     (folder / "02.json").write_text(text)
-    done = grade(tmp_path / "class", "--released", folder)
+    done = grade(tmp_path / "class", *setting("released", folder))
     assert done.exit_code == 2
     assert "02.json is not what `lessons build` writes" in done.stderr
 

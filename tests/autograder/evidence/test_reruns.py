@@ -11,6 +11,7 @@ from autograder.evidence.reruns import Again, compare
 from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import TIERS
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, sealed_again, write_lines
 
 SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
@@ -213,7 +214,7 @@ def test_grading_with_reruns(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
     assert tier(grade(tmp_path / "class")) == "self-consistent"
-    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "reproduced"
     page = (tmp_path / "grades" / "students" / "ada.html").read_text()
     assert "evidence: reproduced" in page
     # After another rerun, only that student is graded again.
@@ -221,7 +222,7 @@ def test_grading_with_reruns(tmp_path, grade):
     (tmp_path / "reruns/ada/02/rerun.json").write_text(
         (tmp_path / "reruns/ada/02/rerun.json").read_text() + "\n"
     )
-    result = grade(tmp_path / "class", "--reruns", reruns)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert tier(result) == "contradicted"
     assert "lower test accuracy" in result.table[0][5]
 
@@ -230,7 +231,7 @@ def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     only_keras = dict(list(both_jobs().items())[:1])
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", only_keras)
-    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "self-consistent"
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "self-consistent"
 
 
 def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
@@ -241,7 +242,7 @@ def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
         "b-1": (["77aa77aa"], again("1", source="torch", test_accuracy=0.975)),
     }
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
-    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "reproduced"
 
 
 def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):
@@ -249,7 +250,7 @@ def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):
         changed = [line.replace("5f0c2a91", run) for line in make_record()]
         hand_in(tmp_path / "class" / student / "02_serial", keras=sealed_again(changed))
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
-    result = grade(tmp_path / "class", "--reruns", reruns)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert [row[4] for row in result.table] == ["self-consistent", "self-consistent"]
 
 
@@ -257,7 +258,7 @@ def test_an_output_of_another_job_does_not_count(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     jobs = both_jobs() | {"77": (["5f0c2a91"], again("76"))}
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
-    result = grade(tmp_path / "class", "--reruns", reruns)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert tier(result) == "self-consistent"
     assert Code.RERUN_UNFINISHED.heading in result.table[0][5]
 
@@ -267,7 +268,7 @@ def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
     (reruns / "ada" / "02" / "rerun.json").write_text(text)
-    result = grade(tmp_path / "class", "--reruns", reruns)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert result.exit_code == 2
     assert "rerun.json" in result.stderr
     assert "Traceback" not in result.stderr
@@ -276,6 +277,6 @@ def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text):
 def test_a_folder_without_reruns(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     (tmp_path / "empty").mkdir()
-    result = grade(tmp_path / "class", "--reruns", tmp_path / "empty")
+    result = grade(tmp_path / "class", *setting("reruns", tmp_path / "empty"))
     assert result.exit_code == 2
     assert "cluster rerun" in result.stderr

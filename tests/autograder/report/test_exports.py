@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 
 ROSTER = (
@@ -50,7 +51,7 @@ def fill(home, tmp_path):
     def command(option, text, name="02-sheet.csv"):
         given = tmp_path / name
         given.write_bytes(text.encode())
-        options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+        options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
         out = tmp_path / "grades"
         result = run("grade", home / "class", "--out", out, *options, option, given)
         filled = "canvas.csv" if option == "--canvas" else f"moodle-{name}"
@@ -82,8 +83,10 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
     lines, sentence = fill("--canvas", CANVAS.format(title=title, most=most))
     assert [lines[3][5], lines[5][5]] == points
     assert lines[5][0] == "=cmd"  # Canvas finds the student by it
-    assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not one of ours
-    more = sentence.removeprefix("2 of 4 students filled in")
+    assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not ours
+    more = sentence.removeprefix(
+        "2 of 4 students filled in; without points here: Ben M., Test Student"
+    )
     assert more.startswith(f"; {said}") if said else not more
 
 
@@ -125,7 +128,9 @@ def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, sai
     before = cells_of(text)
     assert lines[2] == before[2]
     assert [line[6] for line in lines[1:]] == ["-", "-", "-"]
-    assert sentence.removesuffix(" be read") == f"2 of 3 students filled in{said}"
+    assert sentence.removesuffix(" be read") == (
+        f"2 of 3 students filled in; without points here: Max{said}"
+    )
 
 
 def cells_of(text: str) -> list[list[str]]:
@@ -228,7 +233,7 @@ def test_gradescope_zip_takes_a_lesson_as_people_name_it(tmp_path, lesson):
 
 @pytest.fixture
 def graded(home, tmp_path):
-    options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+    options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
     run("grade", home / "class", "--out", tmp_path / "grades", *options)
     return tmp_path / "grades"
 
@@ -262,7 +267,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
     (tmp_path / "overrides.csv").write_text(
         "student,lesson,check,points,reason\ndan,02,,excused,ill\n"
     )
-    options = ("--overrides", tmp_path / "overrides.csv", "--out", tmp_path / "grades")
+    options = (*setting("overrides", tmp_path / "overrides.csv"), "--out", tmp_path / "grades")
     run("grade", tmp_path / "class", *options)
     result = run("explain", "dan", "02", "--grades", tmp_path / "grades")
     assert "excused by the instructor: ill" in result.output
@@ -291,7 +296,7 @@ def test_a_class_is_no_reference(tmp_path):
         hand_in(tmp_path / "class" / name / "02")
     result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
-    assert "looks like a class, with ada, ben. Expected is one folder" in result.stderr
+    assert "looks like a class, with ada, ben. Expected: one folder" in result.stderr
     assert not (tmp_path / "site.yaml").exists()
 
 
@@ -320,4 +325,4 @@ def test_nothing_of_use_is_no_calibration(tmp_path):
     result = run("calibrate", tmp_path / "runs", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
     assert "05: no finished run of this lesson" in result.stderr
-    assert "Expected is one folder" in result.stderr
+    assert "Expected: one folder" in result.stderr

@@ -10,6 +10,7 @@ from autograder.commands.options import COURSE
 from autograder.report.back.packed import of_lesson
 from autograder.report.back.records import read_rows
 from autograder.settings.rubric import FOLDER
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
 
 
@@ -34,15 +35,15 @@ def test_pages_are_headed_with_the_title(ours):
     for words, heading in (
         ((), COURSE),
         (own, "Grades"),
-        ((*own, "--title", "HPC <2026>"), "HPC &lt;2026&gt;"),
-        (("--title", "HPC"), "HPC"),
+        ((*own, *setting("title", "HPC <2026>")), "HPC &lt;2026&gt;"),
+        (setting("title", "HPC"), "HPC"),
     ):
         for page in grade(ours, *words):  # graded again each time, because only the title changed
             assert f'<p class="dim">{heading}</p>' in page
 
 
 def test_feedback_has_the_title_of_the_grades(ours):
-    grade(ours, "--title", "HPC")
+    grade(ours, *setting("title", "HPC"))
     folder = ours / "grades"
     page = of_lesson("02", read_rows(folder), folder, {}).page("ada")
     assert '<p class="dim">HPC</p>' in page

@@ -12,6 +12,7 @@ from autograder.cli import main
 from autograder.report.leaderboard import Entry, places, speed_graded
 from autograder.settings import rubric
 from autograder.verdict import Point
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, some_rounds, write_lines
 
 FACTS = {"lesson": "07", "source": "speed", "model": "resnet20", "params": 273658, "seconds": ()}
@@ -51,7 +52,13 @@ def board(tmp_path, grade):
     def made(names):
         path = tmp_path / "names.csv"
         path.write_text("student,pseudonym\n" + names)
-        words = ("--profile", "smoke", "--roster", tmp_path / "roster.csv", "--leaderboard", path)
+        words = (
+            "--profile",
+            "smoke",
+            "--roster",
+            tmp_path / "roster.csv",
+            *setting("leaderboard", path),
+        )
         return grade(tmp_path / "class", *words)
 
     return made
@@ -91,7 +98,7 @@ def test_the_roster_knows_who_is_meant(board, known):
 def test_without_a_roster_nobody_takes_the_name_of_who_handed_in(board, tmp_path, grade, name):
     names = tmp_path / "names.csv"
     names.write_text(f"student,pseudonym\nada,{name}\n")
-    result = grade(tmp_path / "class", "--profile", "smoke", "--leaderboard", names)
+    result = grade(tmp_path / "class", "--profile", "smoke", *setting("leaderboard", names))
     assert result.exit_code == 2
     assert f"{name!r} is the name of somebody else in the class" in result.stderr
     assert not (result.folder / "index.html").exists()

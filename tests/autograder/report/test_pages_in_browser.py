@@ -9,6 +9,7 @@ from autograder.codes import FindingCode
 from autograder.report.class_page.page import About
 from autograder.report.class_page.page import class_page as page_of
 from autograder.verdict import LookReason
+from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 pytestmark = pytest.mark.browser
@@ -155,11 +156,10 @@ def test_nothing_is_missing_before_it_was_due(
     (tmp_path / "roster.csv").write_text("student\nada\nzoe\n")
     times = {"02": first, "07": second}
     text = ", ".join(f"'{key}': '{DUE[when]}'" for key, when in times.items() if when)
-    (tmp_path / "policy.yaml").write_text(f"due: {{{text}}}\n")
-    words = ["--roster", tmp_path / "roster.csv", "--policy", tmp_path / "policy.yaml"]
+    words = ["--roster", tmp_path / "roster.csv", *late_rules(tmp_path, f"due: {{{text}}}\n")]
     if days:
         (tmp_path / "longer.csv").write_text(f"student,lesson,days\nzoe,02,{days}\n")
-        words += ["--extensions", tmp_path / "longer.csv"]
+        words += [*setting("extensions", tmp_path / "longer.csv")]
     out = grade(tmp_path / "class", *words).folder
     page = browser.new_page()
     page.goto((out / "index.html").as_uri())

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 HEADER = "student,lesson,check,says\n"
@@ -27,7 +28,7 @@ def asked(tmp_path, grade):
         for name, text in files.items():
             path = tmp_path / f"{name}.csv"
             path.write_text(text)
-            words += [f"--{name}", path]
+            words += ["--roster", path] if name == "roster" else setting(name, path)
         return grade(tmp_path / "class", *words)
 
     return run
@@ -108,7 +109,7 @@ def test_the_tier_beside_a_request_is_that_of_the_class(asked, tmp_path):
         for number in (1234, 1235)
     )
     sacct = "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n" + jobs
-    out = asked("ada,02,,look again\n", sacct=sacct).folder
+    out = asked("ada,02,,look again\n", accounting=sacct).folder
     (found,) = json.loads((out / "records/ada.json").read_text())["grades"]
     assert found["tier"] == "confirmed"
     page = text_of(out / "index.html").partition("Regrade requests")[2]

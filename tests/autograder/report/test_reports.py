@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode, ReasonCode
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
 ROSTER = (
@@ -152,7 +153,7 @@ def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words
 
 
 def test_junit(handed_in, grade):
-    out = grade(handed_in / "class", "--junit").folder
+    out = grade(handed_in / "class", *setting("junit", "true")).folder
     suite = ET.parse(out / "junit" / "ben.xml").getroot()[0]
     assert suite.attrib["tests"] == "6"
     assert suite.attrib["failures"] == "1"
@@ -213,7 +214,7 @@ def test_hidden_checks_count_and_are_never_shown(tmp_path, grade):
     (rubrics / "02.yaml").write_text(HIDDEN)
     write_lines(tmp_path / "class" / "ada" / "02" / "a.out", make_record())
     results = tmp_path / "results.json"
-    words = ("--rubrics", rubrics, "--junit", "--gradescope", results)
+    words = ("--rubrics", rubrics, *setting("junit", "true"), "--gradescope", results)
     result = grade(tmp_path / "class", *words)
     assert "1/2" in result.stdout
     page = (result.folder / "students" / "ada.html").read_text()
@@ -294,12 +295,12 @@ def test_calibration_brings_the_reference_in(tmp_path, grade):
     assert result.exit_code == 0, result.output
     assert "throughput of keras: 120000" in result.output
     hand_in(tmp_path / "class" / "ada" / "02")  # half as fast as the solution
-    result = grade(tmp_path / "class", "--calibration", site)
+    result = grade(tmp_path / "class", *setting("calibration", site))
     assert result.table[0][2] == "7/10"
     page = (result.folder / "students" / "ada.html").read_text()
     assert "0.8 of the reference" in page
     site.write_text("what: ever\n")
-    result = grade(tmp_path / "class", "--calibration", site)
+    result = grade(tmp_path / "class", *setting("calibration", site))
     assert result.exit_code == 2
 
 

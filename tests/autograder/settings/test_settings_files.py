@@ -1,11 +1,13 @@
 """A mistake in an instructor's file stops grading; the message has file, line and a remedy."""
 
 import unicodedata
+from textwrap import indent
 
 import pytest
 
 from autograder.errors import SettingsError
 from autograder.settings.roster import read_roster
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
 
 DUE = "due: {'02': '2026-03-01T23:59Z'}\n"
@@ -23,12 +25,17 @@ def refused(tmp_path, grade):
     """Return a function that gives the message about these files, written as text or bytes."""
     hand_in(tmp_path / "class" / "ada" / "02", answers={})
 
-    def run(**files):
-        words = []
+    def run(rules="", **files):
+        """Grade with a class.yaml whose field `late` is `rules` (bytes: the whole file)."""
+        words, path = [], tmp_path / "class.file"
+        if rules:
+            text = rules if isinstance(rules, bytes) else f"late:\n{indent(rules, '  ')}".encode()
+            path.write_bytes(text)
+            words = ["--class", path]
         for name, content in files.items():
             path = tmp_path / f"{name}.file"
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            words += [f"--{name}", path]
+            words += ["--roster", path] if name == "roster" else setting(name, path)
         result = grade(tmp_path / "class", *words)
         assert (result.exit_code, result.folder.exists()) == (2, False)
         assert "rror(" not in result.stderr
@@ -60,7 +67,7 @@ def refused(tmp_path, grade):
             CHANGES + "ada,02,accuracy,2,5,broken node\n",
             "file:2: 6 cells where the header has 5; a",
         ),
-        (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada stands"),
+        (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada appears"),
         (
             CHANGES + "ada,02,answers,30,x\n",
             "file:2: lesson 02 has 2 points for check answers, not 30",
@@ -91,11 +98,11 @@ def test_overrides(refused, rows, words):
             "file:2: 20260308 days; an extension is at most 366 days",
         ),
         ("extensions", "ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada appears twice"),
-        ("extensions", "ada,03,2,x\n", "file:2: lesson 03 has no due time in --policy, so that an"),
+        ("extensions", "ada,03,2,x\n", "file:2: lesson 03 has no due time in class.yaml, so an"),
     ],
 )
 def test_extensions(refused, file, rows, words):
-    assert words in refused(policy=DUE, **{file: LONGER + rows})
+    assert words in refused(DUE, **{file: LONGER + rows})
 
 
 def test_an_extension_of_no_due_time(refused):
@@ -108,39 +115,51 @@ def test_an_extension_of_no_due_time(refused):
         ("due: {'02': tomorrow}\n", "is not a time like"),
         ("due: {'02': '2026-03-01T23:59'}\n", "needs its offset"),
         ("due: {'02': '2206-03-01T23:59Z'}\n", "is in the year 2206; which is meant?"),
-        ("due:\n  '99': 2026-03-01T23:59Z\n", "file:2: there is no rubric for lesson '99'; there"),
-        (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:1: lesson 02 appears twice under due"),
+        ("due:\n  '99': 2026-03-01T23:59Z\n", "file:3: there is no rubric for lesson '99'; there"),
+        (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:2: lesson 02 is twice under due"),
         ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
         ("due:\n", "due has to be `name: value` lines"),
-        ("- due\n", ":1: the file has to be `name: value` lines"),
-        (DUE + "penalty_a_day: 0.1\n", ":2: penalty_a_day: this is a percentage like 10%, not 0.1"),
-        (DUE + "penalty_a_day: 10\n", ":2: penalty_a_day: write 10%"),
-        (DUE + "penalty_a_day: 110%\n", ":2: penalty_a_day: at most 100% can be lost, not 110%"),
-        (DUE + "penalty_a_day: ten\n", ":2: penalty_a_day: this is a percentage like 10%"),
-        ("drop_lowest: 1\npenalty_a_day: 10%\n", ":2: penalty_a_day does nothing without `due`"),
-        ("latest_days: 3\n", ":1: latest_days does nothing without `due`"),
-        ("free_days: 3\n", ":1: free_days does nothing without `due`"),
-        ("grace: 3\n", ":1: grace: no such field; check the spelling"),
+        ("- due\n", "late has to be `name: value` lines"),
+        (
+            DUE + "penalty_a_day: 0.1\n",
+            ":3: late.penalty_a_day: this is a percentage like 10%, not 0.1",
+        ),
+        (DUE + "penalty_a_day: 10\n", ":3: late.penalty_a_day: write 10%"),
+        (
+            DUE + "penalty_a_day: 110%\n",
+            ":3: late.penalty_a_day: at most 100% can be lost, not 110%",
+        ),
+        (DUE + "penalty_a_day: ten\n", ":3: late.penalty_a_day: this is a percentage like 10%"),
+        ("drop_lowest: 1\npenalty_a_day: 10%\n", ":3: penalty_a_day does nothing without `due`"),
+        ("latest_days: 3\n", ":2: latest_days does nothing without `due`"),
+        ("free_days: 3\n", ":2: free_days does nothing without `due`"),
+        ("grace: 3\n", ":2: late.grace: no such field; check the spelling"),
         ("free_day: 3\n", "free_day: no such field; did you mean free_days?"),
         ("free_days: -1\n", "free_days has to be at least 0, not -1"),
         ("free_days: some\n", "free_days has to be a whole number, not 'some'"),
-        (DUE + "free_days: 1.5\nlatest_days: some\n", ":2: free_days has to be a whole number"),
-        (DUE + "free_days: 1.5\nlatest_days: some\n", ":3: latest_days has to be a whole number"),
-        (DUE.replace("}", ""), ":2: a comma or the closing } is missing"),
-        ("due:\n\t'02': x\n", ":2: a tab; indent with blanks"),
-        ("due:\n  '02': 2026-03-01T23:59Z\n 'x': y\n", ":3: this does not fit the lines above"),
-        ("due: '02\nfree_days: 1\n", ":1: a quotation mark is not closed"),
-        ("due: @x\n", ":1: a text that begins with @ needs quotes"),
-        ("due: a: b\n", ":1: a colon does not fit here"),
-        ("due: \x07\n", ":1: an invisible character"),
-        ("due: &a [*a]\n", ":1: more than 40"),
+        (
+            DUE + "free_days: 1.5\nlatest_days: some\n",
+            ":3: late.free_days has to be a whole number",
+        ),
+        (
+            DUE + "free_days: 1.5\nlatest_days: some\n",
+            ":4: late.latest_days has to be a whole number",
+        ),
+        (DUE.replace("}", ""), ":3: a comma or the closing } is missing"),
+        ("due:\n\t'02': x\n", ":3: a tab; indent with blanks"),
+        ("due:\n  '02': 2026-03-01T23:59Z\n 'x': y\n", ":4: this does not fit the lines above"),
+        ("due: '02\nfree_days: 1\n", ":2: a quotation mark is not closed"),
+        ("due: @x\n", ":2: a text that begins with @ needs quotes"),
+        ("due: a: b\n", ":2: a colon does not fit here"),
+        ("due: \x07\n", ":2: an invisible character"),
+        ("due: &a [*a]\n", ":2: more than 40"),
         (LAUGHS, "more than 100,000 parts"),
-        ("due: " + "[" * 200_000, ":1: more than 40"),
+        ("due: " + "[" * 200_000, ":2: more than 40"),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )
 def test_policy(refused, policy, words):
-    assert words in refused(policy=policy)
+    assert words in refused(policy)
 
 
 @pytest.mark.parametrize("text", ["'02': {}\n", "'02':\n  values: 3\n", "'02': 7\n"])
@@ -166,7 +185,7 @@ def test_tables_in_another_coding(refused, coding):
 def test_tables_as_spreadsheets_write_them(tmp_path, grade, text):
     hand_in(tmp_path / "class" / "ada" / "02", answers={})
     (tmp_path / "changes.csv").write_bytes(text.encode())
-    line = grade(tmp_path / "class", "--overrides", tmp_path / "changes.csv").table[0]
+    line = grade(tmp_path / "class", *setting("overrides", tmp_path / "changes.csv")).table[0]
     assert line[2] == "7.5/10"
     assert line[-1] == "7.5 points by the instructor: oral, long"
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from autograder.finding_codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
 from autograder.submissions.answers import as_number, parse_answers
+from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 from tests.autograder.submissions.packages import files_of_a_lesson, line_of
 
@@ -92,7 +93,7 @@ def test_names_are_only_text(tmp_path, grade):
         }
         keras = make_record(job_id=str(number), device=name, model=name)
         hand_in(tmp_path / "class" / name / "02", keras=keras, answers=answers)
-    result = grade(tmp_path / "class", "--junit")
+    result = grade(tmp_path / "class", *setting("junit", "true"))
     assert result.exit_code in (0, 1)
     assert len(result.stdout.splitlines()) == len(NAMES) + 1
     pages = list(result.folder.rglob("*.html"))

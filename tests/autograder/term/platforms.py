@@ -22,13 +22,18 @@ ROSTER = "\ufeffstudent;name;email;login;canvas_id;sis_login;moodle_id;github\r\
     f"{one};{name};{one}@example.org;u{canvas};{canvas};l{canvas};Participant {moodle};{github}\r\n"
     for one, (name, canvas, moodle, github) in PEOPLE.items()
 )
-POLICY = """\
-due:
-  "01": 2026-03-08T23:59+01:00
-  "02": 2026-03-15T23:59+01:00
-  "07": 2026-03-22T23:59+01:00
-penalty_a_day: 10%
-latest_days: 7
+CLASS = """\
+profile: smoke
+roster: roster.csv
+groups: groups.csv
+extensions: extensions.csv
+late:
+  due:
+    01: 2026-03-08T23:59+01:00
+    02: 2026-03-15T23:59+01:00
+    07: 2026-03-22T23:59+01:00
+  penalty_a_day: 10%
+  latest_days: 7
 """
 TIMES = (  # the downloads of Moodle and Canvas do not include them
     "student,lesson,time\nben,01,2026-03-10T20:00+01:00\nfinn,02,2026-03-17T09:00+01:00\n"

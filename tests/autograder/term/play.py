@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main as autograder
 from lessons.cli import main as lessons
+from tests.autograder.class_yaml import setting
 from tests.autograder.submissions.downloads import packed
 from tests.autograder.term import platforms
 from tests.autograder.term.hand_ins import Files, answers, as_text, outputs
@@ -39,7 +40,7 @@ ANSWERS_TO_REGRADES = (
 )
 FILES = {
     "roster.csv": platforms.ROSTER,
-    "policy.yaml": platforms.POLICY,
+    "class.yaml": platforms.CLASS,
     "times.csv": platforms.TIMES,
     "extensions.csv": platforms.EXTENSIONS,
     "groups.csv": platforms.GROUPS,
@@ -107,8 +108,7 @@ class Term:
 
     def collect(self, *downloads: str) -> None:
         """Collect downloads into the same class each time; what was collected before stays."""
-        files = ("roster", "times", "groups")
-        options = [word for one in files for word in self.option(one, f"{one}.csv")]
+        options = [*self.option("class", "class.yaml"), *self.option("times", "times.csv")]
         for one in downloads:
             place = platforms.download(self.home, one)
             words = ["--from", platforms.DOWNLOADS[one][0], "--into", self.home / "class"]
@@ -118,9 +118,7 @@ class Term:
     def grade(self, called: str, *more: object) -> Stage:
         """Grade into the same folder each time, as instructors do. Keep a copy for each stage."""
         out = self.home / "grades"
-        files = ("roster", "extensions")
-        options = [word for one in files for word in self.option(one, f"{one}.csv")]
-        options += [*self.option("policy", "policy.yaml"), "--profile", "smoke", *more]
+        options = [*self.option("class", "class.yaml"), *more]
         code, said = typed(autograder, "grade", self.home / "class", "--out", out, *options)
         copy = self.home / "after" / called
         shutil.copytree(out, copy)
@@ -170,18 +168,18 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
             *("--canvas", term.canvas_download(), "--canvas-comments", "02"),
         ),
     )
-    asked = term.option("regrades", "regrade.csv")
+    asked = setting("regrades", home / "regrade.csv")
     yield "asked", term.grade("asked", *asked)
-    asked += term.option("overrides", "overrides.csv")
+    asked += setting("overrides", home / "overrides.csv")
     yield "answered", term.grade("answered", *asked)
 
     term.collect("01 again")
     yield "again", term.grade("again", *asked)
     exports = [
-        *term.option("leaderboard", "names.csv"),
+        *setting("leaderboard", home / "names.csv"),
         *term.option("canvas", "gradebook.csv"),
         *term.option("moodle", "01-worksheet.csv"),
-        "--junit",
+        *setting("junit", "true"),
     ]
     yield "end", term.grade("end", *asked, *exports)
     yield "once more", term.grade("once more", *asked, *exports)

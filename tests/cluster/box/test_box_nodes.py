@@ -71,7 +71,7 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
 
 def grades(folder):
     """Return the `full` grades of the class in the folder, checked against its accounting."""
-    grade = ["grade", "class", "--profile=full", "--sacct=accounting", "--out=grades"]
+    grade = ["grade", "class", "--profile=full", "--set=accounting=accounting", "--out=grades"]
     done = subprocess.run(
         [f"{sys.prefix}/bin/autograder", *grade], cwd=folder, capture_output=True, text=True
     )

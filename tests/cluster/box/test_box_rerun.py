@@ -42,7 +42,7 @@ def rerun(folder, *words, **variables):
 
 def evidence(folder):
     """Return the evidence level and the findings' codes, by student and lesson."""
-    words = ["grade", "class", "--profile=smoke", "--reruns=reruns", "--out=grades"]
+    words = ["grade", "class", "--profile=smoke", "--set=reruns=reruns", "--out=grades"]
     done = subprocess.run(
         [f"{PROGRAMS}/autograder", *words], cwd=folder, capture_output=True, text=True
     )

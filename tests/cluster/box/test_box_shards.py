@@ -9,7 +9,13 @@ import pytest
 from tests.autograder.make_record import make_record
 
 pytestmark = pytest.mark.slurm
-POLICY = 'due: {"02": 2026-03-01T23:59+01:00}\npenalty_a_day: 10%\nfree_days: 1\n'
+CLASS = """\
+roster: ../roster.csv
+late:
+  due: {02: 2026-03-01T23:59+01:00}
+  penalty_a_day: 10%
+  free_days: 1
+"""
 
 
 def documented_job(course: Path) -> str:
@@ -27,15 +33,16 @@ def test_the_documented_array_gives_the_same_bytes(course, student):
         lines = make_record(job_id=copied, test_accuracy=0.9 + number / 100)
         student.write(f"CLASS/{name}/02_serial/02_serial_1.out", "\n".join(lines) + "\n")
     student.write("roster.csv", "student,name\n" + "".join(f"{n},{n.title()}\n" for n in names))
-    student.write("policy.yaml", POLICY)
+    student.write("CLASS/class.yaml", CLASS)
     student.write("grade.sbatch", documented_job(course))
 
-    options = "--roster roster.csv --policy policy.yaml"
     load = "module load dl-course"
     student.do(f"{load} && sbatch --wait grade.sbatch", seconds=180)
-    merged = student.try_to(f"{load} && autograder merge PARTS/* --out GRADES {options}")
+    merged = student.try_to(
+        f"{load} && autograder merge PARTS/* --out GRADES --class CLASS/class.yaml"
+    )
     assert merged.returncode in (0, 1), merged.stdout + merged.stderr
-    whole = student.try_to(f"{load} && autograder grade CLASS --out WHOLE {options}")
+    whole = student.try_to(f"{load} && autograder grade CLASS --out WHOLE")
     assert whole.returncode == merged.returncode, whole.stdout + whole.stderr
     assert "11 graded" in whole.stderr
     assert student.do("diff -r --exclude='.*' GRADES WHOLE") == ""

@@ -68,7 +68,14 @@ def save_accounting(jobs, box, file):
 
 def grades(folder, profile):
     """Return the grade of each lesson that the student packed."""
-    words = ["grade", "class", "--profile", profile, "--sacct=accounting", f"--out={profile}"]
+    words = [
+        "grade",
+        "class",
+        "--profile",
+        profile,
+        "--set=accounting=accounting",
+        f"--out={profile}",
+    ]
     done = subprocess.run(
         [f"{sys.prefix}/bin/autograder", *words], cwd=folder, capture_output=True, text=True
     )

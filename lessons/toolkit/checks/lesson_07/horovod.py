@@ -61,7 +61,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     elif "the CPU" in found:
         advice = 'list_physical_devices() returns every device: pass "GPU" to get only GPUs.'
     elif "IndexError" in found or (f"GPU {rank}" in found and rank != local):
-        advice = "rank counts over all nodes; the number within a node is hvd.local_rank()."
+        advice = "hvd.rank() is the number among all nodes; use hvd.local_rank()."
     elif "all GPUs" in found:
         advice = 'tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")'
     elif "GPU 0" in found:

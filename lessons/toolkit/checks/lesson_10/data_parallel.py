@@ -121,7 +121,7 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
     if device != wanted:
         advice = "Without a GPU the device is torch.device('cpu')."
         if gpus:
-            advice = "rank counts over all nodes, local_rank within one: the GPU of that number."
+            advice = "Use the GPU numbered local_rank: rank numbers the processes of all nodes."
         raise CheckFailed(f"the device {wanted}", str(device), advice)
     if gpus:
         last = chosen(pin)[-1:]

@@ -1,0 +1,138 @@
+"""class.yaml: what a class is graded by, in one file."""
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.commands.load import BY_STUDENT, WRITTEN_LAST, fingerprints, key
+from autograder.commands.options import FOR_COLLECT, ClassOptions, options_of
+from autograder.errors import SettingsError
+from autograder.settings.class_file import ClassFields, read_class_file, read_words
+from autograder.settings.rubric import FOLDER
+from autograder.settings.strict_yaml import read_yaml
+from tests.autograder.make_record import hand_in
+
+ROOT = Path(__file__).parents[3]
+OVERRIDE = "student,lesson,points,reason\nada,02,{},talked\n"
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A class of one student, and tables beside it."""
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    for points in (3, 4):
+        (tmp_path / f"{points}.csv").write_text(OVERRIDE.format(points))
+    return tmp_path
+
+
+def points_of(result):
+    return result.table[0][2]
+
+
+def test_the_file_in_the_class_is_used_and_named(home, grade):
+    (home / "class/class.yaml").write_text("overrides: ../3.csv\n")
+    result = grade(home / "class")
+    assert points_of(result) == "3/10"
+    assert "class.yaml" in result.stderr
+
+
+def test_another_file_and_a_field_on_the_command_line(home, grade):
+    (home / "class/class.yaml").write_text("overrides: ../3.csv\n")
+    (home / "other.yaml").write_text("overrides: 4.csv\n")
+    assert points_of(grade(home / "class", "--class", home / "other.yaml")) == "4/10"
+    assert points_of(grade(home / "class", "--set", f"overrides={home / '4.csv'}")) == "4/10"
+
+
+def test_an_option_replaces_its_field(home, grade):
+    (home / "class/class.yaml").write_text("profile: smoke\ntitle: HPC\n")
+    index = grade(home / "class").folder / "index.html"
+    assert '<p class="dim">HPC</p>' in index.read_text()
+    again = grade(home / "class", "--profile", "full", "--set", "title=Other")
+    assert '<p class="dim">Other</p>' in (again.folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("overides: x.csv\n", ":1: overides: no such field; did you mean overrides?"),
+        ("title: x\nroster: none.csv\n", ":2: there is no file "),
+        ("rubrics: none\n", ":1: there is no folder "),
+        ("moodle: [none.csv]\n", ":1: there is no file "),
+        ("profile: fast\n", ":1: profile has to be "),
+        ("late: {dues: {}}\n", "did you mean due?"),
+        ("- a\n", ":1: the file has to be "),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
+    path = tmp_path / "class.yaml"
+    path.write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        options_of(read_class_file(path), {})
+    assert f"{path}" in str(refused.value)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("overides=x.csv", "did you mean overrides?"),
+        ("overrides=none.csv", "there is no file none.csv"),
+        ("profile=fast", "profile has to be "),
+        ("late=no", "late has to be "),
+        ("junit", "junit has to be true or false"),
+    ],
+)
+def test_a_mistake_on_the_command_line(word, words):
+    with pytest.raises(SettingsError) as refused:
+        read_words([word])
+    assert str(refused.value).startswith(f"--set {word}")
+    assert words in str(refused.value)
+
+
+def test_init_class_explains_every_field(tmp_path):
+    for code in (0, 2):  # what is there is not replaced
+        result = CliRunner().invoke(main, ["init-class", str(tmp_path / "class")])
+        assert result.exit_code == code, result.output
+    text = (tmp_path / "class/class.yaml").read_text()
+    assert options_of(read_class_file(tmp_path / "class/class.yaml"), {}).profile == "full"
+    used = "\n".join(line[2:] for line in text.splitlines() if re.match(r"# *[a-z_0-9]+:", line))
+    (tmp_path / "all.yaml").write_text(used)
+    data, _ = read_yaml(tmp_path / "all.yaml")
+    assert ClassFields.model_validate(data).model_fields_set == set(ClassFields.model_fields)
+
+
+def test_the_page_lists_every_field():
+    page = (ROOT / "docs/class-settings.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(ClassFields.model_fields)
+
+
+def test_a_setting_that_nobody_thought_of_is_part_of_the_key(tmp_path):
+    """A new field grades everybody again, unless it is known to change nothing or one student."""
+    names = {one.name for one in fields(ClassOptions)}
+    assert names == set(ClassFields.model_fields) - set(FOR_COLLECT)
+    options = options_of(read_class_file(None), {})
+    assert set(fingerprints(options)) == {"grader", *names} - set(WRITTEN_LAST)
+    table = tmp_path / "table.csv"
+    table.write_text("a\n")
+    for name in names - {"profile", "title", "late", "junit", "moodle"}:
+        other = FOLDER if name in ("rubrics", "expected", "released", "reruns") else table
+        changed = replace(options, **{name: other if name != "rubrics" else FOLDER / "expected"})
+        assert (key(changed) != key(options)) == (name not in (*BY_STUDENT, *WRITTEN_LAST)), name
+    assert key(replace(options, junit=True)) != key(options) != key(replace(options, title="x"))
+
+
+def test_collect_reads_the_roster_and_groups(tmp_path, collect):
+    home = tmp_path / "class"
+    home.mkdir()
+    (home / "class.yaml").write_text("roster: ../roster.csv\ngroups: ../groups.csv\n")
+    (tmp_path / "roster.csv").write_text("student,name\nal1,Ada L.\nbm2,Ben M.\n")
+    (tmp_path / "groups.csv").write_text("group,student\nred,al1\nred,bm2\n")
+    hand_in(tmp_path / "down" / "red" / "02_serial")
+    done = collect(tmp_path / "down", into=home)
+    [row] = done.rows.values()
+    assert sorted(row.owners) == ["al1", "bm2"]
+    assert (home / "class.yaml").is_file()
