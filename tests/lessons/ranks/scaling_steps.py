@@ -34,7 +34,8 @@ def trained(record, params, gather=None):
     weights = np.stack(ranks.gather(flat))
     if record.rank == 0:
         assert weights.dtype == np.float64
-        np.savez(out, weights=weights, batch=record.global_batch, steps=record.clock.steps)
+        batch = record.header["global_batch"]
+        np.savez(out, weights=weights, batch=batch, steps=record.clock.steps)
     told(record, params, gather)
 
 
