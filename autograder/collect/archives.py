@@ -52,7 +52,7 @@ class Flaw(StrEnum):
     """Why a file was not unpacked."""
 
     DAMAGED = "is damaged in the archive"
-    TOO_LARGE = "unpacks to far more than it is worth"
+    TOO_LARGE = "unpacks to far more than its own size"
 
 
 def unpack(
@@ -220,7 +220,7 @@ def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
                 odd(f"more than {most.members} files; the rest was left out")
                 return
             if seen > most.size or (seen > RATIO_FROM and seen > size * MAX_RATIO):
-                odd("it unpacks to far more than it is worth; the rest was left out")
+                odd("it unpacks to far more than its own size, so the rest was left out")
                 return
             if info.isdir():
                 continue

@@ -22,7 +22,7 @@ REPLACED = {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "seconds
 def only_replaced(facts: LineFacts) -> bool:
     """Return whether the next step replaces everything in this one.
 
-    Call this before the rates of a step, which are kept, are removed from its facts.
+    Call this before a step's rates are moved from its facts to the epoch.
     """
     return (
         facts.step is not None

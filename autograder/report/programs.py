@@ -1,4 +1,4 @@
-"""Write a student's changes to the lessons' programs, line by line, for the instructor alone.
+"""Write a page for the instructor only, with each line that a student changed in the programs.
 
 A page and a text file go to a folder of their own, so that they are not given to students.
 """

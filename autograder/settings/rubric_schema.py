@@ -255,7 +255,9 @@ class Question(Strict):
         if self.metric and self.kind != "number":
             raise ValueError("only a number can be compared with a metric")
         if (self.kind == "interval") != (self.widest is not None):
-            raise ValueError("an interval needs widest, and nothing else has it")
+            raise ValueError(
+                "`widest` is required for an interval, and not allowed for anything else"
+            )
         if self.widest is not None and self.widest <= 1:
             raise ValueError("widest is a ratio above 1")
         tolerance(self.tolerance)

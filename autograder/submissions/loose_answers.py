@@ -112,7 +112,7 @@ def value_in(text: str, unit: str) -> tuple[str, float] | None:
 
 
 def factor_of(word: str, unit: str) -> float | None:
-    """Return how many of the wanted unit are in one of the written unit."""
+    """Return the factor that converts the written unit to the wanted one."""
     if not word or word == unit:
         return 1.0
     if not unit:

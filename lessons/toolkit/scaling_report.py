@@ -135,7 +135,7 @@ def studied(runs: Sequence[Run]) -> list[Run]:
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """Return a sentence on the work of silent copies, and the share left with the exchange."""
+    """Return a sentence that compares silent copies with ranks that train together."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

@@ -142,8 +142,8 @@ plots.scaling_study(runs)
 # One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
 # bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
-# **Exercise 12.2.** Complete `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: the seconds that a ring needs
-# to average `size` bytes over p ranks at `rate` bytes per second.
+# **Exercise 12.2.** Complete `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`. The second returns the seconds
+# that a ring of p ranks needs to average an array of `size` bytes, if a link carries `rate` bytes per second.
 
 
 # %% tags=["exercise"]

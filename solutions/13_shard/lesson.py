@@ -181,8 +181,8 @@ check.check_13_7(library)
 # %% [markdown]
 # ## Is it the same, and who holds what?
 #
-# One job trains in all five ways from the same start. Before that, each way makes four steps of a small float64
-# network with your functions. The job compares its parameters with those of one process that reads the texts of
+# One job trains in all five ways from the same start. Before that, each way uses your functions to train a small
+# float64 network for four steps. The job compares its parameters with those of one process that reads the texts of
 # all ranks.
 
 # %%
@@ -295,8 +295,8 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
-# the same to 4e-12. With `mixed`, blocks are gathered in half the bytes, so 1.5 instead of 2.0 times the parameters
-# arrive. Their activations need half the bytes, too. Gradients still travel in float32. The price is precision: after
+# the same to 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5 times the
+# parameters instead of 2.0 times. Their activations need half the bytes, too. Gradients still travel in float32. The price is precision: after
 # four steps the parameters are 0.04 away from serial, because bfloat16 has only two or three digits. (Everything
 # else in this comparison is float64.)
 #

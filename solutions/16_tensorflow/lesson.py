@@ -193,8 +193,8 @@ print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 # ## Staleness
 #
 # The *staleness* of an update is the number of other updates between reading the parameters and applying the
-# gradient. The program measures it: `made` counts updates on the server, and an order reads `made` before it
-# reads the parameters, and again when it updates them.
+# gradient. The program measures it. A counter `made` holds the number of updates on the server. Each order reads
+# this counter twice: before it reads the parameters, and when it updates them.
 #
 # First simulate what many workers would do. Worker w takes `delays[w]` seconds per gradient, and nobody waits.
 #

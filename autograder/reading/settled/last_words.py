@@ -1,4 +1,4 @@
-"""Decide whether a program continued after a line, from the end of its file.
+"""Decide from the end of a file whether the program went on after an exception.
 
 After an exception that ended a program, launchers, schedulers and services still print. If anything
 else follows, the exception may have been caught.

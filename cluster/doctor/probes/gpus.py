@@ -19,7 +19,7 @@ def gpus(_: Position) -> Diagnosis:
         if given:
             return look(
                 f"the batch system gave {given} GPUs, but there is no nvidia-smi",
-                "pretended GPUs (the box), another maker's, or a node without its driver",
+                "simulated GPUs (the box), GPUs of another vendor, or a node without the driver",
                 **facts,
             )
         return ok("none (no nvidia-smi)", gpus=0, **facts)

@@ -54,8 +54,8 @@ LAUNCHERS = {
     "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
 }
 NO_LAUNCH = (
-    "No launcher that the run record knows started these ranks, so each is a run of its own. "
-    "Give the same run= to all ranks: eight hex digits, new for each launch."
+    "These ranks were not started by a launcher that the run record knows, so each counts as a run "
+    "of its own. Give all ranks the same run=: eight hex digits, new for each launch."
 )
 
 

@@ -59,7 +59,7 @@ BUBBLES = [
     (lambda p, m: (p - 1) / m, "the other bubble"),
     (lambda p, m: (p - 1) / (m + p), "How many turns"),
     (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
-    (lambda p, m: m / (m + p - 1), "share in which it works"),
+    (lambda p, m: m / (m + p - 1), "in which a stage works"),
     (lambda p, m: p - 1, "Those are turns"),
     (lambda p, m: None, "return"),
 ]

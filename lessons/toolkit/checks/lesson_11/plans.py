@@ -78,13 +78,12 @@ def check_11_2(bubble: Function) -> str:
     for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
         mistakes = {
-            (stages - 1) / m: "That is the other bubble: idle time over the time that would be "
-            "enough. Here, return its share of the whole time, which cannot "
-            "exceed 1.",
+            (stages - 1) / m: "That is the other bubble: idle time divided by busy time. Here, "
+            "return idle time divided by the whole time, which cannot exceed 1.",
             (stages - 1) / (m + stages): "How many turns are there? The last stage begins in "
             "turn number `stages` and then needs m turns.",
             stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
-            1 - right: "That is the share in which it works.",
+            1 - right: "That is the share of the time in which a stage works.",
             1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
             stages - 1.0: "Those are turns: divide by the total number of turns.",
         }

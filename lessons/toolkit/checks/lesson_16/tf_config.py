@@ -49,8 +49,8 @@ def told_to(tf_config: Function, hosts: Lists, ports: Lists, kind: str, index: i
         raise CheckFailed(
             'a dictionary with "cluster" and "task"',
             found,
-            "TensorFlow looks for exactly these two names. Without a cluster a task runs alone; "
-            "without its task it ends at once.",
+            "TensorFlow looks for exactly these two names. Without `cluster`, each process "
+            "runs alone. Without `task`, it ends at once.",
         )
     return config
 
