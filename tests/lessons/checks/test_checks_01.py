@@ -76,7 +76,10 @@ def in_place(gradient, w, lr, steps):
         (lambda *a: float(descend(*a)[-1][0]), "list"),
         (lambda g, w, lr, steps: descend(g, w, lr, steps + 1, first=False), "start itself"),
         (in_place, "changes the array that is already in the list"),
-        (lambda g, w, lr, steps: descend(lambda w: g(w, 1, 2), w, lr, steps), "takes w alone"),
+        (
+            lambda g, w, lr, steps: descend(lambda w: g(w, 1, 2), w, lr, steps),
+            "call it with w only",
+        ),
         (lambda *a: None, "return path"),
     ],
 )

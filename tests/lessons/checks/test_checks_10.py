@@ -68,7 +68,7 @@ MISTAKES = [
     ("10.1", INIT, INIT.replace("timeout=timeout", "timeout=None"), "timeout was another"),
     ("10.1", INIT, f"if size > 1:\n        {INIT}", "One rank is a group, too"),
     ("10.1", 'torch.device("cuda", local_rank)', 'torch.device("cuda", rank)',
-     "local_rank within one"),
+     "numbered local_rank"),
     ("10.1", "        torch.cuda.set_device(device)\n", "", "it is not called"),
     ("10.1", "torch.cuda.set_device(device)", "torch.cuda.set_device(0)", "set_device of GPU 2"),
     ("10.1", "    return device\n", "", "Return torch.device"),
