@@ -73,7 +73,7 @@ test-all:         ## all tests: whole lessons, a real Slurm (root), a real brows
 test-rest:
 	@$(PYTHON) -m tests.needs
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 4 --durations 40 -m "$(ELSEWHERE)"
+	@$(PYTEST) --numprocesses 3 --durations 40 -m "$(ELSEWHERE)"
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
