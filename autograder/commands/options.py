@@ -1,4 +1,4 @@
-"""What a class is graded by: class.yaml, and the options of `grade` and `merge` beside it."""
+"""Combine class.yaml with the options of `grade` and `merge` that replace its fields."""
 
 import functools
 import re
@@ -27,7 +27,7 @@ FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 
 @dataclass(frozen=True, slots=True)
 class ClassOptions:
-    """What a class is graded by: the fields of class.yaml, or the options that replace them."""
+    """The settings that a class is graded by: fields of class.yaml, or options in their place."""
 
     profile: Profile
     title: str

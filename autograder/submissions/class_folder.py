@@ -35,7 +35,7 @@ Entry = os.DirEntry[str]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one or several students submitted for one lesson."""
+    """The submission of one or several students for one lesson."""
 
     folder: str  # as the manifest names it: ada/02
     places: tuple[Path, ...]

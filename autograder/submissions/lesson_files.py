@@ -37,7 +37,7 @@ UNREAD = {
 
 @dataclass(slots=True)
 class LessonFiles:
-    """What a student submitted for one lesson (None: found from the outputs)."""
+    """The files that a student submitted for one lesson (None: found from the outputs)."""
 
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> displayed name

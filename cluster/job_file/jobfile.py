@@ -31,7 +31,7 @@ class JobFile:
 
 @dataclass(frozen=True)
 class JobRequest:
-    """What a job requests, after all its options have been combined."""
+    """The resources that a job requests, after all its options have been combined."""
 
     name: str
     nodes: int

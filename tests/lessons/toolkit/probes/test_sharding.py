@@ -1,10 +1,9 @@
 """Tests of the memory alive during a step, and of the numbers in lesson 13's record."""
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from lessons.toolkit.probes import sharding  # noqa: E402
+from lessons.toolkit.probes import sharding
 
 
 class Noted:

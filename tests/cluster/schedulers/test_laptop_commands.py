@@ -1,0 +1,155 @@
+"""The laptop's queue as its users ask it: logs, accounting, refusals, and jobs of others."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cluster.schedulers import accounting_table
+from tests.breadth import breadth
+
+
+def test_logs_follow_the_output_and_end_with_the_job(shell):
+    body = "for i in 1 2 3; do echo line $i; sleep 0.3; done; printf 'no newline'"
+    job = shell.submit(shell.write("job.sbatch", body))
+    followed = shell.cluster("logs", "-f", job)
+    assert followed.stdout == "line 1\nline 2\nline 3\nno newline"
+    assert "$ tail -f" in followed.stderr
+    assert "COMPLETED" in followed.stderr
+    assert shell.cluster("logs", job).stdout == followed.stdout
+
+
+def test_accounting_has_the_columns_of_sacct(shell):
+    job = shell.submit("--ntasks=2", shell.write("job.sbatch", "sleep 1.1", "--time=00:02:00"), "x")
+    shell.wait(job)
+    record = shell.record(job)
+    assert record["SubmitLine"] == "sbatch --ntasks=2 job.sbatch x"
+    assert record["NCPUS"] == "2"
+    assert record["TimelimitRaw"] == "2"
+    assert int(record["ElapsedRaw"]) >= 1
+    assert record["Submit"] <= record["Start"] <= record["End"]
+
+
+def test_accounting_is_a_table_for_people(shell):
+    job = shell.submit(shell.write("job.sbatch", "exit 3", "--time=1-00:02:00", "--job-name=mine"))
+    shell.wait(job, ok=False)
+    head, line, row = shell.cluster("accounting", job).stdout.splitlines()
+    assert head.split() == list(accounting_table.COLUMNS)
+    assert set(line) == {"-", " "}
+    assert len(line) <= 130
+    told = dict(zip(head.split(), row.split(), strict=True))
+    assert (told["JobID"], told["JobName"], told["State"]) == (job, "mine", "FAILED")
+    assert (told["ExitCode"], told["Timelimit"], told["NCPUS"]) == ("3:0", "1-00:02:00", "1")
+    assert re.fullmatch(r"00:00:\d\d", told["Elapsed"])
+    assert row.index("FAILED") == head.index("State"), "columns stand below their names"
+
+
+def test_a_failing_step_shows_in_the_derived_exit_code(shell):
+    body = 'source "$COURSE_SITE"; launch bash -c "exit 5" || true; echo done'
+    job = shell.submit(shell.write("job.sbatch", body))
+    shell.wait(job)
+    record = shell.record(job)
+    assert (record["ExitCode"], record["DerivedExitCode"]) == ("0:0", "5:0")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    breadth(
+        [
+            (["none.sbatch"], "there is no such job file"),
+            ([], "no job file is named"),
+            (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
+            (["--site", "moon", "job.sbatch"], "there is no site moon"),
+            (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
+            (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
+            (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
+            (["job.sbatch", "x", "--", "y"], "put the program's arguments after --"),
+        ],
+        quick=4,
+    ),
+)
+def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message):
+    shell.write("job.sbatch", "true")
+    refused = shell.cluster("submit", *words, ok=False)
+    assert message in refused.stderr
+    assert shell.cluster("accounting", "--parsable").stdout.count("\n") == 1
+
+
+def test_a_job_that_is_not_there_is_a_sentence(shell):
+    for command in ("wait", "cancel", "logs"):
+        assert "there is no job 12" in shell.cluster(command, "12", ok=False).stderr
+
+
+def test_when_nothing_can_be_written_the_sentence_says_where(shell):
+    shutil.rmtree(shell.home / ".dl-course")
+    (shell.home / ".dl-course").write_text("a file where a folder should be")
+    refused = shell.cluster(
+        "submit", "--site", "laptop", shell.write("job.sbatch", "true"), ok=False
+    )
+    assert ".dl-course" in refused.stderr
+    assert "the job was not submitted" in refused.stderr
+
+
+def test_a_broken_record_costs_no_other_job(shell):
+    first = shell.submit(shell.write("job.sbatch", "echo ran"))
+    shell.wait(first)
+    (shell.home / ".dl-course/laptop/jobs/1/job.json").write_text('{"id": 1, "na')
+    second = shell.submit("job.sbatch")
+    shell.wait(second)
+    assert second == "2"
+    assert "there is no job 1" in shell.cluster("wait", "1", ok=False).stderr
+    assert shell.record(second)["State"] == "COMPLETED"
+
+
+def test_ctrl_c_stops_the_waiting_not_the_job(shell):
+    shell.write("job.sbatch", "sleep 300")
+    waiting = subprocess.Popen(
+        [Path(os.sys.executable).parent / "cluster", "submit", "--wait", "job.sbatch"],
+        cwd=shell.folder,
+        env=shell.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        # If the tests run in the background, the shell makes them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    shell.until(lambda: " R " in shell.cluster("queue").stdout)
+    waiting.send_signal(signal.SIGINT)
+    said = waiting.communicate(timeout=20)[1]
+    assert "job 1 continues. To end it: cluster cancel 1" in said
+    assert waiting.returncode == 130
+    assert " R " in shell.cluster("queue").stdout
+    shell.cluster("cancel", "1")
+    shell.wait("1", ok=False)
+
+
+def test_a_job_of_another_machine_is_left_to_it(shell):
+    job = shell.submit(shell.write("job.sbatch", "sleep 300"))
+    file = shell.home / ".dl-course/laptop/jobs/1/job.json"
+    mine = file.read_text()
+    host = shell.job_json(job)["host"]
+    file.write_text(mine.replace(f'"host": "{host}"', '"host": "elsewhere"'))
+    assert "job 1 is on elsewhere: cancel it there" in shell.cluster("cancel", job, ok=False).stderr
+    file.write_text(mine)
+    shell.cluster("cancel", job)
+    shell.wait(job, ok=False)
+
+
+@pytest.mark.parametrize(
+    ("directives", "there", "expected"),
+    [
+        (["--output=%x_%j.out"], "job.sbatch_1.out", "2"),
+        (["--output=%x_%A_%a.out", "--array=0-1"], "job.sbatch_1_1.out", "3"),
+        (["--output=same.out"], "same.out", "1"),
+    ],
+)
+def test_a_job_takes_no_id_whose_output_is_of_another_queue(shell, directives, there, expected):
+    """Slurm's first job in this folder also had number 1."""
+    (shell.folder / there).write_text("of Slurm\n")
+    job = shell.submit(shell.write("job.sbatch", "echo ran", *directives))
+    shell.wait(job)
+    assert job == expected
+    assert ("same" in there) == (shell.read(there) == "ran\n")
