@@ -15,10 +15,9 @@ from autograder.settings.claims import (
     unnumbered,
     without_accents,
 )
-from autograder.settings.roster import Person
+from autograder.settings.roster import IDS, Person
 
 NAMES = ".names"  # in the folder of grades: all identifiers of each student
-KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
 
@@ -29,7 +28,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     """
     ids = {
         kind: owners((one, (form_of(kind, getattr(p, kind)),)) for one, p in people.items())
-        for kind in KINDS
+        for kind in IDS
     }
     anything = owners((one, forms(p)) for one, p in people.items())
     names = owners((one, spellings(p)) for one, p in people.items())
@@ -37,7 +36,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     called = {plain(name): members for name, members in groups.items()}
 
     def by_id(claim: Claim) -> str:
-        found = (only(ids[kind], form_of(kind, text)) for kind, text in claim.ids if kind in ids)
+        found = (only(ids[kind], form_of(kind, text)) for kind, text in claim.ids)
         return next(filter(None, found), "")
 
     def by_name(text: str) -> str:
@@ -133,7 +132,7 @@ def form_of(kind: str, text: str) -> str:
 def forms(person: Person) -> Iterator[str]:
     """Yield all forms in which people and platforms may write a student."""
     yield plain(person.student)
-    for kind in KINDS:
+    for kind in IDS:
         text = getattr(person, kind)
         yield from (text, plain(text), form_of(kind, text))
     yield plain(person.email.partition("@")[0])
