@@ -230,8 +230,8 @@ check.check_2_3(epoch_time, throughput, speedup, efficiency)
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
 # four does not mean a speedup of 2.80, but one between two numbers. Which numbers?
 #
-# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same for a
-# throughput.
+# Return the smallest and the largest ratio that two times in whole seconds, *a* and *b*, can mean. Then do
+# the same for a throughput.
 
 
 # %% tags=["exercise"]

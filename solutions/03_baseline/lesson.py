@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 03 · A baseline worth distributing
 #
-# **How long does one device need for a real network, and what must you state along with it?**
+# **How long does one device need for a real network, and what must you state along with that time?**
 #
 # Lesson 02's network was too small to justify a second device. This lesson's network is large enough:
 # ResNet50V2, 50 layers with weights, on small photographs. The pictures are resized batch by batch, so they
@@ -481,7 +481,7 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # - Prepare large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote a number.
 # - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch.
-#   Numbers with half the bits need half of it, but have fewer digits.
+#   Numbers with half the bits need half the memory, but have fewer digits.
 # - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
 #   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
 #   these agree. Lessons 05 and 07 measure baselines of their own, with their own program and batch.

@@ -348,9 +348,9 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 #
 # ## What whole seconds say
 #
-# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that whole seconds *a* and
-# *b* can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two intervals have a point in
-# common.
+# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that two times in whole
+# seconds, *a* and *b*, can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two
+# intervals have a point in common.
 
 
 # %% tags=["exercise"]

@@ -276,7 +276,7 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 #   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
 # - When every rank reads every file, the row *together* is all orange: N times the work for the same images.
-#   The output of a Jülich job with 8 tasks says `Train on 60000 samples`, which is this case.
+#   This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
 # - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
 #   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
 #   `my_files` an epoch has half the steps, and each image is read once.
