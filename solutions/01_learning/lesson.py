@@ -42,7 +42,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
-#    times. For *a* = 4: above which rate do you run away instead of coming to rest?
+#    times. For *a* = 4: above which rate do you never come to rest?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
 #    random place. What accuracy, from 0 to 1, is left?
 

@@ -17,7 +17,7 @@
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
 # Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see
-# the trace that each missing step leaves.
+# what each missing step changes.
 #
 # Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
 # with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.

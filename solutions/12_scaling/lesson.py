@@ -480,7 +480,7 @@ plots.cost_against_time(times)
 #
 # The cell below writes hardware, tables, picture and costs from the records, and the laws from your fits. You write
 # three parts. **Question**: what did you want to know, and for which decision? **Recommendation**: how many ranks,
-# based on which number, and why not more? **What is not known**: what can these runs not show?
+# based on which number, and why not more? **What is not known**: which questions do these runs leave open?
 #
 # Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
 # the other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
