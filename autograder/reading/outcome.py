@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from autograder.codes import Outcome, ProblemCode
@@ -155,35 +154,16 @@ def finder(pattern: str) -> Finder:
 
 
 ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in PATTERNS))))
-COMPILED = tuple(
-    (ANCHORS.index(tag.encode()), tag, finder(pattern), kind, reason)
-    for tag, pattern, kind, reason in PATTERNS
-)
+COMPILED = tuple((tag, finder(pattern), kind, reason) for tag, pattern, kind, reason in PATTERNS)
 EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Za-z_]\w{0,100}"
     r"(?:: .*|(?:Error|Exception|Interrupt|Exit|Iteration))$"
 )
 
 
-@lru_cache(maxsize=500)
-def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
-    """Return the patterns that lines with these anchors may match.
-
-    A line has few anchors, and there are many patterns.
-    """
-    return [
-        (tag, find, kind, reason)
-        for place, tag, find, kind, reason in COMPILED
-        if anchors >> place & 1
-    ]
-
-
-def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """Return the end that a line may report, or None.
-
-    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
-    """
-    for tag, find, kind, reason in with_anchors(anchors):
+def read(line: str, where: Where) -> EndLine | None:
+    """Return the end that a line may report, or None."""
+    for tag, find, kind, reason in COMPILED:
         if tag in line and find(line):
             return EndLine(kind, where, line.strip()[:300], reason)
     return None

@@ -36,17 +36,14 @@ READERS: tuple[Reader, ...] = (
     steps.READER,
 )
 FORMAT, FACT, END = 1, 2, 4
-OF_FACTS = 3  # position of the first bit
-OF_ENDS = OF_FACTS + len(run_facts.ANCHORS)
 UNSURE = (plain.READER, steps.READER)  # only for lines that no other reader understood
 # Every tag of a reader contains one of these. They are few, so a whole file can be searched.
 ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((tag.encode(), FORMAT) for tag in plain.READER.tags),
     (bars.TAG, FORMAT),
     (b"Train: [", FORMAT),  # steps of an epoch, which may have no other facts
-    # These have their own bits, so that only patterns that may match are tried.
-    *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
-    *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
+    *((anchor, FACT) for anchor in run_facts.ANCHORS),
+    *((anchor, END) for anchor in outcome.ANCHORS),
 )
 FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # frames of a traceback: indented lines
 MOST_OF_A_SIGN = MOST + 100  # per block; no more than MOST are kept in total
@@ -111,19 +108,19 @@ def read_part(
             if "%|" in text:
                 file.bar = bars.read(text, file.bar) or file.bar
         if kinds & FACT:
-            facts = run_facts.read(text, kinds >> OF_FACTS)
+            facts = run_facts.read(text)
             if facts:
                 understood = None
                 file.facts.append((number, facts))
         if kinds & END:
             understood = None
-            hits.go_to(read_end(file, block, (start, end), number, text, kinds))
+            hits.go_to(read_end(file, block, (start, end), number, text))
         if before and understood and label is None and same_shape.goes_on(before, understood):
             hits.go_to(same_shape.last_alike(data, raw, understood, end + 1, last))
 
 
 def read_end(
-    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str, kinds: int
+    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str
 ) -> int:
     """Read a line that may be an end, or the beginning of a traceback, and return where to go on.
 
@@ -131,7 +128,7 @@ def read_end(
     """
     start, end = line
     if not text.startswith(outcome.TRACEBACK):
-        ending = outcome.read(text, Where(file.name, number), kinds >> OF_ENDS)
+        ending = outcome.read(text, Where(file.name, number))
         if ending:
             file.ends.append(ending)
             return end

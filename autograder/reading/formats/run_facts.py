@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from autograder.reading.line_facts import RunFacts, RunNumber, both
@@ -201,28 +200,16 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     *((f"{word[1:]} ", word, SUM.format(word), sums_up) for word in SUMMING),
 )  # fmt: skip
 ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
-COMPILED = tuple(
-    (ANCHORS.index(tag.encode()), word, re.compile(pattern), says)
-    for tag, word, pattern, says in FACTS
-)
+COMPILED = tuple((tag, word, re.compile(pattern), says) for tag, word, pattern, says in FACTS)
 
 
-@lru_cache(maxsize=500)
-def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
-    """Return the patterns for lines with these anchors."""
-    return [(word, pat, says) for at, word, pat, says in COMPILED if anchors >> at & 1]
-
-
-def read(line: str, anchors: int = -1) -> RunFacts | None:
-    """Return the facts about the whole run in a line. The first pattern with a fact counts.
-
-    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
-    """
-    line = line.lower()
+def read(line: str) -> RunFacts | None:
+    """Return the facts about the whole run in a line. The first pattern with a fact counts."""
+    lower = line.lower()
     facts: RunFacts | None = None
-    for word, pattern, says in with_anchors(anchors):
-        if word in line:
-            match = pattern.search(line)
+    for tag, word, pattern, says in COMPILED:
+        if tag in line and word in lower:
+            match = pattern.search(lower)
             more = says(match) if match else None
             facts = both(facts, more) if facts and more else facts or more
     return facts
