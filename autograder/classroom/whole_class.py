@@ -1,21 +1,28 @@
-"""Find what only the whole class shows: copies, unknown students, and missing submissions."""
+"""Find what only the whole class shows: copies, odd toolkits, unknown students, missing work."""
 
 import difflib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change, only_by_hand
 from autograder.classroom.rows import Row, row_of
-from autograder.classroom.toolkits import lonely_toolkits
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
+from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
+FEWEST = 5  # students with the same toolkit; with fewer, it is unknown what is usual
+TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
+OTHER_TOOLKIT = LookReason(
+    FindingCode.OTHER_TOOLKIT,
+    "ran with a toolkit that nobody else has: another version of the course, or a changed one",
+)
 
 
 def with_class_findings(
@@ -145,3 +152,21 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
             text = nothing_to_change(change)
             row = replace(row, adjustments=(*row.adjustments, text))
     return row
+
+
+def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+    """Return the reason to look at students whose toolkit nobody else has.
+
+    The version beside the grader, and versions that two students have, are no reason.
+    """
+    users: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for toolkit in row.toolkits:
+            users[toolkit].add(row.student)
+    if max(map(len, users.values()), default=0) < FEWEST:
+        return {}
+    alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
+    alone -= {folder_hash(TOOLKIT)} if alone else set()
+    return {
+        (row.student, row.lesson): OTHER_TOOLKIT for row in rows if alone.intersection(row.toolkits)
+    }

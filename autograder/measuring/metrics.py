@@ -15,7 +15,6 @@ from autograder.measuring import (
     record_facts,
     rounds,
     sample_shares,
-    study_work,
     sweep,
 )
 from autograder.measuring import scaling_laws as laws
@@ -190,13 +189,13 @@ METRICS: dict[str, Metric] = {
     # scaling studies
     "study_sizes": _study(study.sizes,
         "number of sizes with at least `repeats` runs of the same work", "sizes", repeats=3),
-    "study_samples": _study(study_work.samples,
+    "study_samples": _study(study.samples,
         "number of distinct samples per epoch, at this size", "samples", size=2),
-    "study_batch": _study(study_work.batch,
+    "study_batch": _study(study.batch,
         "samples per step, over all ranks, at this size", size=2),
-    "study_moved": _study(study_work.moved,
+    "study_moved": _study(study.moved,
         "smallest change of the parameters in a pass of a round"),
-    "study_spread": _study(study_work.spread,
+    "study_spread": _study(study.spread,
         "largest difference of a parameter between ranks after a pass of a round"),
     "study_epoch_s": _study(study.at_size(study.epoch_times),
         "median of `epoch_s` over the repeats", "s", size=2),

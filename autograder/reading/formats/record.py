@@ -5,8 +5,7 @@ from hashlib import blake2b
 from typing import Any
 
 from autograder.codes import ProblemCode
-from autograder.reading.formats.record_header import end_of, measure_of
-from autograder.reading.formats.record_program import a_hash, with_files
+from autograder.reading.formats.record_header import a_hash, end_of, measure_of, with_files
 from autograder.reading.formats.record_shares import (
     Slice,
     counts,
