@@ -75,7 +75,6 @@ def to_show(grade: Grade) -> Grade:
 
 
 def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
-    rubric = settings.rubrics.get(lesson)
     place = ""
     trace = error.__traceback__
     while trace is not None:
@@ -89,18 +88,9 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         (),
         "instructor: report it with the submission; grade by hand with an override",
     )
-    grade = Grade(
-        student=student,
-        lesson=lesson,
-        title=rubric.title if rubric else "",
-        profile=settings.profile,
-        status=GRADER_ERROR,
-        score=None,
-        max_score=rubric.points if rubric else 0.0,
-        findings=(finding,),
-        look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
-    )
-    return to_show(grade)
+    grade = settings.without_points(student, lesson, GRADER_ERROR)
+    look = (LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),)
+    return to_show(replace(grade, findings=(finding,), look=look))
 
 
 def mark_files(
@@ -200,17 +190,11 @@ def no_rubric(
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
         "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
     )
-    return Grade(
-        student=student,
-        lesson=shortened(lesson) if lesson else "?",
-        title="",
-        profile=settings.profile,
-        status=GradeStatus.NO_RUBRIC,
-        score=None,
-        max_score=0.0,
-        findings=(*files.findings, finding),
-        look=to_look_at([*files.findings, finding]),
+    grade = settings.without_points(
+        student, shortened(lesson) if lesson else "?", GradeStatus.NO_RUBRIC
     )
+    findings = (*files.findings, finding)
+    return replace(grade, findings=findings, look=to_look_at(findings))
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
@@ -219,24 +203,14 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     It is not zero yet: a file may be missing by mistake, or have an unknown format. If a file could
     not be opened, this is the only finding.
     """
-    lesson = files.lesson or NO_LESSON
-    rubric = settings.rubrics.get(lesson)
+    lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""
     doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
     findings = tuple(files.findings) or (
         replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others)),
     )
-    return Grade(
-        student=student,
-        lesson=shortened(lesson),
-        title=rubric.title if rubric else "",
-        profile=settings.profile,
-        status=GradeStatus.MISSING,
-        score=None,
-        max_score=rubric.points if rubric else 0.0,
-        findings=findings,
-        look=to_look_at(findings),
-    )
+    grade = settings.without_points(student, lesson, GradeStatus.MISSING)
+    return replace(grade, findings=findings, look=to_look_at(findings))
 
 
 def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:

@@ -133,25 +133,9 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
     for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
         return row_of(grade, "")
-    rubric = settings.rubrics[lesson]
-    row = Row(
-        student=printable(student),
-        lesson=lesson,
-        title=rubric.title,
-        status=GradeStatus.MISSING,
-        score=None,
-        raw_score=None,
-        max_score=rubric.points,
-        tier="",
-        look=(),
-        checks=(),
-        page="",
-    )
-    for change in settings.policy.overrides.get((student, lesson), ()):
-        if change.check:
-            text = nothing_to_change(change)
-            row = replace(row, adjustments=(*row.adjustments, text))
-    return row
+    row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
+    changes = settings.policy.overrides.get((student, lesson), ())
+    return replace(row, adjustments=tuple(nothing_to_change(one) for one in changes if one.check))
 
 
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.reading import lines
 from autograder.reading.formats import keras, mllog
-from autograder.reading.printed_numbers import VALUE, finite, printed
+from autograder.reading.printed_numbers import VALUE, finite, placed, printed
 from autograder.records import Beside, Epoch, Number, Where
 
 WINDOW = 1500  # bytes after the end of an epoch in which its printed line is looked for
@@ -164,10 +164,6 @@ def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
         val_accuracy=numbers.get("val_accuracy"),
         where=where,
     )
-
-
-def placed(number: Number, where: Where) -> Number:
-    return Number(number.value, number.half_width, where)
 
 
 def of_run(all_: BesideRecords, run: str) -> Beside:

@@ -11,10 +11,11 @@ from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
 from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
-from autograder.reading.lanes import add_to_run, placed
+from autograder.reading.lanes import add_to_run
 from autograder.reading.lanes_to_runs import checked
 from autograder.reading.line_facts import RunFacts, RunNumber
 from autograder.reading.outcome import EndLine
+from autograder.reading.printed_numbers import placed
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.agreement import agreed
 from autograder.records import Problem, Run, Where

@@ -59,6 +59,10 @@ def scaled(value: float, scale: float) -> float:
     return value if scale == 1 else float(f"{value * scale:.14g}")
 
 
+def placed(number: Number, where: Where) -> Number:
+    return Number(number.value, number.half_width, where)
+
+
 def positive(number: Number | None) -> Number | None:
     return number if number is not None and number.value > 0 else None
 
