@@ -50,7 +50,8 @@ def merge_command(
     with whole_class(out):
         for part in found:
             copy_pages(part, out, options.junit)
-        kept.write_index(out / kept.INDEX, done)
+        for one in done:
+            kept.keep(out, one)
         finish_class(done, people, settings, options, out, names)
 
 
