@@ -217,7 +217,6 @@ def test_numbers_fail_closed(key, value, reason):
 
 BAD_LINES = {
     ':::MLLOG {"namespace":"course","key":"hea': "not a whole JSON object",
-    ':::MLLOG {"namespace":"course","namespace":"course"}': "a member twice",
     ':::MLLOG {"namespace":"course","value":NaN}': "NaN",
     ':::MLLOG {"namespace":"course","value":'
     + "[" * 30000
