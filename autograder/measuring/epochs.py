@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed, stated
 from autograder.measuring.record_facts import first_line, in_header
 from autograder.records import Number, Read, Run
 
@@ -104,18 +104,13 @@ def loss(which: int) -> Callable[[Run], Measure]:
     """Return a function that measures the training loss of the first epoch (0) or the last (-1)."""
 
     def value(run: Run) -> Measure:
-        number = run.epochs[which].train_loss if run.epochs else None
-        if number is None:
-            raise NotMeasured("the output has no training loss")
-        return printed(number)
+        return stated(run.epochs[which].train_loss if run.epochs else None, "training loss")
 
     return value
 
 
 def test_loss(run: Run) -> Measure:
-    if run.test_loss is None:
-        raise NotMeasured("the output has no test loss")
-    return printed(run.test_loss)
+    return stated(run.test_loss, "test loss")
 
 
 def test_accuracy(run: Run) -> Measure:
@@ -132,9 +127,7 @@ def train_accuracy(which: int) -> Callable[[Run], Measure]:
 
 
 def _fraction(number: Number | None, name: str) -> Measure:
-    if number is None:
-        raise NotMeasured(f"the output has no {name}")
-    value = printed(number)
+    value = stated(number, name)
     if not 0 <= value.value <= 1:
         raise NotMeasured(f"the {name} is {value.value:g}, not between 0 and 1", where=value.where)
     return value
