@@ -116,13 +116,15 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     if title.casefold() not in report.parts:
         found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
         return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code=code)
+    quoted = finished(hand_in, asked.quotes[title]) if title in asked.quotes else []
+    rows = measured_or_none(study_table.rows, quoted) or []
     earlier = asked.parts[: asked.parts.index(title)]
     same = [one for one in earlier if as_read(text) == as_read(text_of(report, one))]
     if len(words) < fewest:
         flaw = f"has {len(words)} different words"
     elif title in asked.numbers and not NUMBER.search(text):
         flaw = "has no number in digits"
-    elif title in asked.quotes and not quotes_table(text, hand_in, asked.quotes[title]):
+    elif title in asked.quotes and not quotes_table(text, rows):
         flaw = f"quotes no size and value of the table {asked.quotes[title]}"
     elif same:
         flaw = f"repeats “{same[0]}”"
@@ -137,13 +139,12 @@ def text_of(report: Report, title: str) -> str:
     return report.parts.get(title.casefold(), ("", None))[0]
 
 
-def quotes_table(text: str, hand_in: HandIn, name: str) -> bool:
-    """Return whether a text quotes a size from a table, and a value that was measured there.
+def quotes_table(text: str, rows: Sequence[Row]) -> bool:
+    """Return whether a text quotes a size from the table, and a value that was measured there.
 
     The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
     two digits, because any number of ranks would match some value that is rounded to one digit.
     """
-    rows = measured_or_none(study_table.rows, finished(hand_in, name)) or []
     numbers = FIGURE.findall(text)
     values = [
         row.values[column]
