@@ -75,8 +75,8 @@ class Rank:
     local_rank: int | None = None
     device: str | None = None
     samples: int | None = None
-    shard: tuple[int, int, int] | None = None
-    slices: tuple[tuple[int, int, int], ...] | None = None  # the share, if it has several pieces
+    # Its share of the data set: start, stop (None: the end) and step of each piece.
+    slices: tuple[tuple[int, int | None, int], ...] | None = None
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
     # Hash of the parameters that it built, before all ranks received the same ones.

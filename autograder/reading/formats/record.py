@@ -6,13 +6,7 @@ from typing import Any
 
 from autograder.codes import ProblemCode
 from autograder.reading.formats.record_header import a_hash, end_of, measure_of, with_files
-from autograder.reading.formats.record_shares import (
-    Slice,
-    counts,
-    slice_of,
-    slices_of,
-    what_was_read,
-)
+from autograder.reading.formats.record_shares import counts, slice_of, slices_of, what_was_read
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import (
     NO_END,
@@ -47,9 +41,6 @@ class Launch:
     program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    # Kept until the header, which may come later, gives the size of the data set.
-    shards: dict[int, Slice] = field(default_factory=dict)
-    slices: dict[int, list[Slice]] = field(default_factory=dict)
     epoch_starts: dict[int, float | None] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
@@ -181,16 +172,14 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     if rank in launch.ranks:
         launch.complain(where, "rank", f"rank {rank} reports its start a second time")
         return
-    if shard := slice_of(value.get("shard")):
-        launch.shards[rank] = shard
-    if slices := slices_of(value.get("slices")):
-        launch.slices[rank] = slices
+    shard = slice_of(value.get("shard"))
     launch.ranks[rank] = Rank(
         rank,
         host=words(value.get("host")),
         local_rank=count(value.get("local_rank")),
         device=words(value.get("device")),
         samples=count(value.get("samples")),
+        slices=(shard,) if shard else slices_of(value.get("slices")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
         labels=counts(value.get("labels")),
         built_hash=words(value.get("built_hash")),
