@@ -21,7 +21,7 @@ from autograder.reading.formats.plain import plain, steps, tables
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lane_lines import add_line
 from autograder.reading.line_facts import LineFacts
-from autograder.reading.scanned_file import MOST, ScannedFile
+from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Where
 
 # In the order of trust, for lines that several readers understand.
@@ -46,7 +46,6 @@ ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((anchor, END) for anchor in outcome.ANCHORS),
 )
 FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # frames of a traceback: indented lines
-MOST_OF_A_SIGN = MOST + 100  # per block; no more than MOST are kept in total
 LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
 BETWEEN_ROWS = 3  # number of other lines allowed between two rows
 WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line
@@ -87,7 +86,7 @@ def read_part(
         end_traceback(file, data, first, number)
     if file.table:
         file.tables_to = block.start + read_table(file, data, first, last, number)
-    hits = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
+    hits = Hits(data, first, last, anchors)
     while (line := hits.next()) is not None:
         start, end, kinds = line
         number += data.count(b"\n", counted, start)
@@ -243,25 +242,13 @@ class Hits:
         first: int,
         last: int,
         anchors: Sequence[tuple[bytes, int, bytes]],
-        most: int = 0,
     ) -> None:
-        """Search for the anchors whose words occur.
-
-        For anchors of ends, `most` keeps only that many of the last matches; 0 keeps all.
-        """
+        """Search for the anchors whose words occur."""
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
         for anchor, kind, word in anchors:
-            if word not in words:
-                continue
-            at = first
-            if most and kind & END and data.count(anchor, first, last) > most:
-                at = last
-                for _ in range(most):
-                    at = data.rfind(anchor, first, at)
-            at = data.find(anchor, at, last)
-            if at >= 0:
+            if word in words and (at := data.find(anchor, first, last)) >= 0:
                 self.heap.append((at, anchor, kind))
         heapify(self.heap)
 
