@@ -148,7 +148,11 @@ WRONG = {
     "another network": ("07 08 09", {"header": {"params": 1_626_442}}, "parameters"),
     "small pictures": ("07 08 09", {"header": {"image_size": 32}}, "image size"),
     "the ranks ended unlike": ("07 08 09", {"end": {"param_spread": 0.2}}, "param spread"),
-    "all read all": ("07 09", {"rank": lambda r: {"shard": (0, 49920, 1)}}, "samples read twice"),
+    "all read all": (
+        "07 09",
+        {"rank": lambda r: {"slices": ((0, 49920, 1),)}},
+        "samples read twice",
+    ),
     "files of another": ("08", {"measure": {"images_twice": 800}}, "images twice"),
     "files of nobody": ("08", {"measure": {"images_missing": 800}}, "images missing"),
     "each rank looked": ("08", {"measure": {"ranks_that_looked": 8}}, "ranks that looked"),
