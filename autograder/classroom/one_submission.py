@@ -11,7 +11,7 @@ from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
 from autograder.evidence.examine import Examined
 from autograder.judging import judge
-from autograder.judging.hand_in import HandIn, Unseen
+from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
@@ -135,7 +135,6 @@ def hand_in_of(
     answers, about_answers = answers_of(files.answers, settings.ids, unread)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
-    packed = [one for one in findings if one.kind == PACKED]
     hand_in = HandIn(
         rubric=rubric,
         runs=runs,
@@ -146,7 +145,7 @@ def hand_in_of(
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
         unread=unread,
-        unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
+        unseen=[one for one in findings if one.kind == PACKED],
         other_ids=settings.ids,
     )
     return hand_in, findings

@@ -119,18 +119,15 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    unseen = [packed for packed in hand_in.unseen if may_be_answers(PurePath(packed.file).name)]
+    packed = [(one, PurePath(one.where[0].file).name) for one in hand_in.unseen]
+    unseen = [one for one, name in packed if is_answers(name) or is_package(name)]
     if unseen and not hand_in.answers_file:
-        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].do
+        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].try_
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
-
-
-def may_be_answers(name: str) -> bool:
-    return is_answers(name) or is_package(name)
 
 
 def _of_own_run(

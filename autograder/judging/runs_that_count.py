@@ -92,10 +92,12 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job, and then its output"
-    unseen = [packed for packed in hand_in.unseen if not is_answers(PurePath(packed.file).name)]
+    unseen = [
+        packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
+    ]
     if not ended and unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
-        hint = f"{unseen[0].do}; if this run is not in it, {hint}"
+        hint = f"{unseen[0].try_}; if this run is not in it, {hint}"
         return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
     if not ended:
         return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
