@@ -56,17 +56,14 @@ def mark(submission: Submission, settings: ClassSettings) -> Grade:
     students = submission.students
     try:
         files = read_places(submission.lesson, submission.places, settings.ids)
-        for doubt in doubts_about(submission):
+        for doubt in submission.doubts:
             files.doubt(doubt)
+        if submission.late and not submission.submitted:
+            files.doubt(Doubt(FindingCode.MARKED_LATE, "", "late"))
         grade = mark_files(files, settings, students, submission.owner)
         return to_show(replace(grade, handed_in=submission.submitted))
     except Exception as error:  # the grader's fault: report it, and grade the others
         return grader_error(students[0], submission.lesson or "?", settings, error)
-
-
-def doubts_about(submission: Submission) -> list[Doubt]:
-    late = submission.late and not submission.submitted
-    return [*submission.doubts, *([Doubt(FindingCode.MARKED_LATE, "", "late")] if late else [])]
 
 
 def to_show(grade: Grade) -> Grade:

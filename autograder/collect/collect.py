@@ -159,14 +159,10 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool 
         home,
         lambda path: not any(is_clutter(part) for part in path.parts if part != REPOSITORY),
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
-        named_alone=lambda path: names_only or is_in_repository(path) or not is_read(path.name),
+        named_alone=lambda path: names_only or REPOSITORY in path.parts or not is_read(path.name),
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
     return home
-
-
-def is_in_repository(path: PurePath) -> bool:
-    return REPOSITORY in path.parts
 
 
 def seems_from(download: Path) -> str | None:

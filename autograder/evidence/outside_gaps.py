@@ -82,7 +82,7 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     removed: list[Line] = []
     added: list[Line] = []
     in_gaps: list[Line] = []
-    at = 0
+    at, end = 0, 1 + (lines[-1][0] if lines else 0)
     for number, text in enumerate(released):
         row, below = costs[number], costs[number + 1]
         gone = 0 if text is None else GONE
@@ -94,9 +94,5 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
         if text is not None and at < len(lines) and lines[at][1] == text:
             at += 1
         elif text is not None:
-            removed.append((lines[at][0] if at < len(lines) else 1 + last_of(lines), text))
+            removed.append((lines[at][0] if at < len(lines) else end, text))
     return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps))
-
-
-def last_of(lines: Sequence[Line]) -> int:
-    return lines[-1][0] if lines else 0

@@ -21,19 +21,15 @@ def epochs(run: Run) -> Measure:
 # --- times ----------------------------------------------------------------------------------
 
 
-def shortest(run: Run) -> Measure:
-    return _extreme(run, min)
+def extreme(choose: Callable) -> Callable[[Run], Measure]:
+    """Return a function for the shortest or longest of the epochs that the epoch time is from."""
 
+    def value(run: Run) -> Measure:
+        measure.epoch_time(run)
+        times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
+        return printed(choose(times, key=lambda seconds: seconds.value), "s")
 
-def longest(run: Run) -> Measure:
-    return _extreme(run, max)
-
-
-def _extreme(run: Run, choose: Callable) -> Measure:
-    """Return the shortest or longest of the epochs from which the epoch time is computed."""
-    measure.epoch_time(run)
-    times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
-    return printed(choose(times, key=lambda seconds: seconds.value), "s")
+    return value
 
 
 def total_seconds(run: Run) -> Measure:

@@ -125,8 +125,8 @@ METRICS: dict[str, Metric] = {
     "lr_per_worker": Metric(a_worker("lr"), "`lr` / workers"),
     # how long it took
     "epoch_s": Metric(measure.epoch_time, "median time of the epochs after the first", "s"),
-    "epoch_s_min": Metric(epochs.shortest, "the shortest epoch after the first", "s"),
-    "epoch_s_max": Metric(epochs.longest, "the longest epoch after the first", "s"),
+    "epoch_s_min": Metric(epochs.extreme(min), "the shortest epoch after the first", "s"),
+    "epoch_s_max": Metric(epochs.extreme(max), "the longest epoch after the first", "s"),
     "time_to_accuracy": Metric(epochs.time_to_accuracy,
         "training time until the validation accuracy is reached and confirmed by the next epoch",
         "s", at={"accuracy": 0.9}, needs_at="the accuracy to reach"),

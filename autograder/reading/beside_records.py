@@ -69,8 +69,7 @@ def add(
     this one.
     """
     previous_end, tag, end = place
-    if tag - previous_end >= SHORTEST:
-        between(all_, data, previous_end, tag, where)
+    between(all_, data, previous_end, tag, where)
     key, about = event.get("key"), event.get("metadata")
     if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
         return
@@ -94,18 +93,14 @@ def add(
         all_.stopped = run
 
 
-def add_rest(all_: BesideRecords, data: bytes, told: int, where: Where) -> None:
-    """Read the text after the last record line in a block."""
-    if len(data) - told >= SHORTEST:
-        between(all_, data, told, len(data), where)
-
-
 def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
     """Read the test result and the facts of the job from the text between two record lines.
 
     Most programs print the test result before the end of the run. Sweeps print it after the end.
     The facts of a job come before all its runs.
     """
+    if last - first < SHORTEST:
+        return
     if data.find(b"est accuracy", first, last) >= 0:
         for match in TEST.finditer(data, first, last):
             if number := printed(match[2].decode()):

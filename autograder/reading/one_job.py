@@ -155,11 +155,6 @@ def job_of(files: list[ScannedFile]) -> str | None:
     return next(iter(ids)) if len(ids) == 1 else None
 
 
-def place_of_job(files: list[ScannedFile]) -> dict[str, Where]:
-    places = ((file.name, line) for file in files for line, facts in file.facts if facts.job_id)
-    return {"job_id": Where(*first)} if (first := next(places, None)) else {}
-
-
 def finish(
     draft: RunDraft,
     files: list[ScannedFile],
@@ -190,7 +185,8 @@ def finish(
     if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
         places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
-    places = {**place_of_job(files), **places}
+    of_job = (Where(file.name, n) for file in files for n, facts in file.facts if facts.job_id)
+    places = {"job_id": next(of_job, None), **places}
     whole_run = replace(
         run,
         places={name: where for name, where in places.items() if where is not None},

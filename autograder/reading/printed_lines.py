@@ -59,7 +59,10 @@ def read_gaps(
 ) -> None:
     readers = (*formats, *READERS)
     own = ((tag.encode(), FORMAT) for reader in formats for tag in reader.tags)
-    anchors = [(anchor, kind, longest_word(anchor)) for anchor, kind in (*ANCHORS, *own)]
+    anchors = [
+        (anchor, kind, max(anchor.translate(LETTERS).split(), key=len, default=b""))
+        for anchor, kind in (*ANCHORS, *own)
+    ]
     for block, number in blocks:
         end = block.start + len(block.data)
         for start, stop in gaps:
@@ -220,17 +223,14 @@ def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) 
         facts = tables.row(table, text)
         if facts is not None:
             file.missed = 0
-            add(file, tables.reader_of(table), label, number, facts, text)
+            reader = steps.READER if table.of_steps else tables.READER
+            add(file, reader, label, number, facts, text)
         elif text.strip() and tables.head(text) != table:
             file.missed += 1
         if file.missed > BETWEEN_ROWS:
             table = file.table = None
         at, number = end + 1, number + 1
     return at
-
-
-def longest_word(anchor: bytes) -> bytes:
-    return max(anchor.translate(LETTERS).split(), key=len, default=b"")
 
 
 class Hits:

@@ -108,7 +108,7 @@ def read_records(
             span[1] = past
     # Beside MLPerf's lines, nothing belongs to a record that has not begun.
     if record_end or file.beside.runs or not file.benchmarks.runs:
-        beside_records.add_rest(file.beside, data, record_end, Where(file.name, number))
+        beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

@@ -156,7 +156,8 @@ def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where
         line = raw.split("#", 1)[0].strip()
         if not line:
             continue
-        pairs = pairs_in(line, ids)
+        found = exact_in(line) or call_in(line) or pair_in(line, ids)
+        pairs = [(key, value) for key, value in found if ID.match(key)]
         if not pairs and says_nothing(line):
             continue
         yield Where(name, number), line, pairs
@@ -165,11 +166,6 @@ def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where
 def exact_in(line: str) -> Pairs:
     key, sign, value = (part.strip() for part in line.partition("="))
     return [(key, value.lstrip("= "))] if sign and ID.match(key) else []
-
-
-def pairs_in(line: str, ids: Collection[str]) -> Pairs:
-    found = exact_in(line) or call_in(line) or pair_in(line, ids)
-    return [(key, value) for key, value in found if ID.match(key)]
 
 
 def names_an_id(line: str, ids: Collection[str]) -> bool:
