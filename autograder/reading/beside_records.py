@@ -83,9 +83,9 @@ def add(
     elif key == "epoch_stop":
         number = about.get("epoch_num")
         if type(number) is int and all_.epochs < MOST_EPOCHS:
-            epochs = epochs_after(data, end, number, where)
-            beside.epochs += epochs
-            all_.epochs += len(epochs)
+            if epoch := epoch_after(data, end, number, where):
+                beside.epochs.append(epoch)
+                all_.epochs += 1
     elif key == "eval_accuracy" and about.get("split") == "test":
         beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
     elif key == "run_stop":
@@ -114,27 +114,18 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
         all_.job = {name.decode(): text.decode("utf-8", "replace").strip() for name, text in facts}
 
 
-def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
+def epoch_after(data: bytes, end: int, number: int, where: Where) -> Epoch | None:
     """Return what was printed about an epoch right after its end in the record."""
-    if data.startswith(mllog.TAG, end + 1):
-        following = data.find(b"\n", end + 1)
-        if data.find(b'"rank":0,', end + 1, following) >= 0:
-            return []
-    epochs: list[Epoch] = []
-    line = where.line
-    for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:
-        line += 1
+    following = data[end + 1 : end + WINDOW].split(b"\n")[:8]
+    for line, raw in enumerate(following, start=where.line + 1):
         if mllog.TAG in raw:
             if b'"rank":0,' in raw:  # the record continues
-                break
-            continue
-        if b"oss" not in raw:
-            continue
-        label, text = lines.shown(raw)
-        if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
-            epochs.append(epoch)
-            break
-    return epochs
+                return None
+        elif b"oss" in raw:
+            label, text = lines.shown(raw)
+            if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
+                return epoch
+    return None
 
 
 def read_epoch(text: str, number: int, where: Where) -> Epoch | None:

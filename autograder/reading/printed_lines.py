@@ -3,7 +3,6 @@
 Only lines with one of a few anchors are cleaned and passed to the readers of all formats.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
 
@@ -45,7 +44,6 @@ ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((anchor, FACT) for anchor in run_facts.ANCHORS),
     *((anchor, END) for anchor in outcome.ANCHORS),
 )
-FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # frames of a traceback: indented lines
 LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
 BETWEEN_ROWS = 3  # number of other lines allowed between two rows
 WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line
@@ -287,11 +285,6 @@ def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
     Frames are indented, and tracebacks of several ranks may be mixed.
     """
     while at < len(data):
-        frames = FRAMES.match(data, at)
-        if frames:
-            number += data.count(b"\n", at, frames.end())
-            at = frames.end()
-            continue
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         _, text = lines.shown(data[at:end][:WIDEST])

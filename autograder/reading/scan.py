@@ -54,11 +54,8 @@ def scan(
 
 def last_line(block: lines.Block, next_number: int) -> int | None:
     """Return the number of the block's last line that is not blank."""
-    for tail in (block.data[-1000:], block.data):
-        text = len(tail.rstrip())
-        if text:
-            return next_number - tail.count(b"\n", text)
-    return None
+    text = len(block.data.rstrip())
+    return next_number - block.data.count(b"\n", text) if text else None
 
 
 def read_records(
