@@ -82,10 +82,10 @@ def add(
         all_.tests = {}
     elif key == "epoch_stop":
         number = about.get("epoch_num")
-        if type(number) is int and all_.epochs < MOST_EPOCHS:
-            if epoch := epoch_after(data, end, number, where):
-                beside.epochs.append(epoch)
-                all_.epochs += 1
+        has_room = type(number) is int and all_.epochs < MOST_EPOCHS
+        if has_room and (epoch := epoch_after(data, end, number, where)):
+            beside.epochs.append(epoch)
+            all_.epochs += 1
     elif key == "eval_accuracy" and about.get("split") == "test":
         beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
     elif key == "run_stop":
