@@ -12,13 +12,10 @@ from autograder.collect.download import Item
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import COPIED, Kind, kind_of
+from autograder.submissions.lesson_files import UNREAD
 from autograder.submissions.walk import Walk
 
 UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
-UNREAD = {
-    Kind.UNREAD_ANSWERS: FindingCode.ANSWERS_NOT_TEXT,
-    Kind.UNOPENED_ARCHIVE: FindingCode.ARCHIVE_KIND,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,9 @@ def add(
         all_.tests = {}
     elif key == "epoch_stop":
         number = about.get("epoch_num")
-        has_room = type(number) is int and all_.epochs < MOST_EPOCHS
-        if has_room and (epoch := epoch_after(data, end, number, where)):
+        if type(number) is not int or all_.epochs >= MOST_EPOCHS:
+            return
+        if epoch := epoch_after(data, end, number, where):
             beside.epochs.append(epoch)
             all_.epochs += 1
     elif key == "eval_accuracy" and about.get("split") == "test":
