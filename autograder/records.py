@@ -42,8 +42,6 @@ class Problem:
 class Read:
     """The samples that an epoch's steps read, counted from the indices that the steps received."""
 
-    total: int
-    distinct: int
     most: int  # how often the most frequent sample was read
     order: str  # a hash of the order in which they were read
 

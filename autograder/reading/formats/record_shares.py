@@ -38,7 +38,5 @@ def counts(value: Any) -> tuple[int, ...] | None:
 def what_was_read(value: Any) -> Read | None:
     if not isinstance(value, dict) or not isinstance(value.get("order"), str):
         return None
-    total, distinct, most = (count(value.get(name)) for name in ("total", "distinct", "most"))
-    if total is None or distinct is None or most is None:
-        return None
-    return Read(total, distinct, most, value["order"][:64])
+    most = count(value.get("most"))
+    return None if most is None else Read(most, value["order"][:64])
