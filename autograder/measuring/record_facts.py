@@ -103,11 +103,14 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
         if not events:
             point = ", ".join(f"{key} = {value}" for key, value in at.items())
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        numbers = [event.value for event in events if event.value is not None]
-        if len(numbers) < len(events):
+        values = [
+            exact(event.value, event.unit, (event.where,) if event.where else ())
+            for event in events
+            if event.value is not None
+        ]
+        if len(values) < len(events):
             raise NotMeasured(f"a value of {name} is not a number")
-        unit = events[0].unit
-        return interval.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
+        return interval.middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
     return typical
 

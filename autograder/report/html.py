@@ -79,7 +79,10 @@ def met(check: Check) -> list[tuple[str, str]]:
 
     For answers, return only their number.
     """
-    parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
+    parts = dict.fromkeys(
+        (p.found, p.expected.removeprefix(f"{p.name}: ").partition(" (run `")[0])
+        for p in check.parts
+    )
     return (
         list(parts)
         if check.found == "; ".join(found for found, _ in parts)
