@@ -10,9 +10,14 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return the place where the run begins, which is also the place of its header's facts."""
-    start = run.start
+    """Return the place of the header's facts, or else the place where the run begins."""
+    start = run.places.get("header") or run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
+
+
+def last_epoch(run: Run) -> tuple[Where, ...]:
+    place = run.epochs[-1].where if run.epochs else None
+    return (place,) if place else first_line(run)
 
 
 # --- header ---------------------------------------------------------------------------------
@@ -90,7 +95,8 @@ def at_end(name: str) -> Callable[[Run], Measure]:
             raise NotMeasured(f"the end of the run does not report `{name}`")
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
-        return exact(value, "", first_line(run), "from the run record's end")
+        place = run.places.get("end")
+        return exact(value, "", (place,) if place else first_line(run), "from the run record's end")
 
     return number
 

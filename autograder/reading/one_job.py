@@ -189,7 +189,7 @@ def finish(
     if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
         places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
-    places = {**place_of_job(files), **places}
+    places = {**place_of_job(files), **draft.run.places, **places}
     whole_run = replace(
         run,
         places={name: where for name, where in places.items() if where is not None},
