@@ -25,6 +25,7 @@ from autograder.commands.options import (
 )
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
+from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings import roster
 from autograder.settings.class_file import class_file_of, read_class_file
@@ -33,7 +34,12 @@ from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
 
-OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what the grader writes into --out
+OURS = {
+    *student_files.FOLDERS,
+    kept.STATES,
+    kept.PROGRAMS,
+    LESSONS,
+}  # what the grader writes into --out
 
 
 @dataclass(frozen=True, slots=True)

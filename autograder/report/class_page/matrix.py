@@ -169,21 +169,24 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Return the most frequent reasons to look.
+    """Return the most frequent reasons to look, the most severe first.
 
     Each has the words that the filter finds, whether there is more text, and the number of
     students.
     """
+    ranks: dict[str, int] = {}
     seen: dict[str, set[str]] = defaultdict(set)
     cut = set()
     for row in rows:
         for reason in row.look:
             words = shortened_to_words(reason.text)
             seen[words].add(row.student)
+            ranks[words] = reason.code.rank
             if words != str(reason):
                 cut.add(words)
     counts = Counter({words: len(students) for words, students in seen.items()})
-    return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
+    common = sorted(counts.most_common(COMMON), key=lambda pair: ranks[pair[0]])
+    return [(words, words in cut, count) for words, count in common]
 
 
 def shortened_to_words(text: str) -> str:
