@@ -77,7 +77,7 @@ def by_severity(row: Row) -> tuple[int, float, str]:
 def line(row: Row, checks: Sequence[str], people: Mapping[str, Person]) -> Markup:
     person = people.get(row.student)
     name = escape(readable_name((person.full_name if person else "") or row.student))
-    link = f'<a href="../students/{quote(row.page)}"><bdi>{name}</bdi></a>' if row.page else name
+    link = f'<a href="../review.html#{quote(row.page)}"><bdi>{name}</bdi></a>' if row.page else name
     states = {id_: status for id_, _, _, status in row.checks}
     cells = "".join(cell(id_, states.get(id_, "")) for id_ in checks)
     score = points(row.score) if row.score is not None else escape(row.status)

@@ -66,6 +66,18 @@ def class_page(rows: Sequence[Row], about: About) -> str:
     )
 
 
+def review_page(rows: Sequence[Row], about: About) -> str:
+    """Return a page that shows one student's page after another, in the class page's order.
+
+    The students' own pages stay as they are, because students get them back.
+    """
+    heads = matrix.columns(rows, about.policy)
+    made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
+    students = [(line.name, line.page) for line in made]
+    template = environment().get_template("review.html.j2")
+    return template.render(students=students, data=matrix.as_script_data(students))
+
+
 def as_row(request: Request) -> str:
     """Return the beginning of a row in the overrides file that would answer this request."""
     return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","

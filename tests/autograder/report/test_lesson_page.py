@@ -56,7 +56,7 @@ def test_each_check_has_a_sign_that_sorts_by_severity():
 
 def test_reasons_are_escaped_and_pages_are_linked():
     assert "a: no &lt;run&gt;" in page()
-    assert page().count('href="../students/') == 4
+    assert page().count('href="../review.html#') == 4
     assert 'href="lessons/02.html"' in class_page(ROWS, About())
 
 
