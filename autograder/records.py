@@ -258,7 +258,7 @@ class Run:
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
-    # Places of the facts that are not a Number: "workers", "job_id", "outcome".
+    # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)
     timed_by_log: bool = False  # whether its epochs' seconds come from the log's timestamps
     sparse: bool = False  # whether only some epochs were printed, so that their number is unknown

@@ -1,6 +1,6 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import Doubt, finding_of
 from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
 from autograder.submissions.programs import read_programs
+from autograder.submissions.quoted import quoted_lines
 from autograder.submissions.report import report_of
 from autograder.verdict import (
     BORDERLINE,
@@ -30,6 +31,8 @@ from autograder.verdict import (
     NO_LESSON,
     NOT_MEASURED,
     PACKED,
+    PASSED,
+    Check,
     Finding,
     Grade,
     LookReason,
@@ -119,9 +122,18 @@ def mark_files(
         checks=judged.checks,
         findings=(*findings, *judged.findings, *seen.findings),
         runs=summaries(hand_in, runs, list(named.values())),
+        quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
     )
     return replace(grade, look=reasons_to_look(grade))
+
+
+def places_of(checks: Sequence[Check]) -> Iterator[Where]:
+    """Yield the places that the student's page names. Those of missed checks come first."""
+    for check in sorted(checks, key=lambda one: one.status == PASSED):
+        if not check.hidden:
+            yield from check.where
+            yield from (where for part in check.parts for where in part.where)
 
 
 def hand_in_of(

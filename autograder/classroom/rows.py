@@ -118,4 +118,4 @@ def reason(part: Part) -> str:
         return f"{part.name}: {part.found}"
     if part.code in ANSWERED:
         return f"{part.name}: another answer"
-    return f"not {part.expected}" if part.code in COMPARED else part.found
+    return f"needs {part.expected}" if part.code in COMPARED else part.found

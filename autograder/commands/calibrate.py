@@ -11,7 +11,7 @@ import yaml
 from autograder.codes import Outcome
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn, matching, says
-from autograder.judging.in_words import title_of
+from autograder.judging.in_words import reference_key
 from autograder.judging.runs_that_count import program_of, run_that_counts
 from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
@@ -107,7 +107,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
             if condition.threshold.of_reference is None:
                 continue
             for name in condition.of:
-                title = title_of(condition, name)
+                title = reference_key(condition, name)
                 value = measured_or_none(_value, solution, condition, name)
                 if isinstance(value, Measure):
                     values[title] = value

@@ -23,8 +23,10 @@ from autograder.commands.options import (
     options_of,
     shard_option,
 )
+from autograder.commands.roll_call import roll_call
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
+from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings import roster
 from autograder.settings.class_file import class_file_of, read_class_file
@@ -33,7 +35,12 @@ from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
 
-OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what the grader writes into --out
+OURS = {
+    *student_files.FOLDERS,
+    kept.STATES,
+    kept.PROGRAMS,
+    LESSONS,
+}  # what the grader writes into --out
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +63,22 @@ class Where:
     "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
 )
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@click.option("--dry-run", is_flag=True, help="Only say who is there and what is missing.")
 @shard_option
 def grade_command(
-    class_folder: Path, class_file: Path | None, given: dict[str, Any], **words: Any
+    class_folder: Path,
+    class_file: Path | None,
+    given: dict[str, Any],
+    dry_run: bool,
+    **words: Any,
 ) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
     CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
     `autograder collect`. For your own folder, use `autograder check-mine`.
+
+    --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
 
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
@@ -87,6 +101,12 @@ def grade_command(
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
             "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
+    if dry_run:
+        students = {student for unit in units for student in unit.students}
+        roster.check_students(settings.policy, students, people)
+        lines, doubtful = roll_call(class_folder, units, settings.rubrics, people)
+        click.echo("\n".join(lines))
+        sys.exit(1 if doubtful else 0)
     if not (class_folder / manifest.NAME).is_file():
         say_strays(class_folder)
     grade_all(units, settings, people, options, where)

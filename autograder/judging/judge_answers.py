@@ -76,7 +76,8 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         return _of_interval(key, question, answer, float(truth))
     if question.kind == "number":
         right = _near(question, answer, float(truth))
-        expected = f"{key}: a number within {question.tolerance} of the right one"
+        slack = f"a number within {question.tolerance} of" if question.tolerance else "exactly"
+        expected = f"{key}: {slack} the right one"
     else:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
@@ -148,9 +149,8 @@ def _of_own_run(
         return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code=code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
-    expected = (
-        f"{key}: {with_unit(truth.value, truth.unit)} ± {question.tolerance}, from your own record"
-    )
+    slack = f" ± {question.tolerance}" if question.tolerance else ""
+    expected = f"{key}: {with_unit(truth.value, truth.unit)}{slack}, from your own record"
     where = (answer.where, *truth.where[:2])
     part = Part(key, PASSED, 1, expected, found, where, code=ReasonCode.OWN_RECORD)
     return _judged(part, question, match is not None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed, stated
-from autograder.measuring.record_facts import first_line, in_header
+from autograder.measuring.record_facts import in_header, last_epoch
 from autograder.records import Number, Read, Run
 
 
@@ -14,8 +14,8 @@ def epochs(run: Run) -> Measure:
     if run.sparse and run.epochs_done is None:
         raise NotMeasured("only some of the epochs were printed", "print every epoch")
     if run.sparse and run.epochs_done is not None:
-        return exact(run.epochs_done, "epochs", first_line(run))
-    return exact(len(run.epochs), "epochs", first_line(run))
+        return exact(run.epochs_done, "epochs", last_epoch(run))
+    return exact(len(run.epochs), "epochs", last_epoch(run))
 
 
 # --- times ----------------------------------------------------------------------------------
@@ -53,12 +53,12 @@ def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
 
 def read_most(run: Run) -> Measure:
     """Return how often the most frequent sample was read, in the worst epoch."""
-    return exact(max(read.most for read in _reads(run)), "times", first_line(run))
+    return exact(max(read.most for read in _reads(run)), "times", last_epoch(run))
 
 
 def reading_orders(run: Run) -> Measure:
     """Return the number of different reading orders. It is 1 if all epochs have the same order."""
-    return exact(len({read.order for read in _reads(run)}), "orders", first_line(run))
+    return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 
 
 def _reads(run: Run) -> list[Read]:
@@ -74,7 +74,7 @@ def steps(run: Run) -> Measure:
         raise NotMeasured("the output does not report how many steps an epoch has")
     if len(counts) > 1:
         raise NotMeasured(f"epochs differ in their number of steps: {sorted(counts)}")
-    return exact(counts.pop(), "steps", first_line(run))
+    return exact(counts.pop(), "steps", last_epoch(run))
 
 
 def steps_expected(run: Run) -> Measure:
@@ -90,7 +90,7 @@ def last_rate(run: Run) -> Measure:
     rate = run.epochs[-1].lr if run.epochs else None
     if rate is None:
         raise NotMeasured("the epochs do not report their learning rate")
-    return exact(rate, "", first_line(run), "as the last epoch used it")
+    return exact(rate, "", last_epoch(run), "as the last epoch used it")
 
 
 # --- what was learnt ------------------------------------------------------------------------

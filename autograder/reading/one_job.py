@@ -186,7 +186,7 @@ def finish(
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
         places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
     of_job = (Where(file.name, n) for file in files for n, facts in file.facts if facts.job_id)
-    places = {"job_id": next(of_job, None), **places}
+    places = {"job_id": next(of_job, None), **draft.run.places, **places}
     whole_run = replace(
         run,
         places={name: where for name, where in places.items() if where is not None},

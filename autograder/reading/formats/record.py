@@ -36,6 +36,7 @@ class Launch:
     files: list[str] = field(default_factory=list)
     first: Where | None = None
     last: Where | None = None
+    places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     header: dict[str, Any] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
     program: Program | None = None
@@ -149,7 +150,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
     if launch.header:
         launch.complain(where, "header", "a second header in the same run; the first one counts")
         return
-    launch.header = value
+    launch.header, launch.places["header"] = value, where
     launch.began_ms = finite(event.get("time_ms"))
 
 
@@ -262,6 +263,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
+    launch.places["end"] = where
 
     def complain(name: str, reason: str) -> None:
         if name not in ("test_accuracy", "test_loss"):  # their numbers are checked below

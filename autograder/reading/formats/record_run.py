@@ -50,4 +50,5 @@ def to_run(launch: Launch) -> Run:
         ended_ms=launch.ended_ms,
         chain_intact=bool(launch.chains) and not launch.broken,
         problems=tuple(launch.problems),
+        places=launch.places,
     )
