@@ -10,8 +10,10 @@ from pathlib import Path
 
 import click
 
+from autograder.commands.options import THERE, chosen_profile, profile_option
 from autograder.settings import rubric
 from autograder.settings.released import load_released
+from autograder.settings.rubric_schema import Profile
 from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new
 
@@ -41,21 +43,13 @@ mkdir -p /autograder/results
 @click.command()
 @click.argument("lesson")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@profile_option
 @click.option(
-    "--profile",
-    type=click.Choice(["smoke", "full"]),
-    default="full",
-    show_default=True,
-)
-@click.option(
-    "--rubrics",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=rubric.FOLDER,
-    help="Folder of rubrics NN.yaml and expected/.",
+    "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml and expected/."
 )
 @click.option("--leaderboard", is_flag=True, help="Speeds on Gradescope's leaderboard too.")
 def gradescope_zip_command(
-    lesson: str, out: Path, profile: str, rubrics: Path, leaderboard: bool
+    lesson: str, out: Path, profile: Profile | None, rubrics: Path, leaderboard: bool
 ) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
     there = [path.stem for path in rubric.files_in(rubrics)]
@@ -65,6 +59,7 @@ def gradescope_zip_command(
         raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {known}")
     source = rubrics / f"{lesson}.yaml"
     loaded = rubric.load_rubric(source)
+    profile = chosen_profile(profile, {lesson: loaded})
     answers = rubrics / "expected" / source.name
     rubric.load_expected(answers, loaded)
     released = rubrics / "released" / f"{lesson}.json"

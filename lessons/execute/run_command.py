@@ -22,7 +22,13 @@ from lessons.folders import course_root
 
 @click.command("run")
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
-@click.option("--profile", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "full"]),
+    default="smoke",
+    show_default=True,
+    help="Size of the runs: for 2 CPU cores (smoke) or GPU nodes (full).",
+)
 @click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
 @click.option(
@@ -78,7 +84,7 @@ def run_command(
     finally:
         show.close()
         write_summary(folder, run.outcomes, facts)
-    tell(run)
+    tell(run, profile)
     if run.stopped_by is not None:
         sys.exit(128 + run.stopped_by)
     sys.exit(0 if run.passed == len(plans) else 1)
@@ -108,7 +114,7 @@ def run_here(run: LessonsRun, show: Watcher) -> None:
     run_lessons(run, show, lambda outcome: write_page(run.out, outcome), page_maker)
 
 
-def tell(run: LessonsRun) -> None:
+def tell(run: LessonsRun, profile: str) -> None:
     """Print failures, remaining processes and stand-ins, for a person at the terminal."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
@@ -124,7 +130,10 @@ def tell(run: LessonsRun) -> None:
             )
             click.secho(warning, fg="yellow", bold=True)
     total = len(run.plans)
-    click.echo(f"\n{run.passed} of {total} lessons passed; notebooks and summary in {run.out}")
+    click.echo(
+        f"\n{run.passed} of {total} lessons passed in profile {profile}; notebooks and summary in "
+        f"{run.out}"
+    )
 
 
 def site_for(name: str | None) -> Site:

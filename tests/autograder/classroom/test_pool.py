@@ -187,6 +187,7 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     time.sleep(2.1)  # files this new are graded again, because they could still change
     out = tmp_path / "grades"
     words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--processes", "2"]
+    words += ["--profile", "full"]
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     states = out / kept.STATES
     while len(list(states.glob("*.json"))) < 8 and process.poll() is None:
