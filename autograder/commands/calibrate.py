@@ -34,7 +34,12 @@ EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as
 
 @click.command()
 @click.argument("runs", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The calibration, for class.yaml.",
+)
 @click.option(
     "--rubrics",
     type=click.Path(path_type=Path, exists=True, file_okay=False),

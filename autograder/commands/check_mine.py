@@ -18,7 +18,12 @@ from autograder.submissions.kinds import is_package
 from autograder.submissions.regular_files import why as reason_of
 
 
-@click.command()
+@click.command(
+    epilog=(
+        "Exit code 0: your outputs earn every point that they can; 1: some points are missing; "
+        "2: mistyped."
+    )
+)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--lesson", help="The lesson, if the folder is not named after it.")
 @click.option(
@@ -41,8 +46,6 @@ def check_mine_command(
 
     Shows the points that your outputs already earn, what is missing, and what only your instructor
     can decide. Writes nothing and opens no archive.
-
-    Exit code 0: your outputs earn every point that they can; 1: some are missing; 2: usage.
     """
     for place in folders:
         if is_package(place.name) and place.is_file():

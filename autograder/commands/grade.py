@@ -18,6 +18,7 @@ from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import (
     FOLDER,
+    GRADED,
     ClassOptions,
     class_options,
     options_of,
@@ -43,11 +44,11 @@ class Where:
     out: Path | None
     gradescope: Path | None
     gradescope_leaderboard: bool
-    processes: int | None
+    jobs: int | None
     shard: Shard | None
 
 
-@click.command()
+@click.command(epilog=GRADED)
 @click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @class_options
@@ -55,7 +56,7 @@ class Where:
 @click.option(
     "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
 )
-@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @shard_option
 def grade_command(
     class_folder: Path, class_file: Path | None, given: dict[str, Any], **words: Any
@@ -65,8 +66,6 @@ def grade_command(
     CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
     `autograder collect`. For your own folder, use `autograder check-mine`.
-
-    Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
     where = Where(**words)
     if where.shard and (where.out is None or where.gradescope):
@@ -128,7 +127,7 @@ def grade_all(
         settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
     )
     work = Work(settings, out, publish, reuse=where.gradescope is None)
-    processes = where.processes or len(usable_cpus())
+    processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
         keys, mine = fingerprints(options), shard.units(units)
         with one_part(out, shard, keys), progress(len(mine)) as tick:

@@ -42,7 +42,12 @@ mkdir -p /autograder/results
 
 @click.command()
 @click.argument("lesson")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The zip to upload as Gradescope's autograder.",
+)
 @profile_option
 @click.option(
     "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml and expected/."

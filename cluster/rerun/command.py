@@ -56,11 +56,21 @@ class RerunOptions:
         return self.path.resolve() if self.several else self.path.resolve().parent
 
 
-@click.command("rerun")
+@click.command(
+    "rerun",
+    epilog="Exit code 0: all were run again; 1: some were not, and the output says why; 2: "
+    "mistyped.",
+)
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
 @click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
-@click.option("--out", type=FOLDER, default=Path("reruns"), show_default=True)
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("reruns"),
+    show_default=True,
+    help="Folder for what ran, as `reruns` of class.yaml.",
+)
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
 @click.option("--seed", type=int, help="Seed of the draw; printed if you give none.")
 @click.option(

@@ -20,7 +20,13 @@ from lessons.execute.summary import explain, page_maker, stand_ins, write_page, 
 from lessons.folders import course_root
 
 
-@click.command("run")
+@click.command(
+    "run",
+    epilog=(
+        "Exit code 0: all lessons passed; 1: a lesson failed; 2: mistyped, nothing was started; "
+        "128 + signal: interrupted."
+    ),
+)
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
 @click.option(
     "--profile",
@@ -29,13 +35,13 @@ from lessons.folders import course_root
     show_default=True,
     help="Size of the runs: for 2 CPU cores (smoke) or GPU nodes (full).",
 )
-@click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
+@click.option("--site", metavar="SITE", help="Where the lessons' jobs run, as in `cluster sites`.")
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
     default=1,
-    help="Number of lessons to run at the same time.",
+    help="Lessons to run at the same time.",
 )
 @click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
@@ -54,10 +60,7 @@ def run_command(
     timeout: float | None,
     batch: bool,
 ) -> None:
-    """Execute the named lessons, or all of them, in copies of their folders.
-
-    Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
-    """
+    """Execute the named lessons, or all of them, in copies of their folders."""
     root = course_root()
     edition = chosen_edition(root, edition)
     given = chosen_parameters(parameters, profile)
