@@ -64,15 +64,7 @@ def test_every_help_explains_each_option_and_the_exit_codes(words):
 
 
 # One word for one thing. --into is the class that `collect` adds to, not an output.
-OTHER_WORDS = {
-    "--output",
-    "--dest",
-    "--to",
-    "--processes",
-    "--workers",
-    "--lessons",
-    "--from-lesson",
-}
+OTHER_WORDS = {"--output", "--dest", "--to", "--processes", "--lessons"}
 
 
 def test_the_commands_use_the_same_words():
