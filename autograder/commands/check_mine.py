@@ -7,7 +7,7 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.self_grade import grade_yourself, own_files
-from autograder.commands.options import FILE, THERE
+from autograder.commands.options import FILE, THERE, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
@@ -31,7 +31,7 @@ from autograder.submissions.regular_files import why as reason_of
     type=click.Choice(["smoke", "full"]),
     help="Which thresholds. Default: those for the size of your runs.",
 )
-@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
+@rubrics_option
 @click.option("--released", type=THERE, help="The released programs, NN.json.")
 @click.option("--calibration", type=FILE, help="What `autograder calibrate` wrote for the site.")
 def check_mine_command(

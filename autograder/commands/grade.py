@@ -151,30 +151,9 @@ def check_apart(place: Path, out: Path) -> None:
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar with rate and remaining time on a terminal; show nothing for a few students."""
+    """Show a bar with the remaining time on a terminal; show nothing for a few students."""
     if total < 20 or not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-    from rich.text import Text
-
-    class RateColumn(TextColumn):
-        def __init__(self) -> None:
-            super().__init__("")
-
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed or 0:.0f}/s")
-
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("units"),
-        RateColumn(),
-        TimeLeft(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("grading", total=total)
-        yield lambda count: bar.advance(task, count)
+    with click.progressbar(length=total, label="grading", show_pos=True, file=sys.stderr) as bar:
+        yield bar.update

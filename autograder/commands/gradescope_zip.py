@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.options import THERE, chosen_profile, profile_option
+from autograder.commands.options import chosen_profile, profile_option, rubrics_option
 from autograder.settings import rubric
 from autograder.settings.released import load_released
 from autograder.settings.rubric_schema import Profile
@@ -49,9 +49,7 @@ mkdir -p /autograder/results
     help="The zip to upload as Gradescope's autograder.",
 )
 @profile_option
-@click.option(
-    "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml and expected/."
-)
+@rubrics_option
 @click.option("--leaderboard", is_flag=True, help="Speeds on Gradescope's leaderboard too.")
 def gradescope_zip_command(
     lesson: str, out: Path, profile: Profile | None, rubrics: Path, leaderboard: bool

@@ -54,6 +54,9 @@ class ClassOptions:
     junit: bool = False
 
 
+rubrics_option = click.option(
+    "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."
+)
 profile_option = click.option(
     "--profile",
     type=click.Choice(["smoke", "full"]),
