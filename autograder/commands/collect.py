@@ -41,7 +41,12 @@ class CollectOptions:
     rubrics: Path | None
 
 
-@click.command()
+@click.command(
+    epilog=(
+        "Exit code 0: collected; 1: collected, and some rows have doubts; 2: mistyped, or a "
+        "mistake in a file of yours: nothing was collected."
+    )
+)
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
@@ -67,8 +72,6 @@ def collect_command(class_file: Path | None, **given: Any) -> None:
     CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
     when you collect again, and `autograder grade CLASS` follows them. If CLASS/class.yaml exists,
     its roster, groups, timezone and rubrics are used.
-
-    Exit code 0: collected; 1: collected, but some rows have doubts; 2: usage, nothing collected.
     """
     file = read_class_file(class_file or class_file_of(given["into"]))
     for name in ("roster", "groups", "timezone", "rubrics"):

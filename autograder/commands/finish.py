@@ -44,7 +44,7 @@ def finish_class(
             *said,
             f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
         ]
-    terminal.show(rows, out, settings.titles, options.profile, said)
+    terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))
 
 

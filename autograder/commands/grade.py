@@ -18,6 +18,7 @@ from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import (
     FOLDER,
+    GRADED,
     ClassOptions,
     class_options,
     options_of,
@@ -50,11 +51,11 @@ class Where:
     out: Path | None
     gradescope: Path | None
     gradescope_leaderboard: bool
-    processes: int | None
+    jobs: int | None
     shard: Shard | None
 
 
-@click.command()
+@click.command(epilog=GRADED)
 @click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @class_options
@@ -62,7 +63,7 @@ class Where:
 @click.option(
     "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
 )
-@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @click.option("--dry-run", is_flag=True, help="Only say who is there and what is missing.")
 @shard_option
 def grade_command(
@@ -79,8 +80,6 @@ def grade_command(
     `autograder collect`. For your own folder, use `autograder check-mine`.
 
     --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
-
-    Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
     where = Where(**words)
     if where.shard and (where.out is None or where.gradescope):
@@ -148,7 +147,7 @@ def grade_all(
         settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
     )
     work = Work(settings, out, publish, reuse=where.gradescope is None)
-    processes = where.processes or len(usable_cpus())
+    processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
         keys, mine = fingerprints(options), shard.units(units)
         with one_part(out, shard, keys), progress(len(mine)) as tick:
@@ -172,30 +171,9 @@ def check_apart(place: Path, out: Path) -> None:
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar with rate and remaining time on a terminal; show nothing for a few students."""
+    """Show a bar with the remaining time on a terminal; show nothing for a few students."""
     if total < 20 or not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-    from rich.text import Text
-
-    class RateColumn(TextColumn):
-        def __init__(self) -> None:
-            super().__init__("")
-
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed or 0:.0f}/s")
-
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("units"),
-        RateColumn(),
-        TimeLeft(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("grading", total=total)
-        yield lambda count: bar.advance(task, count)
+    with click.progressbar(length=total, label="grading", show_pos=True, file=sys.stderr) as bar:
+        yield bar.update

@@ -88,7 +88,11 @@ def last_line(text: str, code: int) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return f"exit code {code}"
-    return lines[-1].removeprefix("click.exceptions.ClickException: ")
+    _, colon, sentence = lines[-1].partition(": ")
+    is_ours = lines[-1].startswith(
+        ("click.exceptions.ClickException", "autograder.errors.Settings")
+    )
+    return sentence if colon and is_ours else lines[-1]
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:

@@ -22,7 +22,7 @@ def grade(hand_in: Path, out: Path) -> str:
     The points themselves would be low and look like a failure, because answers and the lessons'
     other programs are missing.
     """
-    words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--processes", "1"]
+    words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--jobs", "1"]
     autograder(*words, fine=(0, 1))  # 1 means only that somebody should look
     told, not_passed = [], []
     for file in sorted((out / "records").glob("*.json")):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from autograder.errors import SettingsError
+
 FOLDER = Path(__file__).parent
 NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts and the template, not sites
 BATCH_COMMANDS = ("sbatch", "qsub")
@@ -45,7 +47,7 @@ def names() -> list[str]:
 def file_of(name: str) -> Path:
     """Return the file for `--site NAME`: the personal one if it fits, otherwise the course's."""
     if name not in [*names(), "template"]:
-        raise click.ClickException(
+        raise SettingsError(
             f"there is no site {name}: choose one of {', '.join(names())},"
             " or copy cluster/sites/template.sh"
         )
@@ -65,7 +67,7 @@ def chosen_file(name: str | None) -> Path:
     if os.environ.get("COURSE_SITE"):
         file = Path(os.environ["COURSE_SITE"])
         if not file.is_file():
-            raise click.ClickException(f"COURSE_SITE={file}: there is no such file; unset it")
+            raise SettingsError(f"COURSE_SITE={file}: there is no such file; unset it")
         return file
     if personal_file().is_file():
         return personal_file()

@@ -21,7 +21,11 @@ MARK = ".lessons-book"  # marks a folder that this command made and may replace
 MOST_TOLD = 20
 
 
-@click.command("book")
+@click.command(
+    "book",
+    epilog="Exit code 0: every lesson has outputs, or --partial; 1: a lesson has none; 2: "
+    "mistyped.",
+)
 @click.option(
     "--from",
     "runs",

@@ -194,7 +194,13 @@ def replace_file(path: Path, content: bytes) -> None:
     os.replace(name, path)
 
 
-@click.command("build")
+@click.command(
+    "build",
+    epilog=(
+        "Exit code 0: done, or with --check nothing to do; 1: with --check, lessons/ is out of "
+        "date; 2: mistyped."
+    ),
+)
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
 @click.option(
     "--check", is_flag=True, help="Write nothing; exit 1 with a diff if lessons/ is out of date."

@@ -95,6 +95,51 @@ def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
     assert "smaller than required" in (full.folder / "students" / "ada.html").read_text()
 
 
+ASKS_FOR_RANKS = """
+lesson: "01"
+title: Two ranks
+points: 1
+runs:
+  ours: {where: {lesson: "01"}}
+checks:
+  - {id: ranks, title: Ranks, points: 1, require: [CONDITION]}
+"""
+
+
+# With two sets of thresholds nobody but the instructor chooses; with one there is no choice.
+@pytest.mark.parametrize(
+    ("rubric", "words", "code"),
+    [
+        ("{smoke: 2, full: 8}", [], 2),
+        ("{smoke: 2, full: 8}", ["--profile", "smoke"], 0),
+        ("{smoke: 2, full: 8}", ["--set", "profile=smoke"], 0),
+        ("{smoke: 2, full: 2}", [], 0),
+        ("2", [], 0),
+        ("2, only: full", [], 2),
+    ],
+)
+def test_a_profile_is_chosen_where_it_matters(tmp_path, rubric, words, code):
+    write_lines(tmp_path / "class/ada/01/a.out", make_record(lesson="01", size=2))
+    condition = f"{{metric: ranks, of: ours, equal: {rubric}}}"
+    write_lines(tmp_path / "rubrics/01.yaml", [ASKS_FOR_RANKS.replace("CONDITION", condition)])
+    more = ["--rubrics", tmp_path / "rubrics", "--out", tmp_path / "out", *words]
+    done = CliRunner().invoke(main, [*map(str, ["grade", tmp_path / "class", *more])])
+    assert (done.exit_code, (tmp_path / "out").exists()) == (code, code == 0), done.output
+    assert ("--profile smoke" in done.stderr) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    "words", [("gradescope-zip", "02", "--out", "02.zip"), ("merge", "part", "--out", "all")]
+)
+def test_no_command_that_grades_guesses_the_profile(tmp_path, monkeypatch, grade, words):
+    monkeypatch.chdir(tmp_path)
+    hand_in(tmp_path / "class" / "ada" / "02")
+    grade("class", "--shard", "1/1", out=tmp_path / "part")
+    assert CliRunner().invoke(main, words).exit_code == 2
+    again = CliRunner().invoke(main, [*words, "--profile", "full"])
+    assert again.exit_code == 0, again.output
+
+
 def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
     torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)
@@ -280,7 +325,7 @@ def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
 LONG = "x" * 300
 TOO_LONG = [
     (["grade", LONG], "File name too long"),
-    (["grade", "class", "--out", LONG], "File name too long"),
+    (["grade", "class", "--out", LONG, "--profile", "full"], "File name too long"),
     (["grade", "class", "--rubrics", LONG], "does not exist"),
     (["grade", "class", *setting("expected", LONG)], "there is no folder"),
     (["grade", "class", *setting("released", LONG)], "there is no folder"),

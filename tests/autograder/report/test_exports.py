@@ -22,7 +22,8 @@ ROSTER = (
 
 
 def run(*words):
-    result = CliRunner().invoke(main, [str(word) for word in words])
+    full = ["--profile", "full"] if words[0] in ("grade", "gradescope-zip") else []
+    result = CliRunner().invoke(main, [*map(str, words), *full])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -18,6 +18,7 @@ from autograder.codes import FindingCode, ReasonCode
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
+FULL = ("--profile", "full")
 ROSTER = (
     "student,name,email,canvas_id,sis_login,moodle_id,section\n"
     "ada,Ada L.,ada@example.org,101,al1,Participant 7,A\n"
@@ -177,10 +178,10 @@ def test_gradescope_results(handed_in, collect_and_grade, tmp_path):
 
 def test_gradescope_zip_grades_by_itself(tmp_path):
     target = tmp_path / "autograder.zip"
-    result = CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    result = CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target), *FULL])
     assert result.exit_code == 0, result.output
     before = target.read_bytes()
-    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target), *FULL])
     assert target.read_bytes() == before
     with zipfile.ZipFile(target) as archive:
         names = archive.namelist()
@@ -307,7 +308,7 @@ def test_calibration_brings_the_reference_in(tmp_path, grade):
 def test_the_zips_own_grader_runs(tmp_path):
     """It runs as on Gradescope, from the unpacked zip alone."""
     target = tmp_path / "autograder.zip"
-    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target), *FULL])
     source = tmp_path / "source"
     zipfile.ZipFile(target).extractall(source)
     hand_in(tmp_path / "submission")
@@ -328,7 +329,8 @@ def test_only_more_workers_have_a_speedup(tmp_path):
     write_lines(folder / "02_serial_3.out", again)
     two = make_record(run="d" * 8, job_id="4", size=2, seconds=(2.0, 0.5, 0.5))
     write_lines(folder / "02_two_4.out", two)
-    CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "g")])
+    words = ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "g"), *FULL]
+    CliRunner().invoke(main, words)
     [record] = json.loads((tmp_path / "g" / "records" / "ada.json").read_text())["grades"]
     speedups = {run["job_id"]: run["speedup"] for run in record["runs"]}
     assert speedups.pop("4")["value"] > 1
