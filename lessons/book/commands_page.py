@@ -18,7 +18,7 @@ FIRST = f"## {PROGRAMS[0]}\n"  # the page above this heading is written by hand
 def described(
     name: str, command: click.Command, parent: click.Context | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield every visible command below this one with its help text."""
+    """Yield every visible subcommand with its help text, at all levels."""
     context = command.context_class(
         command,
         parent=parent,
