@@ -93,7 +93,7 @@ def time_and_accuracy(
     runs: Mapping[str, Sequence[Run]],
     published: Mapping[int, float] | None = None,
 ) -> None:
-    """Seconds from start to end and test accuracy against ranks; every run a point."""
+    """Total seconds and test accuracy against the number of ranks. Every run is a point."""
     left, right = figure.subplots(1, 2)
     figure.set_size_inches(7.6, 4.2)
     counts: set[int] = set()
