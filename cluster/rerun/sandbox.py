@@ -191,7 +191,7 @@ def start(command):
 
 
 def wait_for(program):
-    """Return the exit code as a shell would, and reap orphans that end meanwhile."""
+    """Return the exit code as a shell would, and reap orphans while waiting."""
     while True:
         process, status = os.wait()
         if process == program:

@@ -43,7 +43,7 @@ def data_group() -> None:
     """Fetch, verify and list the data sets.
 
     It looks in the folder that COURSE_DATA names, then in a cache folder
-    (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
+    (COURSE_DATA_CACHE or, if it is not set, ~/.cache/dl-course/data).
     """
 
 

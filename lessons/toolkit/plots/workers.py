@@ -13,7 +13,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 @picture
 def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) -> None:
-    """Speedup against workers, every repeat a point, the ideal dashed, the numbers below.
+    """Speedup against workers, with the ideal dashed and the numbers below. A point is a repeat.
 
     runs: runs that were read from outputs, or {workers: seconds of an epoch, one per repeat}.
     """

@@ -226,7 +226,7 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
 def note_memory(
     record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
 ) -> None:
-    """Record the staircase, the bytes held, and the error of a student's arithmetic."""
+    """Record the staircase, the bytes held, and the error of the student's result."""
     held, stage = seen["held"], STAGES[way]
     parts = {f"{part}_bytes": much for part, much in held.items()}
     record.measure("state_bytes", sum(held.values()), "bytes", **parts)

@@ -39,9 +39,9 @@ def labels_right(found: Any, numbers: Any, labels: np.ndarray) -> float:
 
 
 def with_labels(batches: Any, labels: np.ndarray, read: list[np.ndarray]) -> Any:
-    """Return the batches (images, numbers) with each number replaced by its label.
+    """Return the batches (images, indices) with each index replaced by its label.
 
-    `read` collects the numbers of each batch that is read.
+    `read` collects the indices of each batch that is read.
     """
     tf = sys.modules["tensorflow"]
 

@@ -110,8 +110,8 @@ class Record(RunRecord):
     def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
         """Return labelled batches for Keras, and count the samples that are read.
 
-        `batches` come from a tf.data pipeline, in which each image has its number in the data set
-        (images, labels). Each number is replaced by its label. First, a few batches are compared
+        `batches` come from a tf.data pipeline, in which each image has its index in the data set
+        (images, labels). Each index is replaced by its label. First, a few batches are compared
         with the data set's images.
         """
         from lessons.toolkit.record.pictures import with_labels
