@@ -17,7 +17,7 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """Return the checks of the lessons that these few runs decide.
+    """Return the results of the checks for which these few runs are enough.
 
     The points themselves would be low and look like a failure, because answers and the lessons'
     other programs are missing.

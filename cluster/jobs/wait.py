@@ -28,7 +28,7 @@ def wait_command(site_name: str | None, label: str) -> None:
 
 
 def exit_if_failed(statuses: list[JobStatus]) -> None:
-    """Exit with the job's last lines and advice, if it failed."""
+    """If the job failed, exit with its last lines and advice."""
     if all(status.succeeded for status in statuses):
         return
     failure_advice.tell(statuses, lambda line: click.echo(line, err=True))

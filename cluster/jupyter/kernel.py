@@ -93,7 +93,7 @@ with_name = click.option(
 @kernel_group.command("install")
 @with_name
 def install_command(name: str) -> None:
-    """Install this environment as a kernel that every Jupyter of yours offers."""
+    """Install this environment as a kernel for every Jupyter that you use."""
     folder = folder_of(name)
     known = read(folder)
     if known and not known.environment:

@@ -47,7 +47,7 @@ class RerunOptions:
 
     @property
     def several(self) -> bool:
-        """Return whether several students are chosen from a class, instead of one by name."""
+        """Return whether several students are chosen from a class, not one by name."""
         return self.draw is not None or self.flagged is not None
 
     @property
@@ -173,7 +173,7 @@ def rubric_file(lesson: str) -> Path:
 
 
 def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
-    """Return the flagged submissions or a random draw; with both, a draw of flagged ones."""
+    """Return the flagged submissions, a random draw, or a random draw of the flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
         submissions = [one for one in submissions if not names.isdisjoint(one.students)]
@@ -190,7 +190,7 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:
     """Return the variables that are passed to the account's jobs.
 
-    They say where the site, data and Python are.
+    These variables say where the site, the data and Python are.
     """
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}

@@ -1,4 +1,7 @@
-"""Run a batch system's own commands. Each one is shown first, so that students learn it."""
+"""Run a batch system's own commands.
+
+Each command is shown before it runs, so that students learn it.
+"""
 
 import os
 import re
@@ -24,7 +27,7 @@ def need(program: str, site: Site) -> None:
 def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
     """Return the command as a user would type it.
 
-    It includes the variables that the site file sets for it.
+    The variables that the site file sets for the command are included.
     """
     settings = []
     if site:
@@ -57,7 +60,7 @@ def run(
 
 
 def complaint(done: subprocess.CompletedProcess, otherwise: str) -> str:
-    """Return what a command wrote about its failure, without its own `sbatch: error:`."""
+    """Return what a command wrote about its failure, without a prefix such as `sbatch: error:`."""
     return (
         re.sub(r"^\w+: (error|fatal): ", "", done.stderr.strip(), flags=re.MULTILINE) or otherwise
     )

@@ -67,7 +67,7 @@ def submit(
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """Return the statuses from the queue, then from the accounting.
+    """Return the statuses from the queue or, if the job is no longer there, from the accounting.
 
     The queue keeps a job only for some minutes after its end.
     """

@@ -17,7 +17,7 @@ BATCH_COMMANDS = ("sbatch", "qsub")
 
 
 class NoSiteError(click.ClickException):
-    """No site is chosen, on a machine that has a batch system."""
+    """No site is chosen, and the machine has a batch system."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def file_of(name: str) -> Path:
 
 
 def chosen_file(name: str | None) -> Path:
-    """Return --site's file, else $COURSE_SITE, else what `cluster use` wrote, else the laptop's.
+    """Return the site file to use: from --site, $COURSE_SITE, `cluster use`, or else the laptop's.
 
     A machine with a batch system is probably a login node, so the laptop is not the default there.
     """
@@ -93,16 +93,19 @@ def chosen_or_none() -> Site | None:
 
 
 def environment_outside_jobs() -> dict[str, str]:
-    """Return the environment without a job's variables: inside a job, a site file loads modules."""
+    """Return the environment without a job's variables.
+
+    With them, a site file would load modules, as it does in a job.
+    """
     inside = ("SLURM_", "SITE_", "PBS_", "NEEDED_")
     return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
 
 
 def load(file: Path, **needed: str) -> Site:
-    """Run the site file in a shell, as outside any job, and return what it sets.
+    """Run the site file in a shell, as if outside a job, and return what it sets.
 
-    `needed` are NEEDED_… variables. With them, a site that shares nodes requests only parts of
-    them.
+    `needed` are NEEDED_… variables. With them, a site that shares its nodes requests only a part of
+    each node.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],

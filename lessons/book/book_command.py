@@ -96,7 +96,7 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
 def refuse_leaks(root: Path, source: Path) -> None:
     """Refuse to publish solutions.
 
-    The search is the same as before a release, and includes the output of cells.
+    It searches in the same way as `lessons release`, and also in the output of cells.
     """
     texts = {}
     for name, text in readable_source(source):

@@ -21,7 +21,7 @@ FIRST = "| command | 0 | 1 | 2 | others |\n"  # the page above this line is writ
 def described(
     name: str, command: click.Command, parent: click.Context | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield every visible command below this one with its help text and its exit codes."""
+    """Yield every visible subcommand with its help text and its exit codes, at all levels."""
     context = command.context_class(
         command,
         parent=parent,

@@ -154,7 +154,7 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
     """Update lessons/ and move the replaced files to a folder in build/.
 
-    Somebody may have filled gaps in them to try a lesson.
+    Somebody may have filled in gaps there to try a lesson.
     """
     now = f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
     before = root / "build" / "replaced-in-lessons" / now

@@ -42,7 +42,8 @@ TELLING = 40
 def choose_files(root: Path) -> list[Path]:
     """Return the relative paths of the release.
 
-    In a clone these are the files that git tracks or would add, otherwise the files made by hand.
+    In a clone, these are the files that git tracks or would add; elsewhere, all files that are not
+    generated.
     """
     listed = ["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard", "--", *PARTS]
     git = subprocess.run(listed, capture_output=True, text=True)
@@ -112,7 +113,7 @@ def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield sentences about solutions in texts that `readable` has returned."""
+    """Yield sentences about solutions in the texts that `readable` returns."""
     for where, secret in secrets(root):
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
@@ -121,7 +122,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
-    """Return name -> content of the whole release, without the lessons in `without`."""
+    """Return the content of every file of the release by name, except the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
@@ -188,7 +189,7 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
     says so.
 
     Some lessons continue from a complete program of an earlier one, so next week's lesson reveals
-    this week's gaps. Use --upto to leave later lessons out. The command lists gaps whose solution
+    this week's gaps. Use --upto to leave out later lessons. The command lists gaps whose solution
     can still be read elsewhere.
     """
     root = course_root()

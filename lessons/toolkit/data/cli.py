@@ -45,7 +45,7 @@ def data_group() -> None:
     """Fetch, verify and list the data sets.
 
     It looks in the folder that COURSE_DATA names, then in a cache folder
-    (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
+    (COURSE_DATA_CACHE or, if it is not set, ~/.cache/dl-course/data).
     """
 
 
@@ -187,8 +187,8 @@ def _end(problems: list[str]) -> None:
 def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
     """Return the state of each file in catalogue order.
 
-    Looking into an archive takes seconds. Without it, an archive counts as verified only if it
-    equals the catalogued one byte for byte.
+    Looking into an archive takes seconds. If this is skipped, an archive counts as verified only if
+    it equals the catalogued one byte for byte.
     """
     found = places.find(entry, where)
     states = {file: State(file, None, MISSING) for file in entry.files if file not in found}
