@@ -16,7 +16,7 @@ import train
 from background import copied
 from gpt import Text
 
-FAULTS = ("nothing", "optimizer", "schedule", "sampler", "random", "half")
+FAULTS = ("nothing", "optimizer", "sampler", "random", "half")
 
 
 class Notes:

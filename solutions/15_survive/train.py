@@ -66,7 +66,12 @@ def command_line():
     parser.add_argument("--background", action="store_true", help="write while training goes on")
     parser.add_argument("--kill-at", type=int, nargs="+", default=[], help="steps that are fatal")
     parser.add_argument("--warn-at", type=int, nargs="+", default=[], help="USR1, to rank 0 only")
-    parser.add_argument("--kill-agent", action="store_true", help="kill torchrun, too")
+    parser.add_argument(
+        "--fatal-for",
+        default="rank",
+        choices=("rank", "node", "others"),
+        help="who dies then: the last rank; this one and its torchrun; none that has this option",
+    )
     parser.add_argument("--node-mtbf", type=float, default=5 * 8766, help="hours")
     parser.add_argument("--nodes", type=int, default=1000, help="how many could fail")
     parser.add_argument("--epochs", type=int, default=3, help="how often it reads all windows")
@@ -84,15 +89,16 @@ def command_line():
 
 
 def accident(args, life, number, rank, size):
-    """Kill the last rank, or warn rank 0, if this is what this life's step brings."""
+    """Kill a rank, or warn rank 0, if this is what this step brings in this life."""
     bad_days = sorted([(at, "kill") for at in args.kill_at] + [(at, "warn") for at in args.warn_at])
     if life >= len(bad_days) or bad_days[life][0] != number:
         return
     if bad_days[life][1] == "warn" and rank == 0:
         os.kill(os.getpid(), signal.SIGUSR1)
-    if bad_days[life][1] == "kill" and rank == size - 1:
-        if args.kill_agent:  # the whole node is lost, and with it the process that starts ranks
-            os.kill(os.getppid(), signal.SIGKILL)
+    if bad_days[life][1] == "kill" and args.fatal_for == "node":
+        os.kill(os.getppid(), signal.SIGKILL)  # torchrun, which would start this rank again
+        os.kill(os.getpid(), signal.SIGKILL)
+    if bad_days[life][1] == "kill" and args.fatal_for == "rank" and rank == size - 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -69,8 +69,8 @@ class Logbook:
         books = [list(lines_of(self.folder, rank)) for rank in range(most)]
         lives = lives_of(books[0])
         each = args.windows // args.global_batch
-        for life in lives:
-            record.measure("life", life["lost"], "steps", **life)
+        for number, life in enumerate(lives):
+            record.measure("life", life["lost"], "steps", life=number, **life)
         for end in ("kill", "warning"):
             lost = [life["lost"] for life in lives if life["ended"] == end]
             if lost:

@@ -4,6 +4,7 @@ The package does not import this file, because it needs PyTorch.
 """
 
 import contextlib
+import io
 import math
 import os
 import signal
@@ -30,9 +31,7 @@ def note(
     """Record how much each of the student's functions is wrong. All ranks call this."""
     atomic, background, interval, pieces, signals = modules
     record.measure("agree_wrong", agree_wrong(signals, gather, device), "cases")
-    with contextlib.redirect_stdout(None):  # what `newest` says of the probe's half files
-        wrong = files_wrong(atomic)
-    record.measure("files_wrong", wrong, "cases")
+    record.measure("files_wrong", files_wrong(atomic), "cases")
     record.measure("copies_wrong", copies_wrong(background.copied), "values")
     record.measure("gradient_error", gradient_error(pieces.add_gradients), "")
     record.measure("interval_error", interval_error(interval.best_interval), "")
@@ -88,11 +87,19 @@ def watched_disk(cut: bool = False) -> Iterator[list[str]]:
 
 def files_wrong(atomic: ModuleType) -> int:
     """Return how many of five expectations of the checkpoint files are not met."""
-    return sum(not met for met in files_met(atomic).values())
+    with contextlib.redirect_stdout(None):  # what `newest` says of the probe's half files
+        met, _, raised = files_met(atomic)
+    if raised:
+        tell("checkpoint files", raised)
+    return sum(not each for each in met.values())
 
 
-def files_met(atomic: ModuleType) -> dict[str, bool]:
-    """Return whether each expectation of the checkpoint files is met."""
+def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | None]:
+    """Return whether each expectation of the files is met, what was printed, and an error.
+
+    What comes after the error is not met.
+    """
+    said, error = io.StringIO(), None
     met = dict.fromkeys(
         ("written", "synced", "old file kept", "newest", "half file skipped"), False
     )
@@ -111,19 +118,24 @@ def files_met(atomic: ModuleType) -> dict[str, bool]:
             torch.save({"step": 10}, paths[1])
             met["newest"] = atomic.newest(folder) == {"step": 10}
             paths[1].write_bytes(paths[1].read_bytes()[:200])
-            met["half file skipped"] = atomic.newest(folder) == {"step": 5}
+            with contextlib.redirect_stdout(said):
+                met["half file skipped"] = atomic.newest(folder) == {"step": 5}
         except Exception as raised:
-            tell("checkpoint files", raised)
-    return met
+            error = raised
+    return met, said.getvalue(), error
 
 
 def copies_wrong(copied: Function) -> int:
     """Return how many values of a copy are wrong or change with the original."""
-    original = {"a": torch.ones(3), "b": [torch.zeros(2), 4], "c": {"d": (torch.ones(1), "word")}}
+    original: dict[str, Any] = {
+        "a": torch.ones(3),
+        "b": [torch.zeros(2), 4],
+        "c": {"d": (torch.ones(1), "word")},
+    }
     right = [*([1.0] * 3), *([0.0] * 2), 4, 1.0, "word"]
     try:
         copy = copied(original)
-        for tensor in (original["a"], original["b"][0], original["c"]["d"][0]):  # type: ignore[index]
+        for tensor in (original["a"], original["b"][0], original["c"]["d"][0]):
             tensor.fill_(7)
         values = [*copy["a"].tolist(), *copy["b"][0].tolist(), copy["b"][1]]
         values += [*copy["c"]["d"][0].tolist(), copy["c"]["d"][1]]
