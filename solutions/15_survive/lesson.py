@@ -33,6 +33,7 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 import importlib
 
 from autograder.reading.files import read_files
+from cluster.jobs.notebook import on_nodes, submit_once
 from lessons.toolkit import answers, expectations, plots, predictions
 from lessons.toolkit.checks import lesson_15 as check
 
@@ -238,8 +239,6 @@ check.check_15_9(pieces.add_gradients)
 # not wait for a real failure. The kill is a real one (`kill -9`).
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
 several = on_nodes(ranks, gpus if profile == "full" else "")
 
 
@@ -263,8 +262,8 @@ for name, run in {"whole": whole, "survived": survived}.items():
     print(f"{measure(run, 'read_wrong'):.0f} samples not read once, ", end="")
     print(f"stopped {1000 * measure(run, 'stop_s'):.0f} ms for a checkpoint")
 predictions.compare("predict_lost", measure(survived, "lost_to_kill"))
-same = float(whole.ranks[0].param_hash == survived.ranks[0].param_hash)
-expectations.compare("Equal parameters", same, (1, 1), below="What is not restored?", counted=True)
+equal = whole.ranks[0].param_hash == survived.ranks[0].param_hash
+print("equal in every bit" if equal else "not equal: what was not restored?")
 plots.lives(survived, beside=whole, save="my_lives.png")
 
 # %% [markdown]
@@ -274,8 +273,8 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 # The output is one file, with all four lives. A life that was warned ends with `Start me again`.
 #
-# With the laptop's SSD, a checkpoint of 1.3 MB stops training for about 40 ms, most of it in `fsync`. In the
-# background it stops less. The difference grows with the network.
+# A checkpoint of 1.3 MB stops training for 20 to 40 ms here (virtual disk of a server with two CPU cores), and in the
+# background for 1 to 2 ms. The difference grows with the network.
 #
 # To see the real warning, give the job a short time limit and slow steps. It comes back until it is complete:
 #
@@ -306,17 +305,18 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 
 # %%
 one = finished(submit_once("job_elastic.sbatch", *size, "--kill-at", 12))
+apart = abs(one.test_loss.value - whole.test_loss.value)
+weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"
+expectations.compare("The difference in test loss", apart, (0, 0.001), above=weighed, counted=True)
 print(f"{one.workers} rank at the end, {measure(one, 'lost_to_kill'):.0f} steps lost, ", end="")
 print(f"{measure(one, 'read_wrong'):.0f} samples not read once")
-apart = abs(one.test_loss.value - whole.test_loss.value)
-print(f"test loss {one.test_loss.value:.6f} on one rank, {whole.test_loss.value:.6f} on two")
-weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"
-expectations.compare("The difference", apart, (0, 0.001), above=weighed, counted=True)
+equal = whole.ranks[0].param_hash == one.ranks[0].param_hash
+print("The parameters are", "equal." if equal else "no longer equal in every bit.")
 
 # %% [markdown]
 # **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. Each sample is
-# still read once. The test loss agrees to five or six digits, but no longer in all: one rank adds up the same
-# numbers in another order, and float32 rounds differently.
+# still read once. The test loss agrees to five or six digits, but the parameters no longer agree in every bit: one
+# rank adds up the same numbers in another order, and float32 rounds differently.
 #
 # ## Break it
 #

@@ -72,8 +72,10 @@ def command_line():
         choices=("rank", "node", "others"),
         help="who dies then: the last rank; this one and its torchrun; none that has this option",
     )
-    parser.add_argument("--node-mtbf", type=float, default=5 * 8766, help="hours")
-    parser.add_argument("--nodes", type=int, default=1000, help="how many could fail")
+    parser.add_argument(
+        "--node-mtbf", type=float, default=5 * 8766, help="hours between two failures"
+    )
+    parser.add_argument("--nodes", type=int, default=1000, help="how many, for the interval")
     parser.add_argument("--epochs", type=int, default=3, help="how often it reads all windows")
     parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=64, help="characters in a window")
@@ -110,7 +112,8 @@ def train(args, text, rank, size, local_rank, device):
         snapshot.restore(training, saved)
     number = saved["step"] if saved else 0  # steps that are done
     if number == steps:
-        print(f"{args.folder} has a complete training; for another one, name another --folder")
+        if rank == 0:
+            print(f"{args.folder} has a complete training; for another, name another --folder")
         return True
     each = args.windows // args.global_batch  # steps of an epoch
     book = Logbook(args.folder, rank, gather)
@@ -186,9 +189,10 @@ def main():
     text = Text()
     complete = train(args, text, *start_ranks())
     dist.barrier()  # no rank ends before the last checkpoint is written
+    if not complete and dist.get_rank() == 0:
+        print("The warning came: everything is saved. Start me again.", flush=True)
     dist.destroy_process_group()
     if not complete:
-        print("The warning came: everything is saved. Start me again.", flush=True)
         sys.exit(AGAIN)
 
 

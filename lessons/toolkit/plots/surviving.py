@@ -14,17 +14,21 @@ def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
 
     Steps that a later life repeats are hatched. `beside` is the same training without accidents.
     """
-    figure.set_size_inches(8, 4.2)
+    figure.set_size_inches(8.4, 4.4)
     axes = figure.subplots()
     for other in beside.measured("life") if beside else []:
         axes.plot(*curve(other.facts), color=GREY, lw=5, alpha=0.25, label="without accidents")
     found = sorted((life.facts for life in run.measured("life")), key=lambda life: life["life"])
-    top = 0.98
+    top, known = 0.98, {}  # known: the loss of each step so far
     for place, life in enumerate(found):
         colour = COLOURS[place % len(COLOURS)]
         end = ENDS.get(life["ended"], life["ended"])
         label = f"life {place + 1}: {end} after step {life['last']}"
-        axes.plot(*curve(life), color=colour, lw=1.8, label=label)
+        x, y = curve(life)
+        if life["first"] in known:  # begin where the earlier life was saved
+            x, y = [life["first"], *x], [known[life["first"]], *y]
+        axes.plot(x, y, color=colour, lw=1.8, label=label)
+        known |= dict(zip(x, y, strict=True))
         if life["lost"]:
             begin = life["last"] - life["lost"]
             axes.axvspan(begin, life["last"], facecolor="none", edgecolor=colour, hatch="///", lw=0)
@@ -37,7 +41,7 @@ def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
             axes.axvline(life["last"], color=colour, lw=1.2, ls=":")
     axes.set(xlabel="step", ylabel="training loss", xlim=(0, None))
     axes.grid(axis="x", visible=False)
-    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.9))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=3)
 
 
 def curve(life: Any) -> tuple[list[int], list[float]]:
