@@ -33,7 +33,6 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 import importlib
 
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once
 from lessons.toolkit import answers, expectations, plots, predictions
 from lessons.toolkit.checks import lesson_15 as check
 
@@ -239,6 +238,8 @@ check.check_15_9(pieces.add_gradients)
 # not wait for a real failure. The kill is a real one (`kill -9`).
 
 # %%
+from cluster.jobs.notebook import on_nodes, submit_once
+
 several = on_nodes(ranks, gpus if profile == "full" else "")
 
 
@@ -250,6 +251,7 @@ def measure(run, name):
     return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
 
 
+# %%
 whole = finished(submit_once("job.sbatch", *size, options=several))
 accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
 survived = finished(submit_once("job.sbatch", *size, *accidents, options=several))

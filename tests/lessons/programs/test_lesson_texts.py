@@ -170,6 +170,19 @@ MENTIONS = {
         "arXiv:2304.11277",
         "arXiv:1604.06174",
     ],
+    "15": [
+        "SLURM_RESTART_COUNT",
+        "--requeue",
+        "--open-mode=append",
+        "afterany",
+        "B:USR1@120",
+        "os.fsync",
+        "dropout",
+        "gradient accumulation",
+        "rendezvous",
+        "--max-restarts",
+        "arXiv:2407.21783",
+    ],
     "16": [
         "ClusterSpec",
         "gRPC",
@@ -241,7 +254,7 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "16"]
+NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "15", "16"]
 
 
 @pytest.mark.parametrize("lesson", NUMBERED)

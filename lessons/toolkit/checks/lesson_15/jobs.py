@@ -16,12 +16,16 @@ PATIENCE = 10.0  # seconds for a job that does nothing
 # The ranks are a program that `launch` starts, as srun is. It notes USR1 and ends with 75.
 SITE = """
 facts() { :; }
-scontrol() { echo "$*" >>"$NOTES/scontrol"; exit 0; }
+scontrol() {
+    echo "$*" >>"$NOTES/scontrol"
+    [ -n "$ENDS" ] || [ -e "$NOTES/saved" ] || touch "$NOTES/early"
+    exit 0
+}
 launch() {
     echo "$*" >>"$NOTES/launch"
     if [ -n "$ENDS" ]; then return "$ENDS"; fi
-    bash -c 'trap "touch $NOTES/warned; exit 75" USR1; touch $NOTES/ready
-             for i in {1..200}; do sleep 0.05; done; exit 3'
+    bash -c 'trap "touch $NOTES/warned; sleep 0.5; touch $NOTES/saved; exit 75" USR1
+             touch $NOTES/ready; for i in {1..200}; do sleep 0.05; done; exit 3'
 }
 """
 REQUEUE = "requeue 77"
@@ -78,23 +82,28 @@ def check_15_6(job_file: str) -> str:
         notes = Path(folder)
         process = started(job_file, "", notes, {})
         try:
-            if not appears(notes / "ready", process):
+            ready = appears(notes / "ready", process)
+            if not ready and not came(notes / "launch"):
                 advice = 'Start them with: launch python -u train.py "$@" &'
                 raise CheckFailed("the job launches the ranks", "it does not", advice)
             wait_for_trap(process)
-            process.send_signal(signal.SIGUSR1)
-            warned = appears(notes / "warned", process, seconds=3)
+            if ready:
+                process.send_signal(signal.SIGUSR1)
+            warned = appears(notes / "warned", process, seconds=3) or came(notes / "warned")
             code = process.wait(PATIENCE) if warned else process.poll()
         except subprocess.TimeoutExpired:
             code = None
         finally:
             end(process)
-        calls = noted(notes)
+        calls, early = noted(notes), (notes / "early").exists()
     if code == -signal.SIGUSR1:
         advice = "Without a trap, USR1 ends the shell. Set one: trap '…' USR1."
         raise CheckFailed("the shell goes on after USR1", "USR1 ended it", advice)
     if not warned and code is not None:
-        advice = "After the launch in the background, the shell has to wait for it."
+        advice = (
+            "After the launch in the background, the shell has to wait for it. A signal to $! "
+            'itself ends only the shell of `launch`: signal its child, with pkill -USR1 -P "$!"'
+        )
         raise CheckFailed("the job lasts as long as its ranks", "it ended before them", advice)
     if not warned:
         advice = (
@@ -103,10 +112,10 @@ def check_15_6(job_file: str) -> str:
             'pkill -USR1 -P "$!"'
         )
         raise CheckFailed("the ranks receive USR1", "they do not", advice)
-    if REQUEUE not in calls:
+    if REQUEUE not in calls or early:
         advice = (
-            "The signal ends the first `wait` early, with 138. Wait once more, and put the exit "
-            'code of the ranks into status: wait "$ranks" || wait "$ranks" || status=$?'
+            "The signal ends the first `wait` early, with 138, while the ranks still save. Wait "
+            'once more, for their exit code: wait "$ranks" || wait "$ranks" || status=$?'
         )
         raise CheckFailed("the ranks' exit code, 75, gets into status", "another one", advice)
     broken = run(job_file, "1", {})
@@ -182,6 +191,14 @@ def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
         if int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1:
             return
         time.sleep(0.02)
+
+
+def came(file: Path, seconds: float = 1) -> bool:
+    """Return whether the file is there, or comes soon from a program in the background."""
+    until = time.monotonic() + seconds
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    return file.exists()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

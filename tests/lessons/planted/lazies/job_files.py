@@ -80,7 +80,7 @@ JOB_FILES: dict[str, LazyJobs] = {
             "waited for once": (f"{BACKGROUND}{TRAP}wait $! || status=$?", "exit code"),
             "to the wrong shell": (
                 f"{BACKGROUND}trap 'kill -USR1 $!' USR1\nwait $! || wait $! || status=$?",
-                "they do not",
+                "signal its child",
             ),
         },
     },

@@ -16,8 +16,8 @@ PLACE = '        self.epoch, self.position = state["epoch"], state["position"]\n
 SHUFFLE = '        self.generator.set_state(state["generator"])\n        self.shuffle()\n'
 PLANTED = {  # the run that shows it, file, what is there, what a student wrote; what it loses
     "the optimizer is not restored": (
-        "survived", "snapshot.py", '    training.optimizer.load_state_dict(saved["optimizer"])\n', "",
-        OTHER,
+        "survived", "snapshot.py", '    training.optimizer.load_state_dict(saved["optimizer"])\n',
+        "", OTHER,
     ),
     "the schedule is not restored": (
         "survived", "snapshot.py", '    training.schedule.load_state_dict(saved["schedule"])\n', "",
@@ -49,7 +49,8 @@ PLANTED = {  # the run that shows it, file, what is there, what a student wrote;
         {"lost": "lost to warning"},
     ),
     "the ranks' mean of the warnings": (
-        "whole", "signals.py", "dist.ReduceOp.MAX", "dist.ReduceOp.MIN", {"lost": "agree wrong"},
+        "whole", "signals.py", "(flag, dist.ReduceOp.MAX)", "(flag, dist.ReduceOp.MIN)",
+        {"lost": "agree wrong"},
     ),
     "the MTBF of one node": (
         "whole", "interval.py", "node_mtbf_s / nodes", "node_mtbf_s",
