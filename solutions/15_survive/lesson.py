@@ -169,7 +169,7 @@ check.check_15_4(signals)
 #
 # `$ranks` is the shell in which `launch` runs, and `srun` is its child: `pkill -USR1 -P "$ranks"` signals the child,
 # which passes USR1 on to all ranks. The signal also ends the `wait` early, so wait twice. `status` gets the exit
-# code of the second one.
+# code of the second one. Then requeue as before.
 
 # %% tags=["check"]
 check.check_15_5("job.sbatch")

@@ -19,6 +19,11 @@ EXPORT = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
 HEARD = "15.5: USR1 to the ranks, two minutes before the time limit"
 AGAIN = "15.5: after 75, or if a signal killed a rank, scontrol requeue; 5 times"
 BACKGROUND = 'launch python -u train.py "$@" &\n'
+REQUEUE = """
+if [ "$status" = 75 ] || [ "$status" -gt 128 ]; then
+    [ "${SLURM_RESTART_COUNT:-0}" -ge 5 ] || scontrol requeue "$SLURM_JOB_ID"
+fi
+"""
 TRAP = "trap 'pkill -USR1 -P \"$!\"' USR1\n"
 
 JOB_FILES: dict[str, LazyJobs] = {
@@ -71,15 +76,19 @@ JOB_FILES: dict[str, LazyJobs] = {
         },
         "job_shell.sbatch 15.6": {
             "nothing": ("", "the job launches"),
-            "without a trap": (f"{BACKGROUND}wait $! || status=$?", "USR1 ended it"),
+            "without a trap": (f"{BACKGROUND}wait $! || status=$?{REQUEUE}", "USR1 ended it"),
             "in the foreground": (
-                'trap \'pkill -USR1 -P "$$"\' USR1\nlaunch python -u train.py "$@" || status=$?',
+                'trap \'pkill -USR1 -P "$$"\' USR1\nlaunch python -u train.py "$@" || status=$?'
+                + REQUEUE,
                 "they do not",
             ),
-            "not waited for": (f"{BACKGROUND}{TRAP}", "ended before them"),
-            "waited for once": (f"{BACKGROUND}{TRAP}wait $! || status=$?", "exit code"),
+            "not waited for": (f"{BACKGROUND}{TRAP}{REQUEUE}", "ended before them"),
+            "never again": (
+                f"{BACKGROUND}{TRAP}wait $! || wait $! || status=$?", "exit code",
+            ),
+            "waited for once": (f"{BACKGROUND}{TRAP}wait $! || status=$?{REQUEUE}", "exit code"),
             "to the wrong shell": (
-                f"{BACKGROUND}trap 'kill -USR1 $!' USR1\nwait $! || wait $! || status=$?",
+                f"{BACKGROUND}trap 'kill -USR1 $!' USR1\nwait $! || wait $! || status=$?{REQUEUE}",
                 "signal its child",
             ),
         },
