@@ -153,6 +153,9 @@ METRICS: dict[str, Metric] = {
         "number of trainable parameters that changed during training"),
     "param_spread": Metric(at_end("param_spread"),
         "largest difference of a parameter between ranks"),
+    "same_params": Metric(participants.same_params,
+        "yes if the parameters at the end are bit for bit those of the base, on all ranks",
+        base=True, label="equal parameters"),
     # what was written
     "files_written": Metric(participants.files_written,
         "number of checkpoint files of all ranks", "files"),

@@ -64,6 +64,8 @@ def variables(job: QueuedJob) -> dict[str, str]:
         values["SLURM_CPUS_PER_TASK"] = str(job.cpus_per_task)
     if "ntasks-per-node" in job.options:
         values["SLURM_NTASKS_PER_NODE"] = job.options["ntasks-per-node"]
+    if job.restarts:
+        values["SLURM_RESTART_COUNT"] = str(job.restarts)
     if job.array_job is not None:
         values |= {
             "SLURM_ARRAY_JOB_ID": str(job.array_job),

@@ -50,6 +50,7 @@ class QueuedJob:
     exit_code: int = 0
     exit_signal: int = 0
     derived_exit_code: int = 0
+    restarts: int = 0  # how often `scontrol requeue` put it back into the queue
 
     @property
     def label(self) -> str:

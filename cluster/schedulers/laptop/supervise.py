@@ -1,5 +1,6 @@
 """Run one job: `python -m …laptop.supervise FOLDER DESCRIPTOR`."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -14,6 +15,7 @@ from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.schedulers.laptop.start import start_what_fits
 
 KILL_WAIT = 10  # seconds between SIGTERM and SIGKILL, Slurm's KillWait
+REQUEUE = "requeue"  # a file that the job's scontrol writes (cluster/sites/laptop.sh)
 
 
 class Ending:
@@ -40,10 +42,23 @@ def main() -> None:
     job = job_records.load(int(folder.name))
     assert job is not None
     result = run(job, folder, ending)
-    with job_records.lock():
-        job = job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
-    (folder / "environment.json").unlink()  # may contain the submitter's secrets
+    if (folder / REQUEUE).exists() and not ending.state:
+        put_back(job, folder, descriptor)
+    else:
+        with job_records.lock():
+            job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
+        (folder / "environment.json").unlink()  # may contain the submitter's secrets
     start_what_fits()
+
+
+def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
+    """Put the job back into the queue, with the same number, as `scontrol requeue` does."""
+    with job_records.lock():
+        (folder / REQUEUE).unlink()
+        (folder / "steps").unlink(missing_ok=True)
+        waiting = {"state": job_records.PENDING, "started": None, "cores": (), "supervisor": None}
+        job_records.change(job, restarts=job.restarts + 1, **waiting)
+        os.close(descriptor)  # its lock would keep the next supervisor from starting
 
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
@@ -58,7 +73,7 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
             "state": job_records.FAILED,
             "reason": f"{problem.strerror}: {problem.filename}",
         } | {"exit_code": 1}
-    end_on_signals(job, folder, error, ending)
+    end_on_signals(job, folder, error, ending, process.pid)
     code = process.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number in (signal.SIGALRM, signal.SIGTERM):
@@ -129,7 +144,7 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
     )
 
 
-def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> None:
+def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, shell: int) -> None:
     """Set up the signals that end a job from outside.
 
     SIGALRM is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
@@ -160,7 +175,7 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> 
         nonlocal warning
         if warning is not None and not ending.state:
             warning = None
-            send_warning(job, folder)
+            send_warning(job, folder, shell)
             set_alarm()
         else:
             end(job_records.TIMEOUT, " DUE TO TIME LIMIT")
@@ -172,16 +187,20 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> 
         end(job_records.CANCELLED, "")
 
 
-def send_warning(job: QueuedJob, folder: Path) -> None:
-    """Send the signal that --signal names to the steps, or with B: only to the batch shell."""
+def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
+    """Send the signal that --signal names to the steps, or with B: only to the batch shell.
+
+    A subshell of the script, such as that of `launch … &`, is neither.
+    """
     assert job.signal is not None
     name, _, batch_only = job.signal
     number = signal.Signals(int(name)) if name.isdigit() else signal.Signals[f"SIG{name}"]
     script = str(folder / "script").encode()
-    for process in processes.of_job(folder):
-        is_shell = script in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        if is_shell == batch_only:
-            os.kill(process, number)
+    for process in [shell] if batch_only else processes.of_job(folder):
+        with contextlib.suppress(OSError):  # it has just ended
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+            if batch_only or script not in words:
+                os.kill(process, number)
 
 
 def wait_for_ranks(folder: Path, limit: float) -> None:

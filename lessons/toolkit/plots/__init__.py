@@ -37,6 +37,7 @@ from lessons.toolkit.plots.sharding import staircase
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
+from lessons.toolkit.plots.surviving import lives
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images, speed_card
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 from lessons.toolkit.plots.writing import writing
@@ -63,6 +64,7 @@ __all__ = [
     "input_overlap",
     "input_rates",
     "laws_beyond",
+    "lives",
     "losses",
     "measured_stages",
     "median_of_measure",

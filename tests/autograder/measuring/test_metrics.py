@@ -202,6 +202,15 @@ BESIDE_EACH_OTHER = [  # metric, each rank's facts, the end's facts, the value
 ]
 
 
+@pytest.mark.parametrize(
+    ("base", "run", "value"),
+    [("pp", "pp", "yes"), ("pp", "p", "yes"), ("pp", "pq", "no"), ("pq", "pq", "no")],
+)
+def test_parameters_are_equal_on_all_ranks_of_both_runs(base, run, value):
+    runs = [ranks_that_say(*({"param_hash": each} for each in hashes)) for hashes in (base, run)]
+    assert METRICS["same_params"].function(*runs) == value
+
+
 @pytest.mark.parametrize(("name", "says", "end", "value"), BESIDE_EACH_OTHER)
 def test_what_ranks_say_is_put_side_by_side(name, says, end, value):
     found = METRICS[name].function(ranks_that_say(*says, **end))

@@ -43,7 +43,7 @@ def test_the_check_of_a_job_file_refuses_a_lazy_answer(lesson, gap, lazy, tmp_pa
     name, old, new = filled(source, gap, code)
     job = tmp_path / name
     job.write_text((source / name).read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    number = gap.split()[1].replace(".", "_")
+    number = gap.split()[1].rstrip(":").replace(".", "_")
     checks = import_module(f"lessons.toolkit.checks.lesson_{lesson}")
     with pytest.raises(CheckFailed) as failed:
         getattr(checks, f"check_{number}")(str(job))

@@ -38,6 +38,7 @@ CHAIN = [
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
     ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
+    ("15_survive/train.py 15_survive/step.py", "13_shard/train.py", 375),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
@@ -48,6 +49,7 @@ COPIES = [
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
     ("09_learning_rate/network.py", "16_tensorflow/network.py"),
     ("00_cluster/gpt.py", "13_shard/gpt.py"),
+    ("13_shard/gpt.py", "15_survive/gpt.py"),
 ]
 
 
