@@ -19,7 +19,8 @@ def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
     for other in beside.measured("life") if beside else []:
         axes.plot(*curve(other.facts), color=GREY, lw=5, alpha=0.25, label="without accidents")
     found = sorted((life.facts for life in run.measured("life")), key=lambda life: life["life"])
-    top, known = 0.98, {}  # known: the loss of each step so far
+    top = 0.98
+    known: dict[int, float] = {}  # the loss of each step so far
     for place, life in enumerate(found):
         colour = COLOURS[place % len(COLOURS)]
         end = ENDS.get(life["ended"], life["ended"])
