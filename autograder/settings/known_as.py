@@ -15,10 +15,9 @@ from autograder.settings.claims import (
     unnumbered,
     without_accents,
 )
-from autograder.settings.roster import Person
+from autograder.settings.roster import IDS, Person
 
 NAMES = ".names"  # in the folder of grades: all identifiers of each student
-KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
 
@@ -29,7 +28,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     """
     ids = {
         kind: owners((one, (form_of(kind, getattr(p, kind)),)) for one, p in people.items())
-        for kind in KINDS
+        for kind in IDS
     }
     anything = owners((one, forms(p)) for one, p in people.items())
     names = owners((one, spellings(p)) for one, p in people.items())
@@ -37,7 +36,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     called = {plain(name): members for name, members in groups.items()}
 
     def by_id(claim: Claim) -> str:
-        found = (only(ids[kind], form_of(kind, text)) for kind, text in claim.ids if kind in ids)
+        found = (only(ids[kind], form_of(kind, text)) for kind, text in claim.ids)
         return next(filter(None, found), "")
 
     def by_name(text: str) -> str:
@@ -45,17 +44,6 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
     def sharing(text: str) -> set[str]:
         return names.get(plain(text), set()) | names.get(squeezed(text), set()) if text else set()
-
-    def of_repository(text: str) -> tuple[str, ...]:
-        """Return the student or group with the longest matching end of a repository's name."""
-        parts = text.casefold().split("-")
-        for start in range(len(parts)):
-            end = "-".join(parts[start:])
-            if student := only(ids["github"], end):
-                return (student,)
-            if plain(end) in called:
-                return called[plain(end)]
-        return ()
 
     def find(claim: Claim) -> Known:
         whole = one_spelling(claim.spelt)
@@ -81,10 +69,24 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         rest = plain(unnumbered(whole))
         if rest and (student := only(anything, rest) or only(first, rest)):
             return Known((student,))
-        found = of_repository(claim.ends_with) if claim.ends_with else ()
+        found = of_repository(claim.ends_with, ids["github"], called)
         return Known(found, may_be=() if found or len(alike) < 2 else tuple(sorted(alike)))
 
     return find
+
+
+def of_repository(
+    name: str, github: Owners, groups: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the student or group with the longest matching end of a repository's name."""
+    parts = name.casefold().split("-")
+    for start in range(len(parts)):
+        end = "-".join(parts[start:])
+        if student := only(github, end):
+            return (student,)
+        if plain(end) in groups:
+            return groups[plain(end)]
+    return ()
 
 
 def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
@@ -133,7 +135,7 @@ def form_of(kind: str, text: str) -> str:
 def forms(person: Person) -> Iterator[str]:
     """Yield all forms in which people and platforms may write a student."""
     yield plain(person.student)
-    for kind in KINDS:
+    for kind in IDS:
         text = getattr(person, kind)
         yield from (text, plain(text), form_of(kind, text))
     yield plain(person.email.partition("@")[0])

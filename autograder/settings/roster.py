@@ -50,8 +50,10 @@ class Person:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
+# What other systems know a student by: columns of the roster, and the kinds of id in a claim.
+IDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 # If two rows shared one of these, one student would get the other's grade.
-OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
+UNIQUE = ("student", *IDS)
 NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
 
 
@@ -68,7 +70,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             values |= of_github(row)
         if not values["student"]:
             raise SettingsError(no_student(path, where, row))
-        for field in OWN:
+        for field in UNIQUE:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
                 raise SettingsError(

@@ -208,8 +208,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     cluster submit job.sbatch
 #
-# `cluster submit` reads the site's file, too. If you type `sbatch` yourself, read it first, once in each
-# terminal:
+# `cluster submit` reads the site's file, too. If you type `sbatch` yourself, load that file first, once
+# in each terminal:
 #
 #     source ~/.dl-course/site.sh
 #
@@ -255,7 +255,7 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that
 # the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue.
-# Only the accounting still lists it: `CANCELLED`, with the seconds for which it held its core.
+# Only the accounting still lists it: `CANCELLED`, with the seconds that it held its core.
 #
 # `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
 # machine.
@@ -287,7 +287,7 @@ predictions.compare("predict_lines", len(tasks), how="counted")
 # %% [markdown]
 # `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so
 # does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0,
-# as if all were well, but most of what you pay for was idle (half of it, in `smoke`).
+# as if all were well, but most of what you paid for was idle (half of it, in `smoke`).
 #
 # ## What a job costs
 #
@@ -333,8 +333,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 
 # %% [markdown]
 # The rest is startup (launcher, Python, imports) and the writing of text. If a long training run shows a
-# share like this, it is waiting for something. Lesson 04 finds out what for. Slurm does the sum for you, and
-# calls the share of time in which cores worked *CPU efficiency*. (A laptop has neither of these commands.)
+# share like this, it is waiting for something. Lesson 04 finds out what for. Slurm calculates the share of
+# time in which the cores were busy, and calls it *CPU efficiency*. (A laptop has neither of these commands.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
@@ -342,8 +342,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 # ## Results and errors
 #
 # Every program has two output streams: one for results, one for warnings and errors. A job keeps them in two
-# files, `--output` and `--error`. Without a job the shell does it: `>` sends the results to a file, and `2>`
-# does so with the errors.
+# files, `--output` and `--error`. Outside a job, the shell does this: `>` sends the results to a file, and
+# `2>` the errors.
 #
 # **Exercise 0.4.** Start `train.py` in your terminal. Send its results to `out.txt` and its errors to
 # `err.txt`. Then look into both files:
@@ -451,9 +451,9 @@ check.check_0_5()
 #     launch python -u train.py
 #     exit
 #
-# Read the site's file twice. The first time it tells `salloc` the account and the partition. Inside the
-# allocation it loads the software. Without the `exit`, you keep an idle node and pay for it. (A laptop has
-# no `salloc`, and needs none.)
+# Load the site's file twice. Before the allocation, it tells `salloc` the account and the partition.
+# Inside the allocation, it loads the software. If you forget `exit`, you keep an idle node and pay for it.
+# (A laptop has no `salloc` and needs none.)
 #
 # **Time limits** are not exact. On a real Slurm (one machine that acts as four nodes), a job with a limit of
 # one minute ended after about 1:25, because Slurm checks only now and then.
@@ -475,7 +475,7 @@ check.check_0_5()
 # - You request with directives, the scheduler decides, the launcher starts the ranks, and environment
 #   variables tell each rank which one it is.
 # - Requesting tasks starts none of them. One dead rank ends the job for all.
-# - A job's results and errors go to two files, with the job's number in their names.
+# - A job's results and errors go to two files, whose names contain the job's number.
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - The differences between computers are in the site's file, not in the lesson.
 #

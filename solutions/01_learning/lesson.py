@@ -13,12 +13,12 @@
 # %% [markdown]
 # # 01 · Learning is curve fitting
 #
-# **What does a program do when it learns, in numbers?**
+# **In numbers, what does a program do when it learns?**
 #
-# You fit a curve to thirty points, then a network to thousands of handwritten digits. Both times you do the
-# same: choose a form with free numbers, measure how wrong it is, change the numbers a little so that it is
-# less wrong, and repeat. No framework hides anything here. The whole program is little more than a hundred
-# lines of NumPy, and lesson 06 distributes it over many workers.
+# You fit a curve to thirty points, then a network to thousands of handwritten digits. Both times the method
+# is the same: choose a form with free numbers, measure how wrong it is, change the numbers a little so that
+# it is less wrong, and repeat. No framework hides anything here. The whole program is little more than a
+# hundred lines of NumPy, and lesson 06 distributes it over many workers.
 #
 # Allow 60 minutes. The runs on this page take seconds.
 
@@ -42,7 +42,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
-#    times. For *a* = 4: above which rate do you run away instead of coming to rest?
+#    times. For *a* = 4: above which rate do you never come to rest?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
 #    random place. What accuracy, from 0 to 1, is left?
 
@@ -173,8 +173,8 @@ plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, hi
 # %% [markdown]
 # **What you should see.** With 0.02 the loss falls, and is still falling after 100 steps. With 0.5 it
 # reaches 0.016. The best that any polynomial of this form can do is 0.0113. With 0.92 it first falls, then
-# rises without end. In short: start somewhere, measure the error, compute the gradient, take a small step,
-# and stop when the result is good enough.
+# rises without limit. In short: start somewhere, measure the error, compute the gradient, take a small
+# step, and stop when the result is good enough.
 #
 # ## A network is a form, too
 #
@@ -241,7 +241,7 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # gave to the right digit. A training step always has five parts: the forward pass, its result, the loss,
 # **back-propagation**, and the update. One pass through all images is an **epoch**.
 #
-# The next three gaps are in `train.py`. Fill one, save the file (Ctrl+S), then run its check here.
+# The next three gaps are in `train.py`. Fill in one, save the file (Ctrl+S), then run its check here.
 #
 # **Exercise 1.3.** Back-propagation is the chain rule. A weight feeds a sum, and the sum changes the loss.
 # So the slope for the weight is the slope for that sum, times how fast the sum changes with the weight. Fill
@@ -379,9 +379,9 @@ for lr, end in ends.items():
 predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if abs(end) >= 1))
 
 # %% [markdown]
-# **What you should see.** The trained accuracy is the same as in the job. With shuffled weights, about one
-# digit in ten is right, no better than guessing. The numbers are the same, but all knowledge is gone. Up to
-# a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
+# **What you should see.** With the trained weights, the accuracy is the same as in the job. With shuffled
+# weights, about one digit in ten is right, no better than guessing. The numbers are the same, but all
+# knowledge is gone. Up to a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
 #
 # ## Traps
 #
@@ -399,7 +399,7 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 # - The bound on the rate, 2 / *a*, follows from the curvature, and you can compute it before you run.
 #   Shuffled weights know nothing: what counts is which number is where.
 # - Learning is a form with free numbers, a loss, its gradient, and many small steps.
-# - Back-propagation is the chain rule from the loss to every weight. Central differences check it.
+# - Back-propagation is the chain rule from the loss to every weight. Check it with central differences.
 # - An epoch has ceil(samples / batch) steps. The last one may be smaller.
 #
 # **Submit** your work. This packs the folder and lists what is in the package.

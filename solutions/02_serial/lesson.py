@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 02 · A serial program, and how fast it is
 #
-# **What does a framework write for me, and how do I state its speed?**
+# **What does a framework do for me, and how do I state its speed?**
 #
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and PyTorch
 # write them for you. You train the same network with both on one device, submit the training as a job, and
@@ -230,8 +230,8 @@ check.check_2_3(epoch_time, throughput, speedup, efficiency)
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
 # four does not mean a speedup of 2.80, but one between two numbers. Which numbers?
 #
-# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same for a
-# throughput.
+# Return the smallest and the largest ratio that two times in whole seconds, *a* and *b*, can mean. Then do
+# the same for a throughput.
 
 
 # %% tags=["exercise"]
@@ -289,7 +289,7 @@ check.check_2_5(seconds_from_us)
 # *Strong* scaling does not change the training, but each rank has less to do between two exchanges. *Epoch*
 # scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that
 # does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more
-# in the same time?" Without this word, a speedup says little.
+# in the same time?" A speedup that does not name its kind of scaling says little.
 #
 # Lesson 07 trains this network on two ranks. It will be hardly faster than on one.
 
@@ -297,8 +297,8 @@ check.check_2_5(seconds_from_us)
 # ## Write down your answers
 #
 # The next cell notes your answers, with *your* functions and *your* job's seconds. The grader compares them
-# with the outputs. One answer is up to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one
-# H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
+# with the outputs. You answer one question yourself: a program takes 215 s per epoch on 20 CPU cores and 14
+# s on one H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set cpu_gpu_is_speedup to "yes" or "no"

@@ -13,12 +13,12 @@
 # %% [markdown]
 # # 03 · A baseline worth distributing
 #
-# **How long does one device need for a real network, and what must you say with that number?**
+# **How long does one device need for a real network, and what must you state along with that time?**
 #
-# Lesson 02's network was too small to be worth a second device. This one is not: ResNet50V2, 50 layers with
-# weights, on small photographs. The pictures are resized batch by batch, so they never fill the memory. You
-# build the network, count its parameters and its memory, train it on one device, and compare your numbers
-# with published ones.
+# Lesson 02's network was too small to justify a second device. This lesson's network is large enough:
+# ResNet50V2, 50 layers with weights, on small photographs. The pictures are resized batch by batch, so they
+# never fill the memory. You build the network, count its parameters and its memory, train it on one device,
+# and compare your numbers with published ones.
 #
 # The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it:
 # speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
@@ -104,7 +104,7 @@ plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
 # The second row of pictures shows the same bytes after the obvious `reshape(32, 32, 3)`. It raises no error,
-# and a network trains on such pictures without complaint. **Look at your data once, as it goes into the
+# and a network trains on such pictures without complaint. **Look at your data once, exactly as it enters the
 # network.**
 #
 # ## The program
@@ -141,7 +141,7 @@ predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
 #
 # In training, each image comes not with its label but with its number in the data set. Pass that on
-# unchanged. The record replaces it with the label afterwards. So the record can count which images were
+# unchanged. The record replaces it with the label afterwards. So the record can show which images were
 # really read, and compare some with the originals.
 
 # %% tags=["check"]
@@ -183,10 +183,11 @@ check.check_3_3(train)
 #
 # ## How much memory it needs
 #
-# You can compute the memory before a job runs out of it. For each parameter, training holds the parameter
-# itself, its gradient, and what the optimizer keeps: nothing for SGD, one number with momentum, two for
-# Adam. It also holds the outputs of the layers for every image of the batch, because the backward pass needs
-# them again. The first part does not depend on the batch. The second is proportional to it.
+# You can compute how much memory a job needs before it runs out. For each parameter, training holds the
+# parameter itself, its gradient, and what the optimizer keeps: nothing for SGD, one number with momentum,
+# two for Adam. It also holds the outputs of the layers for every image of the batch, because the backward
+# pass needs them again. The memory for the parameters does not depend on the batch. The memory for the
+# outputs is proportional to it.
 
 # %%
 import math
@@ -211,7 +212,7 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 #
 # Halving the bytes per number halves that memory. GPUs also multiply short numbers many times faster: an
 # A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What you lose depends
-# on where the bits are saved:
+# on where you save the bits:
 #
 # | format | bits | bits of the mantissa | largest | used as |
 # |---|---|---|---|---|
@@ -230,14 +231,14 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 
 # %% [markdown]
 # In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is
-# why mixed precision keeps float32 numbers and adds the steps to those. With **autocast**, these are the
-# parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
+# why mixed precision keeps float32 numbers and adds the steps to them. With **autocast**, these numbers are
+# the parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
 # lesson 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
 # for other products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa
 # on an A100 or H100, and a 23-bit one on a V100 or a CPU. Ten bits are three decimal digits. That is one
-# more reason never to divide such devices' seconds. When you quote a throughput, quote the precision with
-# it.
+# more reason never to divide one such device's time by the other's. When you quote a throughput, quote the
+# precision with it.
 #
 # **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
 
@@ -259,9 +260,9 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # %% [markdown]
 # ## Run it
 #
-# The optimizer is SGD with a rate of 0.01, as in Barcelona. The first job trains ResNet50V2. The second job
-# compares batch sizes and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
-# ResNet50V2 at three batch sizes and ResNet101V2.
+# The optimizer is SGD with a rate of 0.01, as in Barcelona's program. The first job trains ResNet50V2. The
+# second job compares batch sizes and networks. In `smoke` it trains a light network at three batch sizes,
+# and MobileNet. In `full` it trains ResNet50V2 at three batch sizes, and ResNet101V2.
 
 # %%
 from autograder.reading.files import read_files
@@ -288,8 +289,8 @@ plots.beside_published(
 #
 # - In `smoke` you train on a hundredth of the data, with pictures a sixteenth as large, so the curves stay
 #   far behind the rings. In `full` you have Barcelona's network, data, batch and rate, but not its random
-#   numbers, TensorFlow and GPU. Nobody has measured yet how close your points come. Either way the rings are
-#   a reference, not a target.
+#   numbers, TensorFlow and GPU. Nobody has measured yet how close your points come to the rings. Either
+#   way, they are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
@@ -302,9 +303,10 @@ plots.beside_published(
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 24 steps that average still contains its start values. For this lesson we measured, after 32
-# steps on two CPU cores, 0.097 on the test images against 0.22 in training. After a few hundred steps it has
-# settled. So in `smoke` no test accuracy is graded here: with few steps, look at the training accuracy.
+# means. After 24 steps, its initial values still influence that average. For this lesson we measured, after
+# 32 steps on two CPU cores, 0.097 on the test images against 0.22 in training. After a few hundred steps it
+# has settled. So test accuracy is not graded here in `smoke`. With so few steps, look at the training
+# accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -325,13 +327,14 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
 # %% [markdown]
-# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the knob
-#   of data parallelism, and why too small a batch makes every comparison look bad. Small batches fill CPU
-#   cores. A GPU needs larger ones. If whiskers overlap, you saw no difference.
+# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the
+#   number to tune in data parallelism, and why too small a batch makes every comparison look bad. Small
+#   batches fill CPU cores. A GPU needs larger ones. If the whiskers overlap, you have not seen a
+#   difference.
 # - If the memory is not enough (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
-#   Then run *everything* that you compare with the same batch.
-# - Parameters are not work. The time depends on what is computed for each pixel. Compare parameters and
-#   images per second in the rows of your table.
+#   Then use that batch for *everything* that you compare.
+# - The number of parameters is not the amount of work. The time depends on what is computed for each
+#   pixel. Compare parameters and images per second in the rows of your table.
 #
 # ## Your own task: ResNet152V2
 #
@@ -357,13 +360,13 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it. First **interactively**, where you see errors at once, then as a **job**, so nobody has to
-# wait. In a terminal, in this folder:
+# Now run it, first **interactively**, where you see errors at once, then as a **job**, so you don't
+# have to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
 # This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, request a
-# node next (`--cpus-per-task=2` for `smoke`), and read the file once more inside the allocation, where it
+# node next (`--cpus-per-task=2` for `smoke`), and load the file again inside the allocation, where it
 # loads the software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
@@ -378,8 +381,8 @@ check.check_3_5(job_words, train.build_model, profile)
 # may get only one core of eight: since Slurm 22.05, `srun` no longer inherits `--cpus-per-task` from the
 # allocation.
 #
-# A laptop has nothing to allocate. There, for `smoke`, type (in an allocation, with `launch python` in
-# place of `python`):
+# A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
+# instead of `python`):
 #
 #     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
@@ -394,9 +397,9 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
-# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also busy
-# otherwise, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one H100, with
-# a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
+# running other programs, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On
+# one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #
@@ -476,9 +479,9 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # - You can compute steps, parameters and bytes with paper and pencil. Do so first, and you request the
 #   right node and know why a job died.
 # - Prepare large inputs batch by batch, inside the input pipeline.
-# - A network of Keras Applications is one call. Count its parameters before you quote them.
+# - A network of Keras Applications is one call. Count its parameters before you quote a number.
 # - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch.
-#   Half the bits halve it, but cost digits.
+#   Numbers with half the bits need half the memory, but have fewer digits.
 # - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
 #   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
 #   these agree. Lessons 05 and 07 measure baselines of their own, with their own program and batch.

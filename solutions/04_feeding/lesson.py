@@ -63,7 +63,7 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # ## Packs
 #
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and
-# later closes it. On a cluster a few servers look up the names for everybody. Many readers of many small
+# later closes it. On a cluster, a few servers look up file names for everybody. Many readers of many small
 # files are the heaviest load that you can put on them (SURF's slides on large-scale training say so, too).
 # Once a file is open, more bytes cost little. So images go into **packs**. TFRecord, WebDataset and HDF5
 # files are packs.
@@ -214,16 +214,17 @@ expectations.compare(
 # - Packs deliver a few times as many images per second as single files, although *both* come from memory:
 #   you wrote them a moment ago, and the system keeps what it can. What remains is the cost of opening. The
 #   line above says whether your machine was quiet enough to show it.
-# - Packs are nearly as fast as memory. Both are limited by the work on each single sample in `tf.data`
-#   (unbatch, shuffle, batch). Reading packs without all this is faster still: from cached packs on a local
-#   disk, NumPy read 1.6 million images per second (two CPU cores).
+# - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
+#   (unbatch, shuffle, batch). Reading packs without that work is faster still: from cached packs on a
+#   local disk, NumPy read 1.6 million images per second (two CPU cores).
 # - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
 #   nothing, or lose.
-# - The dashed line is the network on your machine. If a bar ends right of the line, the input is faster than
-#   the network: the run is **compute-bound**, and a faster input gains nothing. If it ends left of the line,
-#   the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is always compute-bound. An
-#   H100, the dotted line, processes 3,600 images of 128 × 128 per second, so there you must watch the input.
-#   (That is another machine, with larger images. It shows how far apart things are. Do not divide by it.)
+# - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is
+#   faster than the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to
+#   the left of the line, the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is
+#   always compute-bound. An H100 (the dotted line) processes 3,600 images of 128 × 128 per second, so there
+#   the input matters. (That is another machine, with larger images. It shows how far apart things are. Do
+#   not divide by it.)
 # - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
 #   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each additional process
 #   helps, until there are enough. With a heavy network it got 88 to 95, with any number of processes.
@@ -233,7 +234,8 @@ expectations.compare(
 # The system keeps files in memory, in its **page cache**. A read from there is *warm*. A read that really
 # goes to the disk is *cold*. The first epoch of a job is mostly cold. Later epochs are warm as long as the
 # data set fits into the node's memory. Here you measure each kind by itself. `forget` asks the system to
-# drop a file from the cache. Some file systems cannot do that: one in memory has no disk to read from.
+# drop a file from the cache. Some file systems cannot do that: a file system in memory has no disk to read
+# from.
 
 
 # %%
@@ -292,8 +294,8 @@ for way, write in ways.items():
 #
 # ## At the same time
 #
-# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses a time
-# at which an epoch's waits take as long as its input. That is where overlapping gains most.
+# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses this
+# time so that an epoch's waits take as long as its input. That is where overlapping gains most.
 #
 # **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
 
@@ -328,14 +330,14 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
 plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** In turn, an epoch takes the sum of both times. With `prefetch` it takes slightly
-# more than the longer one, because neither the first batch nor filling the shuffle buffer can be hidden.
-# Your numbers should be within a quarter of the formula. Other load on the machine changes them, so the
-# program measures each epoch with waits next to one without them. That is why each of the two runs has its
-# own mark in the plot.
+# **What you should see.** If the two take turns, an epoch takes the sum of both times. With `prefetch` it
+# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer
+# can be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes
+# them, so the program measures each epoch with waits next to one without them. That is why each of the two
+# runs has its own mark in the plot.
 #
-# Now check your second prediction, with your own formula and input. If batches are prepared ahead of time, a
-# GPU that waits half of the time computes for half as long as the input takes. A second GPU halves the
+# Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
+# and a GPU waits half of the time, its computing takes half as long as the input. A second GPU halves the
 # computing time.
 
 # %%
@@ -347,9 +349,9 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
         predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
-# With prefetch, the input alone sets the pace, and a second GPU only adds waiting. In turn, the second GPU
-# does shorten the epoch, by a quarter, because there every second of computing counts. But `prefetch` would
-# gain more, with one line of code.
+# With prefetch, the input alone sets the pace, and a second GPU only adds waiting. If they take turns, the
+# second GPU does shorten the epoch, by a quarter, because then every second of computing counts. But
+# `prefetch` would gain more, with one line of code.
 #
 # Today TensorFlow adds a forgotten `prefetch` by itself (`input_only.py` switches that off to show your own
 # stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computing take turns.
@@ -361,8 +363,8 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
 #
 # **Exercise 4.5.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is
-# for a product of *n* × *n* matrices. Both run on one core. NumPy adds on one core anyway, and the setup at
-# the top of this page limits its products to one.
+# for a product of *n* × *n* matrices. Both run on one core. NumPy's additions use one core anyway, and the
+# setup at the top of this page limits its matrix products to one.
 
 
 # %% tags=["exercise"]
@@ -438,8 +440,8 @@ answers.note(
 #
 # ## Recap
 #
-# - What packs gain depends on the machine, so measure it. Whether a second GPU helps follows from one
-#   question: which is slower, input or computing?
+# - What packs gain depends on the machine, so measure it. Whether a second GPU helps depends on which
+#   is slower, input or computing.
 # - Measure the input alone (a wait instead of the network) and the network alone (data in memory). With a
 #   good pipeline, an epoch takes as long as the slower of the two, and no longer.
 # - Write packs mixed, read them in a new order each epoch, decode in parallel, cache before you shuffle,

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 05 · MirroredStrategy: one node
 #
-# **How much of 4 GPUs do I get for five changed lines?**
+# **How much of the speed of 4 GPUs do I get for five changed lines?**
 #
 # A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says
 # that over seventy years of research, the methods that could use more computation won. A gradient is
@@ -112,7 +112,7 @@ check.check_5_1(holds)
 # how many calls run at once) and `prefetch`, because several devices consume images faster than one. It
 # needs neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines
 # are MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
-# replicas. If you left a gap in lesson 03 open, its solution shows up, too.
+# replicas. If you left a gap open in lesson 03, its solution appears here, too.
 
 # %%
 import difflib
@@ -218,12 +218,12 @@ for n in (1, 2):
 #
 # ## How large a batch?
 #
-# As large as the memory of a device allows. You can compute that. For the backward pass, each replica
-# keeps at least the input of every convolution and every normalisation. For ResNet50V2 with images of 128
-# × 128, the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. The
-# outputs of all layers would be 41 MB. A framework keeps an amount between the two. Use the middle, 31 MB.
-# Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch. About 2 GB
-# go to libraries and their working space. So
+# The batch can be as large as the memory of a device allows. You can compute that size. For the backward
+# pass, each replica keeps at least the input of every convolution and every normalisation. For ResNet50V2
+# with images of 128 × 128, the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB
+# in float32. The outputs of all layers would be 41 MB. A framework keeps an amount between the two. Use
+# the middle, 31 MB. Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the
+# batch size. Libraries and their workspace take about 2 GB. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
@@ -267,8 +267,8 @@ plots.replica_scaling(series)
 #
 # - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and
 #   4 GPUs for ResNet50V2 with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024
-#   images it prints 33, 18 and 10 s: 92 % and 82.5 %. The whiskers show the range that whole seconds
-#   allow.
+#   images it prints 33, 18 and 10 s: efficiency 92 % and 82.5 %. The whiskers show the range that times in
+#   whole seconds allow.
 # - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used
 #   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s
 #   per epoch with one replica, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not
@@ -277,8 +277,8 @@ plots.replica_scaling(series)
 #   those of another.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
 # - After some epochs the job pauses for 0.5 to 4 s (once 8.6). No epoch's seconds include these pauses.
-#   The cause is the late thread from lesson 04's traps. The option given there does not help here, because
-#   each device has its own iterator.
+#   The cause is a thread that ends late (see lesson 04's traps). The option in that lesson does not help
+#   here, because each device has its own iterator.
 #
 # How much does the batch per replica matter? Here are a few steps with a small batch:
 
@@ -305,8 +305,8 @@ plots.throughput_by_batch(lines)
 # | `rate` | the rate is that of one replica |
 # | `mean` | the loss is the mean over *one replica's* images; the gradients are then added up |
 #
-# With which of the four faults are the parameters still those of one device? Write their first letters in
-# alphabetical order, as one word such as `"bm"`.
+# With which of the four faults do the parameters still equal those of one device? Write their first
+# letters in alphabetical order, as one word such as `"bm"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_as_one to a word of letters
@@ -348,9 +348,9 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 #
 # ## What whole seconds say
 #
-# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that whole seconds *a* and
-# *b* can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two intervals have a point in
-# common.
+# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that two times in whole
+# seconds, *a* and *b*, can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two
+# intervals have a point in common.
 
 
 # %% tags=["exercise"]
@@ -380,8 +380,8 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
 # the middle values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
 # could.
 #
-# **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four.
-# What do you report if you take the mean of both? Write `mean_of_all(seconds)`, and `apparent`, the
+# **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on
+# four. What do you report if you take the mean of both? Write `mean_of_all(seconds)`, and `apparent`, the
 # speedup from two such lists.
 
 
@@ -407,7 +407,7 @@ check.check_5_6(mean_of_all, apparent)
 # ## Questions
 #
 # 1. An article says: "`tf.distributed.MirroredStrategy()`; wrap your model with it". What is the module's
-#    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or
+#    name? And is a model **wrapped** after it has been built, or **built** inside a scope? `"wrap"` or
 #    `"build"`.
 # 2. Here are four studies. Write the first letter of each one's goal (**f**aster, **d**ata, **t**uning,
 #    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · an 80 GB network on 64 GB GPUs
@@ -460,13 +460,13 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 # - List the devices, create the strategy, build and compile in its scope, batch × N, rate × N.
 # - Ask the variables how many copies they have. Do not trust the flag.
-# - State speedups as intervals when the log has whole seconds.
+# - State speedups as intervals if the log gives whole seconds.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas. In 07 this network runs on several nodes, on a machine that
-# has them (`full`). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
+# Next: 06 shows what travels between replicas. In 07 this network runs on several nodes (in `full`, on a
+# machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
 # Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
 # Lesson*, 2019.

@@ -199,12 +199,13 @@ check.check_6_3(model, fit)
 #     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
 #     mc.finalize()
 #
-# The plugin also has `mc.get_rank()` and `mc.get_nranks()`. Every rank saved into its own folder `rankN`, and several
-# *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read it:
-# `broadcast` and `gradients` *return* new arrays. `train.py` calls these arrays `params` and `gradients`.
+# The plugin also has `mc.get_rank()` and `mc.get_nranks()`. With it, every rank saved into its own folder `rankN`,
+# and several *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read
+# it: `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
 #
-# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result is passed to `config_team` as
-# `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n images take?
+# **Exercise 6.4.** Put the calls into `train.py`, and complete `steps`, whose result is passed to
+# `config_team` as `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n
+# images take?
 
 # %% tags=["check"]
 import train
@@ -213,9 +214,10 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. There are five differences: a communicator; each rank's own *slice*
-# (`batch[rank::size]`); *broadcast*, because each rank draws different start parameters; *gradients*; and printing
-# and saving on rank 0 alone. The batch is 32 for all ranks together, so the mathematics is the same as on one rank.
+# Compare `train.py` with lesson 01's. There are five differences: a communicator; a *slice* of the batch for each
+# rank (`batch[rank::size]`); a *broadcast*, because each rank draws different start parameters; averaged
+# *gradients*; and printing and saving on rank 0 alone. The batch is 32 for all ranks together, so the mathematics
+# is the same as on one rank.
 
 # %%
 from autograder.measuring import measure
@@ -235,12 +237,11 @@ plots.speedup(list(runs.values()))
 
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two
-# ranks, is exactly 0: all ranks add the same numbers to the same start. Five seeds with 12,800
-# images ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The
-# seed changes the accuracy; the number of ranks does not. The time does *not* fall: a step of this
-# network computes for a fraction of a millisecond, and then 200 kB are exchanged, however many
-# ranks there are. Data parallelism pays off when there is a lot of computation per byte that
-# travels: lesson 07.
+# ranks, is exactly 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images
+# ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed
+# changes the accuracy; the number of ranks does not. The time does *not* fall: a step of this network
+# takes a fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks there
+# are. Data parallelism pays off when there is a lot of computation per byte that travels: lesson 07.
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -379,7 +380,8 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
 # ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
 # 57 ms; halving and doubling takes 17 ms, the plain tree 197 ms. So libraries choose by size and number of ranks:
-# NCCL has rings and trees, MPI a handful. (The model assumes that distant partners are as fast as neighbours.)
+# NCCL has rings and trees, MPI a handful of algorithms. (The model assumes that distant partners are as fast as
+# neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -388,8 +390,8 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # each rank of a ring really moves. Compare bus bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`)
 # prints both as `algbw` and `busbw`.
 #
-# A network has a hundred or more gradients, most of them small. Horovod and DDP copy many into one buffer and send
-# that: **fusion**.
+# A network has a hundred or more gradients, most of them small. Horovod and DDP copy many gradients into one
+# buffer and send that: **fusion**.
 
 # %%
 places = {"here": {}}
@@ -415,9 +417,9 @@ for m in found.measures:  # many small arrays, and the two halves
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160
-# arrays of 1 kB take longer one by one than fused. Fusion gains most where latency is large, here
-# with Gloo. The two halves together take about as long as the allreduce.
+# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays
+# of 1 kB take longer when sent one by one than when fused. Fusion gains most where latency is large,
+# here with Gloo. The two halves together take about as long as the allreduce.
 #
 # GPUs on one node and GPUs on two nodes communicate over different networks. In `full` the cell measures both, up to
 # 512 MB, because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes,
@@ -439,8 +441,8 @@ for m in exchange.measures:
 
 # %% [markdown]
 # **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU,
-# because the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the
-# shorter of the two times.
+# because the same core computes and moves the message. Where a network card or GPU moves the message, overlapping can
+# hide the shorter of the two times.
 #
 # ## Write down your answers
 #
@@ -449,7 +451,8 @@ for m in exchange.measures:
 # - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
 #   their *sum*?
-# - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many is that on 8 ranks for E = 4?
+# - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many epochs is that on 8 ranks for
+#   E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·

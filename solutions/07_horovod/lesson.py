@@ -17,7 +17,7 @@
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
 # Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see
-# the trace that each missing step leaves.
+# what each missing step changes.
 #
 # Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
 # with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
@@ -97,9 +97,9 @@ importlib.reload(train)
 check.check_7_1(train)
 
 # %% [markdown]
-# **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps. The
-# rate therefore grows with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for
-# this network it holds up to 16 workers (lesson 09).
+# **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
+# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for this
+# network it holds up to 16 workers (lesson 09).
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -310,8 +310,8 @@ for name, run in broken.items():
 #
 # ## How much faster?
 #
-# `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network
-# does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
+# `speed.py` answers this. One launch runs several rounds of three phases each, with **your** functions. Its
+# network does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
 #
 # - *alone*: rank 0 computes, the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
@@ -322,7 +322,7 @@ for name, run in broken.items():
 # - **speedup** = N × alone / together;
 # - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory, caches and
 #   clock, so the ceiling may be below N;
-# - **share** = silent / together: the part of the ceiling that your exchange leaves.
+# - **share** = silent / together: how much of the ceiling is left after your exchange.
 #
 # Each rank has the same batch in every phase, so a share above 1 is noise.
 #
@@ -331,9 +331,9 @@ for name, run in broken.items():
 # with steps averaged by plain MPI.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
-# TFLOP/s (TF32) in an A100's data sheet. Starting the several hundred operations of a step takes longer: a
-# *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27 million
-# parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
+# TFLOP/s (TF32) in an A100's data sheet. Starting the several hundred operations of a step takes longer than that:
+# a *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27
+# million parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
 #
 # ## Out of one node
 #
@@ -345,12 +345,12 @@ for name, run in broken.items():
 #
 # With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
 #
-# What does it cost to leave the node? 23.6 million gradients are 94 MB. In a ring of 8 ranks each sends 2 · 7/8 ·
-# 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, through 300 GB/s of NVLink 0.6 ms (data sheets: 200
-# Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000 images (lesson
-# 05). One card per node would therefore add a tenth. JUWELS Booster and MareNostrum 5 have four such cards per node
-# (according to their user guides), and NCCL uses all four at once. That adds 2 to 3 %, or less where the exchange
-# overlaps with the backward pass.
+# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 ·
+# 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, through 300 GB/s of NVLink 0.6 ms (data
+# sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
+# images (lesson 05). One card per node would therefore make a step a tenth longer. JUWELS Booster and MareNostrum 5
+# have four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3
+# %, or less where the exchange overlaps with the backward pass.
 #
 # In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
 # nodes, with a small network.
@@ -416,10 +416,10 @@ if profile == "smoke":
 # In `train.py` every rank reads every image. Published course material does so *without* dividing the epochs: N GPUs
 # do N times the work in the same time, and the accuracy looks good.
 #
-# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank
-# its own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes
-# clearly more than half of the time. For each batch of 32 images, 407,050 gradients travel. **There
-# is too little work per exchange.**
+# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
+# own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes well over half
+# of the time. For each batch of 32 images, 407,050 gradients travel. **There is too little work per
+# exchange.**
 #
 # **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
@@ -489,13 +489,13 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture shows times from start to end. If two ranks *divide*
-# the data, they finish an epoch of the convolutions sooner than one rank, because convolutions
-# compute more per gradient.
+# **What you should see.** The upper picture shows each run's time from start to end. If two ranks
+# *divide* the data, they finish an epoch of the network with convolutions sooner than one rank does,
+# because convolutions compute more per gradient.
 #
 # The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
 # until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
-# ranks. Long travel means little computation per gradient. `chrome://tracing` shows the whole file.
+# ranks. A long travel time means little computation per gradient. `chrome://tracing` shows the whole file.
 #
 # ## On your cluster
 #
@@ -529,15 +529,15 @@ plots.tensor_timeline(steps[-4:-1])
 # | `files_found` is the number of ranks | every rank wrote a checkpoint; the run still completes |
 # | a resumed run has loss 0.072 after its first epoch, not 0.051; accuracy 0.936 as without a stop | the optimizer's state was not in the file (8 epochs asked for, stopped after half) |
 #
-# Horovod's documentation mentions one more: `LearningRateWarmupCallback` needs `momentum_correction=False` with
-# today's SGD.
+# Horovod's documentation mentions one more trap: `LearningRateWarmupCallback` needs `momentum_correction=False`
+# with today's SGD.
 #
 # ## Recap
 #
-# - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most of them prevent faults that cause no error
-#   message.
-# - Equal parameters on all ranks prove that they train one network. The spreads *before the first step* and *at the
-#   end* identify the fault; accuracy does not.
+# - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most of them prevent faults that raise no
+#   error.
+# - If the parameters are equal on all ranks, all ranks train one network. The spreads *before the first step* and
+#   *at the end* identify the fault; accuracy does not.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #

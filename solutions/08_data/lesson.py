@@ -120,7 +120,7 @@ check.check_8_2(round_robin)
 #
 # **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for messages.
 # `bcast(thing)` *returns* rank 0's argument on every rank. `scatter(list)` *returns* item r of rank 0's list on
-# rank r. Every rank calls them, rank 0 too. The other ranks' arguments are ignored: `None` will do. Fewer items
+# rank r. Every rank calls them, rank 0 too. The other ranks' arguments are ignored: pass `None`. Fewer items
 # than ranks is an error, too. The check runs your function on ranks that are threads of this notebook.
 
 
@@ -173,7 +173,7 @@ check.check_8_3(distribute, train)
 #     Missing ranks:
 #     0: [HorovodAllreduce]
 #
-# Read the tensor's name, too. This one is the mean of the metrics at the end of an epoch (gradients have
+# Read the tensor's name, too. Here it is the mean of the metrics at the end of an epoch (gradients have
 # `grads` in their names). Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
 # rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it after 6 to 9 s
 # with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
@@ -187,11 +187,11 @@ check.check_8_3(distribute, train)
 # **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
 # make. The images left after a rank's last full batch form a smaller batch, which counts, too.
 #
-# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth, one rank has
-# 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **one image weighs as much as
-# 32**. The mean over a batch is the mean of the parts' means only for *equal* parts. `train.py` therefore gives
-# the last batch of each rank a weight, size × its images / all ranks' images: here 2 × 1/33 and 2 × 32/33. The
-# second cell below checks this with numbers in place of gradients.
+# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one
+# rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs
+# as much as the 32**. The mean over a batch is the mean of the parts' means only for *equal* parts. `train.py`
+# therefore gives the last batch of each rank a weight, size × its images / all ranks' images: here 2 × 1/33 and
+# 2 × 32/33. The second cell below checks this with numbers in place of gradients.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -276,10 +276,10 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 #   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
 # - When every rank reads every file, the row *together* is all orange: N times the work for the same images.
-#   The output of a Jülich job with 8 tasks says `Train on 60000 samples`, which is this case.
+#   This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
 # - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
-#   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap, and
-#   `my_files` avoids it: half the steps, each image read once.
+#   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
+#   `my_files` an epoch has half the steps, and each image is read once.
 # - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of one
 #   rank; with the larger batch it may need one more epoch (lesson 09).
 # - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works: up to 16
@@ -289,7 +289,7 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 #
 # A rank's own files help most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program of
 # the same name, with `my_files`, `common_steps` and the last step's weights from your `train.py`. It trains
-# ResNet50V2 on parts of CIFAR-10, which your `partition` makes. The parts are in this folder. On a cluster *all
+# ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder. On a cluster *all
 # nodes see it*, but all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
 # images in memory.
 #
@@ -311,11 +311,11 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see**, in `full`. N ranks need an N-th of the steps. The time can fall as much until an
-# epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images, the last
-# rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
-# between one node and two, the network is the cause (lesson 07 says what to look for). If it bends later, the
-# epoch has become too short for so many ranks.
+# **What you should see**, in `full`. N ranks need an N-th of the steps. The time can fall in proportion,
+# until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images,
+# the last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends
+# exactly between one node and two, the network is the cause (lesson 07 says what to look for). If it bends
+# later, the epoch has become too short for so many ranks.
 #
 # ## Without files: indices
 #
@@ -351,8 +351,8 @@ wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1
 plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
-# In this epoch a quarter is never read and a quarter is read twice: ½ × ½. There is no error, and the accuracy
-# hardly shows it.
+# In this epoch a quarter of the images is never read and a quarter is read twice: ½ × ½. There is no error,
+# and the accuracy hardly shows it.
 #
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
@@ -410,8 +410,7 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 | |
 #
 # - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer
-#   images are memorised sooner. All ranks agree, and all take as long as they should. Only counting shows the
-#   fault.
+#   images are memorised sooner. All ranks agree, and their times look right. Only counting shows the fault.
 # - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
 #   2.303.
 # - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank
@@ -421,9 +420,9 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # ## Questions
 #
 # **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which way in the
-# table reads each file only once in all? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
+# table reads each file only once in total? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
 #
-# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images does nobody use
+# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images are left unused
 # in an epoch if both make the common number of steps with batches of 32?
 #
 # **Question.** Here are three records of `break_it.py` on **four** ranks with 6,400 images. Which is `same`,
@@ -462,8 +461,8 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
 # | throughput N times too good | samples *processed* counted instead of different ones |
 #
-# No accuracy reveals images that nobody reads: two runs without many of the images look *better* than the
-# intact one. Count them.
+# Accuracy does not reveal images that nobody reads: two runs without many of the images look *better*
+# than the intact one. Count them.
 #
 # Two more faults need another launcher or a broken folder. `horovodrun --gloo` starts no MPI, so each rank
 # would take all files (the program says "MPI sees only one"; use `mpirun` or `srun`). An error that one rank
@@ -471,7 +470,7 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 #
 # ## Recap
 #
-# - Rank 0 looks, and every rank gets a share. An error travels like data.
+# - Rank 0 lists the files and gives every rank a share. It sends errors to all ranks, too.
 # - Shares are disjoint and complete, steps are equal, metrics are averaged.
 # - With every speedup, report how many *different* samples each epoch had.
 #

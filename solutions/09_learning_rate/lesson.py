@@ -120,9 +120,9 @@ answers.note(start_rates_changed=len(changed))
 #
 # The scaled rate can be too large for the first steps, when gradients are large and vary in direction. **Warm-up**
 # raises the rate linearly from the base rate to the scaled one in the first epochs. **Decay** lowers it again,
-# because smaller steps settle deeper near the end. From the end of the warm-up to the end of the run, `done` goes
-# from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0. Exponential
-# decay, here peak · 0.01^done, divides by the same number in every step.
+# because near the end smaller steps come closer to the minimum. From the end of the warm-up to the end of the run,
+# `done` goes from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for a long time and ends at 0.
+# Exponential decay, here peak · 0.01^done, divides by the same number in every step.
 #
 # **Exercise 9.2.** Complete `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
@@ -137,7 +137,7 @@ check.check_9_2(rates.lr_at)
 # others, 2017) makes each layer's step proportional to the norm of its weights, whatever the norm of its gradient:
 # gradient · trust · |w| / |gradient|. Otherwise, with very large batches, one layer's gradient can be too large for
 # its weights. (Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS. They used
-# RMSprop first, then SGD with momentum, and a slow start.)
+# RMSprop first, then SGD with momentum, and started slowly.)
 #
 # **Exercise 9.3.** Complete `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
@@ -149,8 +149,8 @@ check.check_9_3(rates.update, rates.lars)
 # ## The sweep
 #
 # `train.py` is lesson 06's program with a loop over N, rule and seed, and a rate for every step. The first job runs
-# all combinations. The second runs the linear rule with warm-up and decay. The third does so for N = 64 with LARS and
-# momentum.
+# all combinations. The second job runs the linear rule with warm-up and decay. The third job does so for N = 64, with
+# LARS and momentum.
 
 # %%
 sweep = read_files(submit_once("job.sbatch", *sizes))
@@ -181,15 +181,15 @@ plots.accuracy_by_workers(results)
 # | 16 | 0.884–0.890 | 0.910–0.917 | 0.10–0.56 | 0.60–0.89 |
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
-# Up to N = 8 the linear rule keeps one worker's accuracy, with an eighth of the updates. Beyond that it needs a
-# warm-up. At N = 16 runs reached 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with *two*. Where
+# Up to N = 8 the linear rule matches one worker's accuracy, with an eighth of the updates. Beyond that it needs
+# a warm-up. At N = 16 runs reached 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with *two*. Where
 # accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
 # 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892,
-# and neither 0.831 to 0.872. None reaches one worker's accuracy: there is a **largest useful batch**. On all 60,000
-# images (N = 1: 0.970 to 0.973) N = 16 reached 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of
-# warm-up.
+# and neither 0.831 to 0.872. None of them reaches one worker's accuracy: there is a **largest useful batch**. On all
+# 60,000 images (N = 1: 0.970 to 0.973) N = 16 reached 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one
+# epoch of warm-up.
 #
 # The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient.
 # For lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941; one worker reached 0.932 to 0.938).
@@ -289,9 +289,9 @@ plots.at_equal_loss(paths, 0.15)
 # separate job. Slurm calls this a **job array**: `sbatch --array=0-7 job.sbatch` starts eight jobs, which differ in
 # `SLURM_ARRAY_TASK_ID`.
 #
-# **Exercise 9.5.** Complete `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of 2
-# momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In its output names `%A` is the array's number
-# and `%a` the task's.
+# **Exercise 9.5.** Complete `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of
+# 2 momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In its output files' names, `%A` is the
+# array's number and `%a` the task's.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -310,8 +310,8 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 # **What you should see.** For N = 8 the best setting is rate 0.3 with momentum 0.9: accuracy 0.95 after five epochs.
 # Momentum 0.9 adds up about ten gradients, so rate 0.3 works like 3 without it. Rate 1.0 with momentum is too large
 # (0.80). The winner beats the base's 0.94, but nobody has searched for the base's best rate: search on both sides
-# before you compare. And choosing by test accuracy flatters the winner. For a published result, choose with training
-# images that you have set aside.
+# before you compare. And choosing by test accuracy flatters the winner. For a published result, choose settings with
+# training images that you have set aside.
 #
 # ## The question of the title
 #
@@ -320,8 +320,8 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
 # least `target`, or `None`. `race(one, several, n, share)` returns how many times sooner n workers arrive if one
-# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is the part of the n-fold speed
-# that the exchange leaves; 1 means that communication costs nothing.
+# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed
+# is left after the exchange; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -377,8 +377,8 @@ plots.race(needed, gains, target)
 # data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer,
 # in `lars_keras.py` and `lars_torch.py`, twenty lines each.
 #
-# `nodes.py` applies the same lines to lesson 03's network on several nodes. In `full` the next cell submits it on 1,
-# 2, 4 … ranks: the race above, with real workers.
+# `nodes.py` applies the same lines to lesson 03's network on several nodes. In `full` the next cell submits this
+# program on 1, 2, 4 … ranks. It is the race above, with real workers.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -449,8 +449,8 @@ plots.faults(broken, path="lr", more=["momentum"])
 # ## Write down your answers
 #
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
-# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How
-#   many times one worker's rate is that, in effect?
+# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. In
+#   effect, how many times one worker's rate is that?
 # - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn from formulas? **A** rate too
 #   low · **B** rate too high · **C** generalisation gap · **D** nothing.
 # - `can_tell`: can accuracies and losses alone show which of the three suggested reasons is right? `"yes"` or `"no"`.

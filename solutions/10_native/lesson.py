@@ -160,8 +160,8 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** Both runs take the same number of steps and reach the same accuracy, up to a few of
-# 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one
+# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few
+# of 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one
 # rank, 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo).
 # Two ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`),
 # an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine,
@@ -188,10 +188,10 @@ for name, found in runs.items():
 # *how*: it connects the ranks, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader` and
 # calls `set_epoch`. You no longer see the loop. To run code inside it, write a callback such as `Recorder`.
 #
-# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. They then
-# describe the job script, so every rank believes it is rank 0, and all but one end with `address already in use`
-# (tried with Lightning 2.6.6). So this job uses torchrun, and the program names its environment,
-# `TorchElasticEnvironment`.
+# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. Those variables
+# then describe the job script, so every rank believes it is rank 0, and all but one end with `address already in
+# use` (tried with Lightning 2.6.6). So this job uses torchrun, and the program tells Lightning so with the
+# plugin `TorchElasticEnvironment`.
 #
 # **Versions to avoid.** 2.6.2 and 2.6.3 were malicious releases. Use 2.6.6 or another release that you trust.
 
@@ -276,7 +276,7 @@ expectations.compare(
 # **Exercise 10.4.** Complete `accumulate` in `no_sync.py`.
 #
 # - Parts may differ in size, and you may get fewer than you asked for: `x.chunk(4)` cuts 5 images into 2, 2
-#   and 1. So count the parts.
+#   and 1. So count the parts that you got.
 # - Weight each part's mean loss by its share of the images. Then the gradients are those of the whole batch.
 # - A part's forward *and* backward pass belong inside `no_sync`: DDP decides in the forward pass whether
 #   gradients will travel.
@@ -331,8 +331,8 @@ for rank in (0, 1):
 # `loss.item()`. Instead, NCCL's watchdog names the message in the `.err` file: `Watchdog caught collective
 # operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. A *flight recorder* keeps each rank's last 2,000
 # messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With `TORCH_NCCL_DUMP_ON_TIMEOUT=1`
-# each rank writes them to a file named after `TORCH_FR_DUMP_TEMP_FILE` and its rank, and `torchfrtrace` finds
-# where the ranks disagree.
+# each rank writes these messages to a file named after `TORCH_FR_DUMP_TEMP_FILE` and its rank, and
+# `torchfrtrace` finds where the ranks disagree.
 #
 # | tool | shows | cost |
 # |---|---|---|
@@ -440,7 +440,7 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 #
 # - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does most of
 #   them.
-# - The same images per step mean the same training. Check this before you measure seconds.
+# - With the same images per step, the training is the same. Check this before you measure seconds.
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.
 #

@@ -55,16 +55,16 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # %% [markdown]
 # ## Predict
 #
-# Nine dense layers run on two ranks: rank 0 has the first ones, rank 1 the rest. One process takes a time of 1 per
-# step. How long do the two ranks take
+# Nine dense layers run on two ranks: rank 0 has the first ones, rank 1 the rest. One process takes 1 unit of time
+# per step. How long do the two ranks take
 #
 # 1. if rank 0 sends the whole batch on and waits for its gradients,
 # 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 computes the first?
 #
 # And for the second part:
 #
-# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other; layers that are cut *through*
-#    send activations. At how many images per batch do both send the same amount?
+# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other. If the layers are cut
+#    *through* instead, the ranks send activations. At how many images per batch do both send the same amount?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set all three to numbers; of the first two, 1 is the time of one process
@@ -92,10 +92,10 @@ check.check_11_1(plan)
 #
 # One micro-batch on one stage is a turn. With p stages and m micro-batches, the last stage begins in turn p and then
 # works for m turns. The idle turns are the *bubble*. It is stated in two ways: as a share of **all the time**, or
-# divided by the time that would be **enough** without waiting. (Megatron's papers use the second, which can exceed
+# relative to the time that would be **enough** without waiting. (Megatron's papers use the second, which can exceed
 # 1.)
 #
-# **Exercise 11.2.** `bubble(stages, m)` returns it as a share of all the time.
+# **Exercise 11.2.** `bubble(stages, m)` returns the bubble as a share of all the time.
 
 
 # %% tags=["exercise"]
@@ -133,9 +133,9 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 
 # %% [markdown]
 # These diagrams are drawn, not measured. In them, a backward pass takes twice as long as a forward pass, and messages
-# take no time. GPipe and 1F1B end together but hold different amounts. *Interleaved* gives each stage two pieces of
-# the network (light boxes show the second). Idle time falls from 27 to 16 % of all the time, but there are more than
-# twice as many messages (7 borders instead of 3), and each stage holds more.
+# take no time. GPipe and 1F1B end together but hold different numbers of activations. *Interleaved* gives each stage
+# two pieces of the network (light boxes show the second). Idle time falls from 27 to 16 % of all the time, but there
+# are more than twice as many messages (7 borders instead of 3), and each stage holds more activations.
 #
 # ## Forward down, gradients up
 #
@@ -186,9 +186,9 @@ for run in (serial, staged, library):
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
-# a small network in float64 that your functions trained with 23 images in unequal micro-batches. Up to 1e-13 is
-# rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses the mean of
-# a micro-batch, not of the batch.
+# a small network in float64 that your functions trained with 23 images in unequal micro-batches. Differences up to
+# 1e-13 are rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses
+# the mean of a micro-batch, not of the batch.
 #
 # Only one stage knows the loss; our programs send it to rank 0, which prints it.
 #
@@ -219,13 +219,13 @@ for name in ("pipeline_speedup", "pipeline_share"):
 answers.note(best_m=best_m)
 
 # %% [markdown]
-# **What you should see.** The fastest number of micro-batches is in the *middle*. With one, the stages take turns and
-# nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, is smaller,
-# and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one thread per process, a
-# step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one process; two
-# silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 and batches of 512; here the
-# speedup was 1.2:
+# **What you should see.** The fastest number of micro-batches is in the *middle*. With one micro-batch, the stages
+# take turns and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a
+# message, is smaller, and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one
+# thread per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in
+# one process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
+# process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 and batches of
+# 512; here the speedup was 1.2:
 #
 #     cluster submit job_speed.sbatch --width 1024 --batch-size 512
 #
@@ -283,13 +283,13 @@ for wait in hung.measured("waited_s"):
 # Now every rank has a part of **each** layer, and all ranks work on the same images at once. This is Megatron's
 # recipe for two dense layers with a relu between them:
 #
-# - The first is cut by *outputs* and is called a **column** layer. Each rank has some of the hidden numbers, with
-#   their biases. The relu treats each number separately, so nothing is exchanged.
-# - The second is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden numbers. Its
-#   result is one term of a sum: add up the parts, then add the bias once.
+# - The first layer is cut by *outputs* and is called a **column** layer. Each rank has some of the hidden
+#   numbers, with their biases. The relu treats each number separately, so nothing is exchanged.
+# - The second layer is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden
+#   numbers. Its result is one term of a sum: add up the parts, then add the bias once.
 #
 # So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part sends
-# a gradient back. Another allreduce, before the column layer, adds these up. Two operators do this:
+# a gradient back. Another allreduce, before the column layer, adds these gradients up. Two operators do this:
 #
 # | | forward | backward |
 # |---|---|---|
@@ -299,8 +299,8 @@ for wait in hung.measured("waited_s"):
 # **Exercise 11.5.** `cut` in `tensor_layers.py` returns this rank's part of a weight and a bias. Mind the axis:
 # PyTorch's weight is (outputs, inputs); papers write it the other way round.
 #
-# **Exercise 11.6.** In the same file, fill the two operators, and `block` for the two layers. With the usual mistakes
-# the loss still falls, so the check compares outputs and gradients with those of the whole layers.
+# **Exercise 11.6.** In the same file, fill in the two operators, and `block` for the two layers. With the usual
+# mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -337,12 +337,12 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 
 # %% [markdown]
 # **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
-# send 4,795,501 bytes per step, with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and 12,668,854
-# for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same amount. For a block of two
-# layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer images than the
-# hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the first block sends
-# no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The seconds of a float64
-# run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
+# send 4,795,501 bytes per step, whether with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and
+# 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same amount. For a
+# block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
+# images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
+# first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
+# seconds of a float64 run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
 #
 # **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
 # communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
@@ -388,7 +388,7 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 # ## Recap
 #
 # - Between layers: activations down, gradients up, little to send, and a bubble of p − 1 turns. Through layers:
-#   no bubble, a sum for every two layers, so only over the fastest links.
+#   no bubble, but a sum for every two layers, so use only the fastest links.
 # - Both compute the same network as one process. Compare the parameters once, in float64.
 # - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their

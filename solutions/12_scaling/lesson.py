@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 12 · The scaling study
 #
-# **How many GPUs should I ask for, and what do I know about 1,024?**
+# **How many GPUs should I ask for, and what can I say about 1,024?**
 #
 # The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
 # one at a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody
@@ -76,9 +76,9 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
 #
-# **Exercise 12.1.** Complete `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
-# ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3 ranks are 21
-# each. So choose a batch that all your sizes divide.
+# **Exercise 12.1.** Complete `plan` in `train.py`. For each size return the batch of *each* rank, and the images of
+# *all* ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3 ranks are
+# 21 each. So choose a batch that is divisible by all your sizes.
 
 # %% tags=["check"]
 import train
@@ -142,8 +142,9 @@ plots.scaling_study(runs)
 # One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
 # bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
-# **Exercise 12.2.** Complete `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`. The second returns the seconds
-# that a ring of p ranks needs to average an array of `size` bytes, if a link carries `rate` bytes per second.
+# **Exercise 12.2.** Complete `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`. The second function returns
+# the seconds that a ring of p ranks needs to average an array of `size` bytes, if a link carries `rate` bytes per
+# second.
 
 
 # %% tags=["exercise"]
@@ -180,8 +181,8 @@ check.check_12_2(karp_flatt, ring_s)
 # Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes.
 #
 # **Exercise 12.3.** Fit the three laws that are straight lines. Sizes and speedups are lists that begin with 1.
-# `fixed_and_divided` returns a and b of a line that need not pass through 0. Use `np.polyfit(x, y, 1)`, which returns
-# the slope first.
+# `fixed_and_divided` returns a and b for a line that need not pass through 0. Use `np.polyfit(x, y, 1)`, which
+# returns the slope first.
 
 
 # %% tags=["exercise"]
@@ -272,7 +273,7 @@ plots.laws_beyond(sets, curves, 1024)
 #
 # Ratios in papers need the same care. Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
 # **Cray XC40** with KNL (Cori at NERSC), and 3.2 times as fast on 1,024. On 128 nodes of an **XC50** (Piz Daint at
-# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs; Mathuriya et al. 2017 measured gRPC on
+# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs. Mathuriya et al. 2017 measured gRPC on
 # KNL. Both systems have the Aries network. If plugin and Horovod are equally fast on one node, Horovod's efficiency
 # on 128 was at most 1/1.4 = 0.71 of the plugin's. The efficiencies themselves were not published.
 #
@@ -299,9 +300,9 @@ for name, table in foretelling.TABLES.items():
 
 # %% [markdown]
 # No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether each
-# device's batch stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs. *Per epoch*, that step is 2.27
-# times as fast, but the table has minutes to accuracy.) So take the laws' range and widen it to allow for what you do
-# not know.
+# device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs. *Per epoch*, 64 GPUs are
+# 2.27 times as fast as 32, but the table has minutes to accuracy.) So take the laws' range and widen it to allow
+# for what you do not know.
 #
 # `autograder foretell TABLE.csv` fits eight laws, allows for what laws do not know, and always prints an interval.
 # Write one of the tables into a file, `table.csv`. Its second column is `samples_per_second` (also for tokens) or
@@ -339,8 +340,8 @@ for name in intervals:
     foretelling.reveal(name)
 
 # %% [markdown]
-# **What you should see.** The range of the three laws, as printed above, contains only three of the six measured
-# values, although no table asks for more than twice its largest size.
+# **What you should see.** The range of the three laws, printed above, contains only three of the six measured
+# values, although no prediction goes beyond twice the largest size in its table.
 #
 # ## Time to accuracy
 #
@@ -385,9 +386,10 @@ for name, (n, kind) in jobs.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** Strong scaling repeats the curve of one rank except for the last digit, because sums of
-# floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in one
-# run .806 instead of .836 (two CPU cores, PyTorch 2.13, one seed). On these few easy images it caught up later.
+# **What you should see.** In strong scaling the curve is that of one rank, except for the last digit, because sums
+# of floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in
+# one run .806 instead of .836 (two CPU cores, PyTorch 2.13, one seed). On this small and easy data set it caught
+# up later.
 #
 # ## Cost against time
 #
@@ -397,8 +399,8 @@ for name, (n, kind) in jobs.items():
 #     sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056
 #     1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 #
-# More GPUs take less time and cost more. Where is the **sweet spot**? One answer is where *cost × time* is smallest.
-# Up to this size time falls by a larger factor than cost rises; beyond it, by a smaller one.
+# More GPUs take less time and cost more. Where is the **sweet spot**? One answer is the size at which *cost × time*
+# is smallest. Up to this size, time falls by a larger factor than cost rises; beyond it, by a smaller one.
 #
 # **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty).
 # Times are `[days-]hours:minutes:seconds`. Energy is in joules, with a letter K, M or G for thousands, millions or
@@ -430,8 +432,8 @@ def sweet_spot(sizes, seconds):
 check.check_12_7(cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost, from the scheduler's accounting. It also plots cost against time for the
-# small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
+# This cell shows what your own jobs cost, from the scheduler's accounting. It also plots cost against time: for
+# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
 from cluster.jobs.costs import cost_lines
@@ -478,14 +480,14 @@ plots.cost_against_time(times)
 #
 # The cell below writes hardware, tables, picture and costs from the records, and the laws from your fits. You write
 # three parts. **Question**: what did you want to know, and for which decision? **Recommendation**: how many ranks,
-# based on which number, and why not more? **What is not known**: what can these runs not show?
+# based on which number, and why not more? **What is not known**: which questions do these runs leave open?
 #
 # Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
 # the other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation must name a number of ranks
 # from the epoch-scaling table, and its efficiency, speedup or time as printed there. The grader compares them with
-# your records. The question needs at least 8 different words, the other two parts 15 each.
+# your records. The question must have at least 8 different words, the other two parts 15 each.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""
@@ -527,9 +529,9 @@ scaling_report.write(
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
 # | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
 #
-# Three traps are in reports. The best of ten repeats is not the median: draw all repeats as points.
-# "1,024 GPUs: 651 times" is a law without its range. Nodes in one curve and GPUs in the other are
-# two studies in one picture.
+# Three traps concern reports. The best of ten repeats is not the median: draw all repeats as points.
+# "1,024 GPUs: 651 times" is a prediction without its range. A picture with nodes on one curve and GPUs
+# on the other mixes two studies.
 #
 # ## Recap
 #

@@ -16,8 +16,8 @@
 # **What must each rank hold, and what does that cost in bytes?**
 #
 # With DistributedDataParallel, every rank holds all parameters, all gradients and all of the optimizer's
-# numbers. That is wasteful. It is enough that *one* rank keeps each parameter, if the others can borrow it in
-# time. This idea is called ZeRO (*zero redundancy optimizer*). It has three stages:
+# numbers. That is wasteful. It is enough for *one* rank to keep each parameter, if the others can borrow it
+# in time. This idea is called ZeRO (*zero redundancy optimizer*). It has three stages:
 #
 # ```
 #              DDP            stage 1        stage 2        stage 3
@@ -79,8 +79,8 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 #
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
 # computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"` here), parameters and gradients
-# need 2 bytes each. The optimizer keeps a float32 copy beside its means, for steps that are too small for bfloat16.
-# With Adam, both kinds need 16 bytes per parameter.
+# need 2 bytes each. The optimizer keeps a float32 copy in addition to its means, for steps that are too small for
+# bfloat16. With Adam, both kinds need 16 bytes per parameter.
 #
 # **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
 
@@ -92,8 +92,8 @@ check.check_13_1(state.state_bytes)
 # ## A part for every rank
 #
 # `zero.py` groups the parameters into *units*: one for each block of the GPT, and one for everything else. A unit
-# travels in one message. Its parameters become views of one long tensor, `whole`. The optimizer updates only this
-# rank's `part` of `whole`.
+# travels in one message. Its parameters become views of one long tensor called `whole`. The optimizer updates
+# only this rank's `part` of `whole`.
 #
 # **Exercise 13.2.** `part_of(flat, rank, size)` returns a rank's part of the tensor `flat`. Collectives need parts
 # of equal length, so put zeros at the end of `flat` first.
@@ -110,8 +110,8 @@ check.check_13_2(zero.part_of)
 # - **All-gather**: each rank gives its part and gets all parts.
 # - **Reduce-scatter**: each rank gives all of its numbers and gets one part of their sum over the ranks.
 #
-# One after the other, they are an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather. ZeRO
-# updates the parameters in between.
+# One after the other, they make an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather.
+# ZeRO updates the parameters in between.
 #
 # **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using `dist.all_gather_single`.
 # (Older versions of PyTorch call it `all_gather_into_tensor`.) `Unit.collect` turns the whole gradients into
@@ -121,7 +121,7 @@ check.check_13_2(zero.part_of)
 # **Exercise 13.4.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to
 # the right, receives another part from the left, and adds its own numbers to it. If you start by sending part
 # `rank - 1`, you end with part `rank`. Put both messages of a round into one `dist.batch_isend_irecv` (lesson 11).
-# Otherwise every rank may wait for a neighbour that waits, too.
+# Otherwise every rank may wait for a neighbour that is itself waiting.
 
 # %% tags=["check"]
 importlib.reload(zero)
@@ -141,12 +141,12 @@ check.check_13_4(ring)
 # `Zero.before_step` and `Zero.after_step` do what comes right before and after the update. Hooks do the rest:
 # `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
 # `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
-# PyTorch passes arguments to a hook that you don't need here: `lambda *_: unit.gather()`.
+# PyTorch calls a hook with arguments, which you don't need here: `lambda *_: unit.gather()`.
 #
 # **Exercise 13.5.** `watch(module, unit, stage)` registers what a stage needs.
 #
 # **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`, because a single long step
-# can spoil the training. The norm is that of *all* gradients, and no rank has them all.
+# can spoil the training. The norm must include *all* gradients, but no rank has them all.
 
 # %% tags=["check"]
 importlib.reload(zero)
@@ -159,13 +159,13 @@ check.check_13_6(zero)
 # PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
 # `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
 #
-# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call it for the blocks
-#   first and for the network last. Large units need more memory, small ones more messages. (Older texts: the
-#   *wrap policy*.)
+# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call `fully_shard` for
+#   the blocks first and for the network last. Large units need more memory, small ones more messages. (Older
+#   texts call this choice the *wrap policy*.)
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
-# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two are whole at a time. Your
-#   units take turns instead.
+# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two units are whole at a
+#   time. Your units take turns instead.
 # - **Precision**, with a `MixedPrecisionPolicy`. Units are gathered and computed in `param_dtype`, and gradients
 #   are added up in `reduce_dtype`. The parts stay float32.
 #
@@ -248,10 +248,11 @@ plots.staircase(runs, save="my_staircase.png")
 #
 # - The dashed line is DDP, which holds all of the state all the time. Activations pile up in the forward pass and
 #   are freed in the backward pass.
-# - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: at each
-#   peak, a block's whole gradients become a part.
+# - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: after
+#   each peak, only this rank's part of a block's gradients is left.
 # - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computes, and is freed.
-# - No way gets down to half of DDP. Activations are not sharded, and the unit that computes is whole.
+# - None of them gets down to half of DDP's memory. Activations are not sharded, and the unit that
+#   computes is whole.
 #
 # ## What does Gloo do?
 #
@@ -266,7 +267,7 @@ for way, run in gloo.items():
     print(f"{way}: {measure(run, 'times_params'):.2f} × parameters received")
 
 # %% [markdown]
-# **What you should see.** On two ranks, 1.50 instead of 1.00. With Gloo, PyTorch makes a whole allreduce, and each
+# **What you should see.** On two ranks, 1.50 instead of 1.00. With Gloo, PyTorch runs a full allreduce, and each
 # rank keeps one part of the result. That is why `fsdp` received 2 × its parameters above. NCCL has a real
 # reduce-scatter. So count bytes before you believe a table, including this one.
 #
@@ -295,18 +296,19 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
-# the same to 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5 times the
-# parameters instead of 2.0 times. Their activations need half the bytes, too. Gradients still travel in float32. The price is precision: after
-# four steps the parameters are 0.04 away from serial, because bfloat16 has only two or three digits. (Everything
-# else in this comparison is float64.)
+# the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5 times the
+# parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in float32. The
+# price is precision: after four steps the parameters are 0.04 away from serial, because bfloat16 has only two or
+# three digits. (Everything else in this comparison is float64.)
 #
-# Which of the two kinds is the policy `"mixed"`? Look at which tensors are bfloat16. (`mixed_kind`, below.)
+# Which of the two kinds of mixed precision is the policy `"mixed"`? Look at which tensors are bfloat16.
+# (`mixed_kind`, below.)
 #
 # ## A checkpoint that all ranks write
 #
-# Perhaps no rank has room for all parameters, so no rank can save them alone. With `torch.distributed.checkpoint`
-# (`dcp`), every rank writes the parts that it holds, and a file `.metadata` lists what is where. A reader takes only
-# what *it* needs, so the number of ranks may change.
+# If no rank has room for all parameters, no rank can save them alone. With `torch.distributed.checkpoint` (`dcp`),
+# every rank writes the parts that it holds, and a file `.metadata` lists what is where. A reader takes only what
+# *it* needs, so the number of ranks may change.
 #
 # - `get_state_dict(model, optimizer)` returns two dictionaries of names and (sharded) tensors.
 # - `dcp.save({"model": …, "optimizer": …}, checkpoint_id=folder)` is a collective: **all** ranks must call it.
@@ -367,7 +369,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 #   time. A network that only just fits runs out of memory here.
 # - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
 #   ones, which it also keeps in memory. No error reports this.
-# - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by a factor of its own. Only the
+# - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the
 #   comparison with one process shows it (8e-3 instead of 4e-12).
 # - `save` stops after 5 seconds, the timeout here: `Timed out waiting 5000ms for send operation to complete`. Rank
 #   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour.
@@ -381,9 +383,9 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block |
 #
-# Take the first way that fits. The ways are in order of their cost: `zero1` and `zero2` need more code than `ddp`,
-# `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch makes a second unit whole, and
-# no memory can be filled to the last byte.)
+# Take the first way that fits. The ways are listed in order of cost: `zero1` and `zero2` need more code than `ddp`,
+# `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch needs room for a second
+# whole unit, and no memory can be filled to the last byte.)
 #
 # **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
 # (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
@@ -422,9 +424,9 @@ fit = {f"fits_{name}": f"{much / 1e9:.4g}" for name, (way, much) in ways.items()
 answers.note(**fit)
 
 # %% [markdown]
-# If no way fits, use more devices, or cut the layers (lesson 11): between them if the links are slow, through them
-# if no device can hold the largest layer. Stage 3 needs fast links, because it gathers in every block. (A trained
-# network can also be *pruned*: its smallest weights are left out.)
+# If none of them fits, use more devices, or cut the network (lesson 11): between layers if the links are slow,
+# through layers if no device can hold the largest one. Stage 3 needs fast links, because it gathers in every
+# block. (A trained network can also be *pruned*: its smallest weights are left out.)
 #
 # ## Questions
 #
@@ -467,11 +469,11 @@ answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 #
 # ## Recap
 #
-# - Adam needs 16 bytes per parameter, in float32 and in mixed precision. Stage 1 shares 8 (mixed: 12) of them,
-#   stage 2 another 4 (2), stage 3 all.
+# - Adam needs 16 bytes per parameter, in float32 and in mixed precision. Stage 1 shards 8 of them (12 in mixed
+#   precision), stage 2 another 4 (2), stage 3 all.
 # - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
-# - Training stays the same. Compare it with one process once, in float64.
-# - Sharding does not shrink activations. Computing twice does.
+# - Training stays the same. Compare the result with one process once, in float64.
+# - Sharding does not shrink activations. Recomputing them does.
 # - All ranks save a checkpoint, and any number of ranks can load it.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.

@@ -247,7 +247,8 @@ plots.staleness(
 # - *Measured on two workers*: 0.2 to 0.5 on average; with a node per worker it would be 1. (Two cores of a
 #   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two cores,
 #   so a worker often computes a whole gradient while the other does nothing.
-# - *Four equal workers, simulated*: 3, that is p − 1. While one computes, each of the others updates once.
+# - *Four equal workers, simulated*: 3, that is p − 1. While one worker computes, each of the others
+#   updates once.
 # - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
 #   those of the other three slightly earlier than before.
 #
@@ -265,8 +266,8 @@ for rate in (0.05, 0.1):
         print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
 
 # %% [markdown]
-# **What you should see.** The table has the test accuracy after 400 updates with 32 images each, for seeds 1
-# and 2. Only its last digit depends on the hardware. The cell above does not run the third rate:
+# **What you should see.** The table shows the test accuracy after 400 updates with 32 images each, for seeds
+# 1 and 2. Only its last digit depends on the hardware. The cell above does not run the third rate:
 #
 # | rate | p = 1 | p = 4 | p = 16 |
 # |---|---|---|---|
@@ -293,9 +294,10 @@ for rate in (0.05, 0.1):
 # Horovod and Lightning take a few lines. Apply the quotation:
 #
 # - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images
-#   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in it?
-# - `sync_updates`: four workers train for 10 s. Three need 0.1 s for a gradient, one needs 0.2 s. How many updates
-#   does sync training make, if messages take no time? And `async_updates`: how many does async training make?
+#   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in one epoch?
+# - `sync_updates`: four workers train for 10 s. Three of them need 0.1 s for a gradient, the fourth needs 0.2 s.
+#   How many updates does sync training make, if messages take no time? And `async_updates`: how many does async
+#   training make?
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
 # - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
 #   SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained synchronously on

@@ -1,8 +1,13 @@
 """Notebooks read the facts of a run by name, as from a dictionary."""
 
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
-from autograder.records import Header, MeasureEvent, RunEnd
+from autograder.records import HEADER_FACTS, Header, MeasureEvent, RunEnd
 
 FACTS = [
     Header(framework="numpy", others={"rule": "linear", "nothing": None}),
@@ -31,3 +36,15 @@ def test_a_fact_that_is_missing(facts, name):
     assert name not in facts
     assert facts[name] is None
     assert facts.get(name, "another") == "another"
+
+
+def test_the_schema_and_the_page_have_each_fact_that_the_grader_reads():
+    schema = json.loads(Path("docs/schemas/run-record.schema.json").read_text("utf-8"))["$defs"]
+    page = Path("docs/run-record.md").read_text("utf-8")
+    end = {fact.name for fact in fields(RunEnd)} - {"reason"}  # it is in the line's metadata
+    assert schema["header"]["properties"].keys() | schema["machine"]["properties"].keys() >= (
+        HEADER_FACTS
+    )
+    assert schema["run_stop"]["properties"].keys() >= end
+    assert set(re.findall(r"`(\w+)`", page)) >= HEADER_FACTS | {"reason"}
+    assert [name for name in end if not re.search(rf"\b{name}\b", page)] == []

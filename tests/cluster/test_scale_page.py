@@ -79,7 +79,7 @@ def names_asked() -> int:
         (100_000 * 13 / 1e6, "{} million zips"),
         (100_000 * 13 * 4 * 30e3 / 1e9, "or {:.0f} GB unpacked"),
         (100_000 * 13 * 4 / 1e6, "into {} million files"),
-        (1e3 * GRADING, "so {:.1f} ms for a lesson"),
+        (1e3 * GRADING, "which is {:.1f} ms for each lesson"),
         (1000 * 13 * GRADING, "{:.0f} s of CPU for 1,000 students"),
         (100_000 * 13 * GRADING / 3600, "{:.1f} hours for 100,000"),
         (100_000 * 13 * GRADING / 60 / 16, "{:.0f} minutes for each of 16 shards"),

@@ -6,9 +6,8 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder.reading.files import read_files
 
@@ -58,14 +57,19 @@ def run(
     return found
 
 
-def run_together(program: Path, ranks: int, starts: Mapping[Path, Sequence[str]]) -> list[Any]:
-    """Return the record of each start (folder -> arguments); frameworks load only once."""
-    jobs = [(str(folder), [str(program), *arguments]) for folder, arguments in starts.items()]
+def run_together(ranks: int, starts: Sequence[tuple[Path, Path, Sequence[str]]], **env: str):
+    """Return the record of each start (folder, program, arguments); frameworks load only once.
+
+    Starts in one folder share its output and checkpoints.
+    """
+    jobs = [(str(folder), [str(program), *words]) for folder, program, words in starts]
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     done = subprocess.run(
         [*mpirun, sys.executable, "-u", ONE_BY_ONE],
-        env=environment(ONE_BY_ONE=json.dumps(jobs)),
+        env=environment(ONE_BY_ONE=json.dumps(jobs), **env),
         capture_output=True, text=True, timeout=120 + 60 * len(starts),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    return [record for folder in starts for record in read_files([folder / "job.out"])]
+    folders = dict.fromkeys(folder for folder, *_ in starts)
+    records = {folder: iter(read_files([folder / "job.out"])) for folder in folders}
+    return [next(records[folder]) for folder, *_ in starts]

@@ -14,7 +14,7 @@ THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
     """Return the variables that `--export` passes on.
 
-    As for sbatch, its value is ALL, NONE, or a list of names and NAME=value.
+    As in sbatch, its value is ALL, NONE, or a list of names and NAME=value.
     """
     words = [word for word in choice.split(",") if word] or ["ALL"]
     kept = dict(submitter) if "ALL" in words else {}
@@ -76,7 +76,7 @@ def variables(job: QueuedJob) -> dict[str, str]:
 
 
 def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
-    """Return the whole environment, including what Open MPI needs as root and on too few cores."""
+    """Return the whole environment, with what Open MPI needs as root or with too few cores."""
     kept = {
         name: value
         for name, value in submitter.items()

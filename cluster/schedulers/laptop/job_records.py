@@ -95,7 +95,7 @@ def lock() -> Iterator[None]:
 
 
 def next_ids(count: int) -> int:
-    """Return the first of `count` new job ids. Call it under the lock."""
+    """Reserve `count` new job ids and return the first one. Call it under the lock."""
     file = home() / "next_id"
     try:
         first = int(file.read_text())

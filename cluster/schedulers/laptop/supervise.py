@@ -19,7 +19,7 @@ REQUEUE = "requeue"  # a file that the job's scontrol writes (cluster/sites/lapt
 
 
 class Ending:
-    """The reason why the job is being ended from outside, if it is."""
+    """Why the job is being ended from outside, if it is."""
 
     state: str | None = None
     asked_early = False  # cancelled before the script could receive a signal
@@ -62,7 +62,7 @@ def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
 
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
-    """Run the script to its end, and return the fields of the record that result."""
+    """Run the script to its end, and return the fields that this changes in the record."""
     kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)
@@ -87,12 +87,12 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
 
 
 def highest_exit_code(steps: Path) -> int:
-    """Return the highest exit code of the job's steps, which `launch` recorded."""
+    """Return the highest exit code of the job's steps, as recorded by `launch`."""
     return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
-    """Return a job's state, exit code and signal. As in Popen, a negative code is a signal."""
+    """Return a job's state, exit code and signal. As in Popen, a negative code means a signal."""
     exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
     killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     if ended_from_outside == job_records.TIMEOUT:
@@ -145,9 +145,9 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
 
 
 def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, shell: int) -> None:
-    """Set up everything that ends a job from outside.
+    """Set up the signals that end a job from outside.
 
-    An alarm is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
+    SIGALRM is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
     """
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds
@@ -188,7 +188,7 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, she
 
 
 def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
-    """Send the signal of --signal to the steps, or with B: only to the batch shell.
+    """Send the signal that --signal names to the steps, or with B: only to the batch shell.
 
     A subshell of the script, such as that of `launch … &`, is neither.
     """

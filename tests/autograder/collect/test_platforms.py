@@ -1,5 +1,8 @@
 """The naming scheme of each platform as a table, files beside it, and downloads without --from."""
 
+import re
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -41,6 +44,15 @@ NAMES = [
     ("folders", "01 Ada", "01 Ada", "", {}),
     ("folders", "ada.v2", "ada.v2", "", {}),
 ]  # fmt: skip
+WITHOUT_NAMES = {"github", "nbgrader"}  # these find the student's name in another place: see below
+
+
+def test_each_platform_has_its_tests_and_is_on_both_pages():
+    assert {name for name, *_ in NAMES} == PLATFORMS.keys() - WITHOUT_NAMES
+    assert {platform for platform, *_ in FORMS.values()} | {"nbgrader"} == PLATFORMS.keys()
+    for page in ("docs/collect.md", "docs/grading.md"):
+        rows = set(re.findall(r"^\| `(\w+)` \|", Path(page).read_text("utf-8"), re.M))
+        assert PLATFORMS.keys() <= rows, page
 
 
 @pytest.mark.parametrize(("platform", "name", "who", "number", "more"), NAMES)

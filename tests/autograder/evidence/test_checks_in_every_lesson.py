@@ -9,7 +9,7 @@ import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
-from autograder.evidence.known_data import KNOWN
+from autograder.evidence.plausible import KNOWN
 from autograder.reading.files import read_bytes
 from lessons.toolkit.data import catalogue
 from tests.autograder.evidence import rewriting as forge

@@ -3,15 +3,28 @@
 python -m tests.autograder.evidence.test_finding_codes      # after a change of wording
 """
 
+import inspect
+import pkgutil
 import re
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import get_type_hints
 
+from autograder import evidence
 from autograder.codes import ReasonCode
+from autograder.evidence import examine
 from autograder.finding_codes import FindingCode
+from autograder.records import Run
+from autograder.verdict import Finding
 
 SNAPSHOT = Path(__file__).parent / "titles.txt"
 CODE = re.compile(r"\b(?:Finding)?Code\.([A-Z_]+)")
 TABLE = "finding_codes.py"
+TO_REWRITE = (
+    "run python -m tests.autograder.evidence.test_finding_codes, and look at the difference"
+)
 WITH_HEADING = [code for code in FindingCode if code.heading]
 
 
@@ -26,7 +39,7 @@ def codes_in(folder: str) -> set[str]:
 
 
 def test_the_titles_are_those_of_the_snapshot():
-    assert titles() == SNAPSHOT.read_text("utf-8")
+    assert titles() == SNAPSHOT.read_text("utf-8"), TO_REWRITE
 
 
 def test_each_code_of_evidence_has_a_heading():
@@ -35,6 +48,28 @@ def test_each_code_of_evidence_has_a_heading():
 
 def test_each_finding_code_is_used():
     assert {code.name for code in FindingCode} <= codes_in("autograder")
+
+
+def test_each_check_of_a_run_is_called():
+    """A check that examine.py does not call finds nothing, and no other quick test notices."""
+    called = inspect.getsource(examine)
+    names = [module.name for module in pkgutil.iter_modules(evidence.__path__)]
+    checks = [
+        f"{name}.{function.__name__}"
+        for name in names
+        for function in checks_of_a_run(import_module(f"autograder.evidence.{name}"))
+    ]
+    assert len(checks) >= 20
+    assert [check for check in checks if not re.search(rf"\b{check}\b", called)] == []
+
+
+def checks_of_a_run(module: ModuleType) -> Iterator[FunctionType]:
+    """Yield the module's public functions that take a run and yield findings."""
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        hints = list(get_type_hints(function).values())
+        own = function.__module__ == module.__name__ and not name.startswith("_")
+        if own and hints == [Run, Iterator[Finding]]:
+            yield function
 
 
 def test_findings_and_reasons_share_no_code():

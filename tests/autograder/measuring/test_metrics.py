@@ -140,7 +140,7 @@ ranks = st.builds(
     Rank,
     st.integers(0, 2),
     host=st.none() | st.just("n1"),
-    shard=st.none() | st.tuples(*[st.integers(-1, 9)] * 3),
+    slices=st.none() | st.tuples(st.tuples(*[st.integers(0, 9)] * 2, st.integers(1, 9))),
     files_written=st.none() | st.integers(0, 2),
     samples=st.none() | st.integers(0, 9),
     labels=st.none() | st.lists(st.integers(0, 3), max_size=3).map(tuple),

@@ -1,14 +1,12 @@
 """Tests of other faults in the pages, with real runs. (break_it.py has those of the lessons.)"""
 
-import json
-import shutil
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
-from real_runs import ONE_BY_ONE, ROOT, environment
+from real_runs import ROOT, environment
 
 from autograder.reading.files import read_files
 from lessons.toolkit.ranks import run_on_ranks
@@ -177,33 +175,3 @@ def test_one_seed_makes_no_rule(tmp_path):
     accuracies = [TRACES["accuracy"](run) for run in found]
     assert max(accuracies) < 0.6
     assert max(accuracies) - min(accuracies) > 0.1, "and one worker's seeds: 0.938 to 0.943"
-
-
-# Adam's moments and the number of its steps, which a checkpoint of parameters alone does not hold.
-FORGETS = """
-        for v in model.optimizer.variables:
-            if v.shape.rank or "iteration" in v.name:
-                v.assign(tf.zeros_like(v))
-"""
-READ_BACK = "        broadcast_variables(model.optimizer.variables, root_rank=0)\n"
-
-
-def test_going_on_without_the_optimizers_state_costs_loss(tmp_path):
-    for name in ("train.py", "checkpoint.py"):
-        shutil.copy(SOLUTIONS / "07_horovod" / name, tmp_path)
-    program = tmp_path / "train.py"
-    text = program.read_text()
-    assert text.count(READ_BACK) == 1
-    program.write_text(text.replace(READ_BACK, READ_BACK + FORGETS))
-    whole, half = tmp_path / "whole", tmp_path / "half"
-    few = [str(program), "--train-samples", "640", "--epochs"]
-    starts = [(whole, [*few, "8"]), (half, [*few, "4"]), (half, [*few, "8", "--resume"])]
-    for folder in (whole, half):
-        folder.mkdir()
-    jobs = json.dumps([(str(folder), words) for folder, words in starts])
-    started([*MPIRUN, sys.executable, "-u", ONE_BY_ONE], tmp_path, ONE_BY_ONE=jobs)
-    [right] = read_files([whole / "job.out"])
-    _, resumed = read_files([half / "job.out"])
-    assert [epoch.number for epoch in resumed.epochs] == [3, 4]
-    assert resumed.epochs[0].train_loss.value > 1.1 * right.epochs[2].train_loss.value
-    assert TRACES["accuracy"](resumed) == pytest.approx(TRACES["accuracy"](right), abs=0.02)

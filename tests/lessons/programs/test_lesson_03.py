@@ -34,7 +34,6 @@ def train(program, *arguments, out, **env):
     ("arguments", "env", "sentence"),
     [
         (["--model", "ResNet49V2"], {}, "Keras Applications has no network ResNet49V2"),
-        (["--model", "resnet"], {}, "Keras Applications has no network resnet"),
         (["--size", "16"], {}, "--model ResNet50V2 --size 16: Input size must be at least 32x32"),
         (
             [],

@@ -1,11 +1,12 @@
 """Tests of lesson 13 on real ranks: every way equals the serial network; held and sent bytes."""
 
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from real_runs import ROOT, environment
+from real_runs import ROOT, environment, run_together
 
 from autograder.reading.files import read_files
 
@@ -28,6 +29,10 @@ def started(folder, ranks, program, *words):
             timeout=300,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
+    return runs_in(folder)
+
+
+def runs_in(folder):
     return {run.header["source"]: run for run in read_files([folder / "job.out"])}
 
 
@@ -36,7 +41,7 @@ def measured(run, name):
     return found["value"]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 4])
 def test_every_way_gives_the_parameters_of_the_serial_network(ranks, tmp_path):
     started(tmp_path, ranks, STEPS, tmp_path / "out.npz")
     found = dict(np.load(tmp_path / "out.npz"))
@@ -47,23 +52,19 @@ def test_every_way_gives_the_parameters_of_the_serial_network(ranks, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """Return ranks -> way -> run, with a checkpoint of fsdp."""
-    return {
-        ranks: started(
-            tmp_path_factory.mktemp(f"ranks{ranks}"),
-            ranks,
-            LESSON / "train.py",
-            "--ways",
-            "ddp",
-            *BY_HAND,
-            "fsdp",
-            *FEW,
-            "--save",
-            "checkpoint",
-        )
-        for ranks in (2, 3)
-    }
+def folders(tmp_path_factory):
+    """Return ranks -> the folder of their job, which also has a checkpoint of fsdp."""
+    ways = ("--ways", "ddp", *BY_HAND, "fsdp")
+    found = {ranks: tmp_path_factory.mktemp(f"ranks{ranks}") for ranks in (2, 3)}
+    for ranks, folder in found.items():
+        started(folder, ranks, LESSON / "train.py", *ways, *FEW, "--save", "checkpoint")
+    return found
+
+
+@pytest.fixture(scope="module")
+def runs(folders):
+    """Return ranks -> way -> run."""
+    return {ranks: runs_in(folder) for ranks, folder in folders.items()}
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -90,21 +91,33 @@ def test_ranks_send_what_a_ring_has_to(runs, ranks):
     assert 3 * ring < times["zero3"] < 1.1 * 3 * ring
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_gloos_reduce_scatter_sends_as_much_as_an_allreduce(ranks, tmp_path):
-    words = ("--ways", "zero2", "--reduce-scatter", "library", *FEW)
-    found = started(tmp_path, ranks, LESSON / "train.py", *words)
-    allreduce_and_gather = 3 * (ranks - 1) / ranks
-    times = measured(found["zero2"], "times_params")
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory):
+    """Return name -> run, each on the same two ranks and in a folder of its own."""
+    words = {
+        "library": ("--ways", "zero2", "--reduce-scatter", "library"),
+        "mixed": ("--ways", "fsdp", "--policy", "mixed"),
+        "recompute": ("--ways", "fsdp", "--recompute"),
+    }
+    starts = [
+        (tmp_path_factory.mktemp(name), LESSON / "train.py", (*more, *FEW))
+        for name, more in words.items()
+    ]
+    return dict(zip(words, run_together(2, starts, **MEET), strict=True))
+
+
+def test_gloos_reduce_scatter_sends_as_much_as_an_allreduce(variants):
+    allreduce_and_gather = 3 / 2  # of the parameters, on two ranks
+    times = measured(variants["library"], "times_params")
     assert allreduce_and_gather < times < 1.1 * allreduce_and_gather
 
 
-@pytest.mark.parametrize(("wrote", "reads"), [(2, 1), (3, 1), (2, 3)])
-def test_a_checkpoint_is_read_by_another_number_of_ranks(wrote, reads, tmp_path):
-    words = ("--ways", "fsdp", *FEW, "--save", "checkpoint")
-    written = started(tmp_path, wrote, LESSON / "train.py", *words)["fsdp"]
+@pytest.mark.parametrize(("wrote", "reads"), [(3, 1), (2, 3)])
+def test_a_checkpoint_is_read_by_another_number_of_ranks(wrote, reads, folders, runs, tmp_path):
+    written = runs[wrote]["fsdp"]
     assert measured(written, "ranks_wrote") == wrote
     assert measured(written, "largest_share") < 1.3 / wrote
+    shutil.copytree(folders[wrote] / "checkpoint", tmp_path / "checkpoint")
     read = started(tmp_path, reads, LESSON / "load.py", *FEW)["load"]
     assert read.test_loss.value == pytest.approx(written.test_loss.value, abs=1e-6)
     assert measured(read, "next_loss") == pytest.approx(measured(written, "next_loss"), abs=1e-4)
@@ -112,15 +125,9 @@ def test_a_checkpoint_is_read_by_another_number_of_ranks(wrote, reads, tmp_path)
     assert len(hashes) == 1
 
 
-def test_blocks_in_bfloat16_send_less_and_blocks_computed_twice_keep_less(runs, tmp_path):
-    found = {}
-    for name in ("mixed", "recompute"):
-        words = ["--policy", "mixed"] if name == "mixed" else ["--recompute"]
-        folder = tmp_path / name
-        folder.mkdir()
-        found[name] = started(folder, 2, LESSON / "train.py", "--ways", "fsdp", *FEW, *words)
+def test_blocks_in_bfloat16_send_less_and_blocks_computed_twice_keep_less(runs, variants):
     float32 = runs[2]["fsdp"]
-    mixed, twice = found["mixed"]["fsdp"], found["recompute"]["fsdp"]
+    mixed, twice = variants["mixed"], variants["recompute"]
     assert measured(mixed, "times_params") < 0.85 * measured(float32, "times_params")
     assert 1e-6 < measured(mixed, "serial_error") < 1
     assert measured(twice, "serial_error") < 1e-10

@@ -47,7 +47,7 @@ def alone(tmp_path_factory):
 @pytest.mark.ranks
 @pytest.mark.parametrize(
     ("way", "workers"),
-    [("multiworker", 2), ("multiworker", 3), ("ps-synchronous", 2), ("ps-synchronous", 3)],
+    [("multiworker", 3), ("ps-synchronous", 2)],
 )
 def test_workers_give_the_parameters_of_one_on_the_whole_batch(way, workers, alone, tmp_path):
     params, record = trained(tmp_path, way, workers)

@@ -52,7 +52,7 @@ def test_parameters_are_those_of_one_rank_that_reads_all(ranks, one, tmp_path):
 def test_what_cannot_be_is_one_sentence(tmp_path):
     program = ROOT / "solutions" / "07_horovod" / "nodes.py"
     with pytest.raises(AssertionError) as failed:
-        run(program, 2, "--size", "16", "--train-samples", "1", out=tmp_path)
-    said = "--size 16 --train-samples 1: at least 32 pixels, and an image for each rank"
+        run(program, 1, "--size", "16", "--train-samples", "0", out=tmp_path)
+    said = "--size 16 --train-samples 0: at least 32 pixels, and an image for each rank"
     assert str(failed.value).count(said) == 1
     assert "Traceback" not in str(failed.value)
