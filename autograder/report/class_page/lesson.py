@@ -1,5 +1,6 @@
 """Make a page for each lesson: students × checks, to see one question across all students."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from statistics import mean, median
@@ -59,7 +60,7 @@ def page(
             title=f"{rows[0].lesson} {rows[0].title}",
             submissions=sum(row.score is not None for row in rows),
             summary=summary(rows),
-            picture=distribution(rows),
+            pictures=[picture for picture in (distribution(rows), speedups(rows)) if picture],
             checks=checks,
             lines=Markup("\n").join(
                 line(row, [check.id for check in checks], people)
@@ -102,3 +103,15 @@ def cell(check: str, status: str) -> str:
         f'<td class="cell {kind}" data-l="{escape(check)}" data-k="{key}">'
         f'<span class="sign">{SIGNS[status]}</span></td>'
     )
+
+
+def speedups(rows: Sequence[Row]) -> Markup:
+    gains = [row.speedup for row in rows if row.speedup]
+    return pictures.histogram(gains, round_end(gains), "speedup") if len(gains) > 1 else Markup()
+
+
+def round_end(values: Sequence[float]) -> float:
+    """Return an axis end with five round steps, at or above the largest value."""
+    step = max(values) / 5
+    power = 10.0 ** math.floor(math.log10(step))
+    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

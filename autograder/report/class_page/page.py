@@ -3,7 +3,6 @@
 Sorting, filtering and opening a line need a few lines of script. The page fetches nothing.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,6 @@ from urllib.parse import quote
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report import pictures
 from autograder.report.class_page import checks, lesson, matrix
 from autograder.report.html import environment
 from autograder.report.student.requests import Request, requests_of_student
@@ -98,27 +96,17 @@ def requests_of(
     return sorted(requests, key=lambda request: bool(request.answer))
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A lesson's section of the class page."""
-
-    title: str
-    page: str
-    said: str  # mean and median, and how many checks were passed
-    checks: Sequence[checks.CheckOfClass]
-    pictures: Sequence[tuple[str, str]]  # captions and histograms
-
-
-def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[Lesson]:
-    found = []
-    for name, one in checks.of_class(rows, titles).items():
-        drawn = [("points; the line is the mean", lesson.distribution(one.rows))]
-        gains = [row.speedup for row in one.rows if row.speedup]
-        if len(gains) > 1:
-            drawn.append(("best speedup", pictures.histogram(gains, round_end(gains), "speedup")))
-        said = "; ".join(filter(None, (lesson.summary(one.rows), f"{one.share:.0%} passed")))
-        found.append(Lesson(one.title, lesson.path_of(name), said, one.checks, drawn))
-    return found
+def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, str, str, str]]:
+    """Return the title, the page, a summary and the distribution of points of each lesson."""
+    return [
+        (
+            one.title,
+            lesson.path_of(name),
+            "; ".join(filter(None, (lesson.summary(one.rows), f"{one.share:.0%} passed"))),
+            lesson.distribution(one.rows),
+        )
+        for name, one in checks.of_class(rows, titles).items()
+    ]
 
 
 def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
@@ -127,10 +115,3 @@ def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
         lesson.path_of(name): lesson.page(one.rows, one.checks, about.people, about.heading)
         for name, one in checks.of_class(rows, about.titles).items()
     }
-
-
-def round_end(values: Sequence[float]) -> float:
-    """Return an axis end with five round steps, at or above the largest value."""
-    step = max(values) / 5
-    power = 10.0 ** math.floor(math.log10(step))
-    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))
