@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def run(folder, *words):
-    words = ("grade", folder / "class", "--dry-run", *words)
+    words = ("grade", folder / "class", "--dry-run", "--profile", "full", *words)
     result = CliRunner().invoke(main, [str(word) for word in words])
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
