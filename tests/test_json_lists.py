@@ -16,7 +16,7 @@ LISTS = {
     "cluster kernel list": ([], {"name", "environment", "state"}),
     "cluster queue": (["--site", "laptop"], {"JobID", "State", "NodeList"}),
     "cluster sites": ([], {"site", "title", "scheduler", "tested", "in_use"}),
-    "lessons check": (["02"], {"exercise", "result", "what"}),
+    "lessons check": (["01"], {"exercise", "result", "what"}),
     "lessons data status": ([], {"data set", "file", "size", "state", "where"}),
     "lessons data verify": ([], {"data set", "file", "size", "state", "where"}),
 }

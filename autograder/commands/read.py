@@ -71,7 +71,7 @@ def read_command(
     if not any(map(is_recognised, summaries)):
         click.echo(
             f"No training run was recognised in {named(files)}. If the program prints its epochs "
-            "in its own way, describe its lines in `formats:` and add --formats FILE.",
+            "in its own way, give its lines to `autograder new-rubric`, then add --formats RUBRIC.",
             err=True,
         )
         sys.exit(1)
