@@ -78,6 +78,7 @@ LABELS: dict[str, Label] = {
     "param_moved": Label("largest change of a parameter in training"),
     "params_changed": Label("parameters that training changed"),
     "param_spread": Label("largest difference of a parameter between ranks"),
+    "same_params": Label("the same parameters, bit for bit"),
     # what was written
     "files_written": Label("checkpoint files that the ranks wrote"),
     "files_found": Label("new checkpoint files on the disk"),
@@ -171,6 +172,17 @@ LABELS: dict[str, Label] = {
     "measure:largest_share": Label("largest share of the checkpoint on one rank"),
     "measure:next_loss": Label("test loss after one more step"),
     "measure:memory_error": Label("largest relative error of the memory formula"),
+    # jobs that survive
+    "measure:lives": Label("times that the job started", "starts"),
+    "measure:lost_to_kill": Label("steps lost to the worst kill", "steps"),
+    "measure:lost_to_warning": Label("steps lost to the worst warning", "steps"),
+    "measure:lost_over_interval": Label("steps lost / steps between checkpoints"),
+    "measure:read_wrong": Label("samples not read exactly once per epoch", "samples"),
+    "measure:agree_wrong": Label("cases in which ranks disagreed on a warning", "cases"),
+    "measure:files_wrong": Label("cases in which a checkpoint was not whole", "cases"),
+    "measure:copies_wrong": Label("values that later steps changed in the copy", "values"),
+    "measure:interval_error": Label("relative error of the interval"),
+    "measure:best_interval_s": Label("best time between checkpoints", "s"),
 }
 
 

@@ -155,7 +155,7 @@ METRICS: dict[str, Metric] = {
         "largest difference of a parameter between ranks"),
     "same_params": Metric(participants.same_params,
         "yes if the parameters at the end are bit for bit those of the base, on all ranks",
-        base=True, label="equal parameters"),
+        base=True),
     # what was written
     "files_written": Metric(participants.files_written,
         "number of checkpoint files of all ranks", "files"),
