@@ -59,7 +59,7 @@ TABLE: LazyTable = {
         "pass": Lazy("pass", OTHER | TWICE, base="survived"),
         "the position alone": Lazy(
             "self.epoch, self.position = state['epoch'], state['position']",
-            OTHER,
+            OTHER | TWICE,
             base="survived",
         ),
     },
