@@ -173,7 +173,7 @@ LABELS: dict[str, Label] = {
     "measure:next_loss": Label("test loss after one more step"),
     "measure:memory_error": Label("largest relative error of the memory formula"),
     # jobs that survive
-    "measure:lives": Label("times that the job started", "starts"),
+    "measure:lives": Label("times that the job started", "lives"),
     "measure:lost_to_kill": Label("steps lost to the worst kill", "steps"),
     "measure:lost_to_warning": Label("steps lost to the worst warning", "steps"),
     "measure:lost_over_interval": Label("steps lost / steps between checkpoints"),

@@ -141,9 +141,7 @@ def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
         by_file.setdefault(where.file, set()).add(where.line)
     text_of: dict[Where, str] = {}
     for name in files:
-        numbers = sorted(by_file.get(name, ()))
-        if numbers:
-            with suppress(OSError), open_regular(Path(name)) as stream:
-                for number, raw in lines.numbered(stream, numbers):
-                    text_of[Where(name, number)] = lines.clean(raw).strip()
+        with suppress(OSError), open_regular(Path(name)) as stream:
+            for number, raw in lines.numbered(stream, by_file.get(name, ())):
+                text_of[Where(name, number)] = lines.clean(raw).strip()
     return text_of

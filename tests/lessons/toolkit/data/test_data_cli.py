@@ -132,5 +132,5 @@ def test_verify_names_what_is_broken_and_what_is_missing(here, lessons_data):
 @pytest.mark.parametrize("command", ["fetch", "status", "verify"])
 def test_an_unknown_name_is_one_sentence(world, lessons_data, command):
     done = lessons_data(command, "cifar")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr == "Error: There is no data set 'cifar'; did you mean 'cifar10'?\n"
