@@ -2,12 +2,12 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-OTHER = {"same": "equal parameters"}
-TWICE = {"once": "read wrong"}
-FILES = {"files": "files wrong"}
-AGREE = {"lost": "agree wrong"}
-COPIES = {"background": "copies wrong"}
-INTERVAL = {"interval": "interval error"}
+OTHER = {"same": "bit for bit"}
+TWICE = {"once": "not read exactly once"}
+FILES = {"files": "was not whole"}
+AGREE = {"lost": "ranks disagreed"}
+COPIES = {"background": "changed in the copy"}
+INTERVAL = {"interval": "error of the interval"}
 CAPTURE = "snapshot.py 15.1: state_dict() of three objects, sampler.state(), random state"
 RESTORE = "snapshot.py 15.1: load_state_dict, sampler.load, torch.set_rng_state"
 STATE = "sampler.py 15.2: the epoch, the position, the generator before the shuffle"
@@ -59,7 +59,7 @@ TABLE: LazyTable = {
         "pass": Lazy("pass", OTHER | TWICE, base="survived"),
         "the position alone": Lazy(
             "self.epoch, self.position = state['epoch'], state['position']",
-            OTHER,
+            OTHER | TWICE,
             base="survived",
         ),
     },
@@ -71,7 +71,7 @@ TABLE: LazyTable = {
     },
     "atomic.py 15.3: return torch.load, or say in a sentence why you do not": {
         "no try": Lazy("return torch.load(path)", FILES, base="whole"),
-        "from the beginning": Lazy("return None", {"lost": "lost over interval"}, base="survived"),
+        "from the beginning": Lazy("return None", {"lost": "steps lost / steps"}, base="survived"),
     },
     "signals.py 15.4": {
         "its own": Lazy("return bool(warnings)", AGREE, base="whole"),
@@ -90,13 +90,13 @@ TABLE: LazyTable = {
     "pieces.py 15.9": {
         "the whole batch on each rank": Lazy(
             "loss = loss_of_piece(batch) / size\nloss.backward()\nreturn loss.detach()",
-            OTHER | TWICE | {"elastic": "gradient error"},
+            OTHER | TWICE | {"elastic": "error of the gradients"},
             base="whole",
         ),
         "the first piece": Lazy(
             "loss = loss_of_piece(batch[rank::size][:most]) / size\n"
             "loss.backward()\nreturn loss.detach()",
-            {"elastic": "gradient error"},
+            {"elastic": "error of the gradients"},
             base="whole",
         ),
     },

@@ -8,9 +8,9 @@ SMALL = (
 )
 ACCIDENTS = ("--kill-at", "5", "--warn-at", "7")
 WHOLE, SURVIVED, ELASTIC = "15_survive_1.out", "15_survive_2.out", "15_elastic_3.out"
-OTHER = {"same": "equal parameters"}
-TWICE = {"once": "read wrong"}
-FILES = {"files": "files wrong"}
+OTHER = {"same": "bit for bit"}
+TWICE = {"once": "not read exactly once"}
+FILES = {"files": "was not whole"}
 SAMPLER = '    training.sampler.load(saved["sampler"])\n'
 PLACE = '        self.epoch, self.position = state["epoch"], state["position"]\n'
 SHUFFLE = '        self.generator.set_state(state["generator"])\n        self.shuffle()\n'
@@ -46,30 +46,31 @@ PLANTED = {  # the run that shows it, file, what is there, what a student wrote;
     ),
     "the oldest file": (
         "survived", "atomic.py", "reversed(files_in(folder))", "files_in(folder)",
-        {"lost": "lost to warning"},
+        {"lost": "worst warning"},
     ),
     "the ranks' mean of the warnings": (
         "whole", "signals.py", "(flag, dist.ReduceOp.MAX)", "(flag, dist.ReduceOp.MIN)",
-        {"lost": "agree wrong"},
+        {"lost": "ranks disagreed"},
     ),
     "the MTBF of one node": (
         "whole", "interval.py", "node_mtbf_s / nodes", "node_mtbf_s",
-        {"interval": "interval error"},
+        {"interval": "error of the interval"},
     ),
     "no copy on a CPU": (
         "whole", "background.py", '.to("cpu", copy=True)', '.to("cpu")',
-        {"background": "copies wrong"},
+        {"background": "changed in the copy"},
     ),
     "tuples are not copied": (
         "whole", "background.py", "isinstance(value, list | tuple)", "isinstance(value, list)",
-        {"background": "copies wrong"},
+        {"background": "changed in the copy"},
     ),
     "pieces are not weighed": (
         "whole", "pieces.py", " * (len(piece) / len(batch))", "",
-        OTHER | {"elastic": "gradient error"},
+        OTHER | {"elastic": "error of the gradients"},
     ),
     "pieces that do not fit": (
-        "whole", "pieces.py", ".split(most)", ".split(2 * most)", {"elastic": "gradient error"},
+        "whole", "pieces.py", ".split(most)", ".split(2 * most)",
+        {"elastic": "error of the gradients"},
     ),
 }  # fmt: skip
 
@@ -96,7 +97,7 @@ LESSON = Lesson(
     handed_in={file: name for name, file in FILE_OF.items()},
     mistakes={
         "none": Mistake("elastic", {}),
-        "one rank": Mistake("one rank", {"same": "ranks of"}, WHOLE),
+        "one rank": Mistake("one rank", {"same": "ranks that took part"}, WHOLE),
         "another seed": Mistake("another seed", OTHER, SURVIVED),
         "never started again": Mistake(
             "never started again",
