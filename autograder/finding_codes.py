@@ -1,6 +1,6 @@
 """All findings: their codes, how serious they are, and their headings.
 
-No points depend on evidence. Fields in braces are filled in where a finding is made.
+No points depend on evidence. Fields in braces are filled in when a finding is made.
 """
 
 from enum import StrEnum, auto

@@ -208,8 +208,8 @@ def no_rubric(
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
     """Return a grade without points, because the folder has no outputs or answers.
 
-    It is not zero yet: a file may be missing by mistake, or have an unknown format. If a file could
-    not be opened, this is the only finding.
+    It is not a zero yet: a file may be missing by mistake or have an unknown format. If a file
+    could not be opened, this is the only finding.
     """
     lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""

@@ -97,7 +97,7 @@ def as_graded(grades: Path, student: str) -> str:
 
 
 def others(grades: Path, student: str) -> str:
-    """Return a message with the nearest existing names, or else the first ones."""
+    """Return a message with the names most like this one, or else with the first names."""
     names = sorted({row["student"] for row in table(grades)})
     spelt = {name.casefold(): name for name in names}
     near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]
@@ -111,7 +111,7 @@ def table(grades: Path) -> list[dict[str, Any]]:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """Return the grades in a file that the grader wrote; none if it does not exist."""
+    """Return the grades in a file that the grader wrote, or none if it does not exist."""
     try:
         return json.loads(path.read_bytes())["grades"]
     except FileNotFoundError:

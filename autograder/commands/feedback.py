@@ -36,7 +36,7 @@ def feedback_command(
     canvas_comments: tuple[str, ...],
     out: Path | None,
 ) -> None:
-    """Pack what each student gets back from GRADES, the folder of `autograder grade --out`.
+    """Pack feedback for each student from GRADES, the folder of `autograder grade --out`.
 
     A page of the lesson, its reasons and what to do next, as one file for each student.
     """

@@ -28,7 +28,10 @@ def finish_class(
     out: Path | None,
     names: Mapping[str, str] | None,
 ) -> NoReturn:
-    """Finish a class. `names` are the pseudonyms of students who want to be on the leaderboard."""
+    """Finish grading a class.
+
+    `names` are the pseudonyms of students who want to be on the leaderboard.
+    """
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:

@@ -62,7 +62,7 @@ def new_rubric_command(
 ) -> None:
     """Ask five questions about an exercise of your own, and write its rubric.
 
-    An option answers a question before it is asked. Edit the file afterwards: docs/rubrics.md.
+    A question that an option answers is not asked. Edit the file afterwards: docs/rubrics.md.
     """
     if path.exists():
         raise SettingsError(f"{path} exists already: edit it, or choose another name")

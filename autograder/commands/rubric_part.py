@@ -25,7 +25,7 @@ from autograder.wording import counted
 )
 @rubrics_option
 def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:
-    """Write a rubric of these CHECKS of LESSON alone (default: all), worth their points.
+    """Write a rubric with only these CHECKS of LESSON (default: all) and their points.
 
     For a session in which only a part of a lesson is done: `autograder grade --rubrics OUT`.
     """

@@ -1,7 +1,7 @@
 """Labels that students and instructors read for everything that is measured.
 
-METRICS takes the labels of its rows from here. The names with `measure:` are what the course's own
-programs measure and record. For these, the unit is here too.
+METRICS takes the labels of its rows from here. The names that begin with `measure:` are what the
+course's own programs measure and record. Their units are here too.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ OWN = "measure:"
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label, and the unit of a recorded measure. An empty unit means a pure number."""
+    """A label, and the unit of a recorded measure. An empty unit means a plain number."""
 
     text: str
     unit: str = ""

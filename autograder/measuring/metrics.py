@@ -204,7 +204,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_named(name: str) -> Metric:
-    """Return a row of the table, or a metric for a recorded measure, named `measure:NAME`.
+    """Return a row of the table or, for `measure:NAME`, a metric for that recorded measure.
 
     Raise KeyError for any other name.
     """

@@ -1,8 +1,8 @@
 """Fit laws of scaling to measured points, with an interval for each parameter.
 
 A point is a number of workers and a Measure. Amdahl's f, Gustafson's s and the two parts of a time
-are least-squares fits, which are sums of the measured values with fixed weights. Their intervals
-are the same sums over the values' intervals.
+are least-squares fits, that is, sums of the measured values with fixed weights. Their intervals are
+the same sums of the values' intervals.
 """
 
 from collections.abc import Callable, Sequence

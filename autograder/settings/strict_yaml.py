@@ -87,7 +87,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
-    """Return the fields that the part of the file around this place may have, as far as known."""
+    """Return the fields that are possible in the part of the file around this place, if known."""
     for part in place[:-1]:
         found = model.model_fields.get(part)
         if found is None or not isinstance(found.annotation, type):

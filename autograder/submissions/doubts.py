@@ -1,7 +1,7 @@
-"""Describe doubts about a submission: what collecting or reading its files could not decide.
+"""Describe doubts about a submission: questions that collecting or reading its files left open.
 
-A doubt has a code, a file and a detail. In manifest.csv it is `code: file: detail`. On a page it is
-the finding that TABLE describes.
+A doubt has a code, a file and a detail. In manifest.csv, it is written `code: file: detail`. On a
+page, it is shown as the finding that TABLE describes.
 """
 
 from pathlib import PurePath
@@ -27,7 +27,7 @@ class Doubt(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The text of a doubt's finding, besides its heading.
+    """The text of a doubt's finding, except its heading.
 
     `{name}` is the file's name, and `{parent}` is the archive that contains it.
     """

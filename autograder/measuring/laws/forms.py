@@ -36,7 +36,7 @@ def levels_each(n: Array) -> Array:
 
 
 def bandwidth(n: Array) -> Array:
-    """Return the bytes that each worker of a ring sends, relative to the array: 2(n−1)/n."""
+    """Return how many times the array's bytes each worker of a ring sends: 2(n−1)/n."""
     return 1 - 1 / n
 
 
@@ -62,7 +62,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function that divides coefficients by that of the work itself, and names them."""
+    """Return a function that divides the other coefficients by that of the work, and names them."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -133,7 +133,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """Return laws in which the cost rises beyond the `node` workers of one node."""
+    """Return laws in which the cost rises beyond one node of `node` workers."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

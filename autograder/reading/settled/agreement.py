@@ -1,7 +1,7 @@
 """Compare a run's total time with the seconds of its epochs.
 
-If they contradict each other, at least one of them is not what its name says. Uncertain values are
-dropped.
+If the two contradict each other, at least one of them is not what its name says. Uncertain values
+are dropped.
 """
 
 from dataclasses import replace
