@@ -178,23 +178,23 @@ def reasons_to_look(
         where = places(mine, theirs)
         if owners is known.runs:
             changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
-            text = "the same run was also handed in"
+            text = "the same run was also submitted"
             yield LookReason(FindingCode.SHARED_RUN, text, f" by {who}{changed}{where}")
         else:
-            text = "a run of the same job was also handed in"
+            text = "a run of the same job was also submitted"
             yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
         return  # other shared marks follow from this one
     for print_ in prints:
         traits = print_.traits
         unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
         if other := first_of_others(student, unlike):
-            text = "the losses, to the last digit, are those of a run under unlike settings"
+            text = "the losses equal, to the last digit, those of a run with different settings"
             yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
             return
         known_result = traits.parameters and traits.result is not None
         unlike = known.results.unlike(traits.parameters, print_) if known_result else []
         if other := first_of_others(student, unlike):
-            text = "the parameters are those of a run with another accuracy"
+            text = "the parameters equal those of a run with a different accuracy"
             yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
 

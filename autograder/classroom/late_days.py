@@ -16,7 +16,7 @@ from autograder.submissions.moments import moment_of
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
 
-TIME_UNKNOWN = "time of handing in unknown, taken as on time"
+TIME_UNKNOWN = "time of submission unknown; counted as on time"
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
@@ -138,7 +138,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
         left -= free
         charged = late - free
         of_them = f", {free} of them free" if free else ""
-        lines.append(f"handed in {counted(late, 'day')} late{of_them}")
+        lines.append(f"submitted {counted(late, 'day')} late{of_them}")
         limit = policy.late.latest_days
         too_late = limit is not None and late > limit
         share = 1.0 if too_late else charged * policy.late.lost_a_day

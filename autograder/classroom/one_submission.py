@@ -196,7 +196,7 @@ def no_rubric(
         f"a folder named after one of the lessons {there}",
         shortened(lesson) if lesson else f"{len(files.outputs)} outputs without a lesson",
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
-        "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
+        "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
     )
     grade = settings.without_points(
         student, shortened(lesson) if lesson else "?", GradeStatus.NO_RUBRIC

@@ -66,11 +66,11 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         what = ", ".join(there) + f", not {lesson}" if there else "nothing"
         if seen and not there:
             what += f" that can be graded: {'; '.join(seen)}"
-        raise click.ClickException(f"{student} handed in {what}")
+        raise click.ClickException(f"{student} submitted {what}")
     for row in overridden:
         show_row(row)
     for grade in unclear:
-        click.echo(f"{student} handed in nothing that is clearly of lesson {number}, but this:")
+        click.echo(f"{student} submitted nothing that is clearly of lesson {number}, but this:")
         show(grade)
 
 
@@ -134,7 +134,7 @@ def show_row(row: dict[str, Any]) -> None:
     """Print the row of a lesson for which nothing was submitted."""
     click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
     worth = f"{points(row['score'])} of {points(row['max_score'])} points"
-    click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")
+    click.echo(f"{worth}, {row['status']}; nothing was submitted for this lesson")
     for line in row["adjustments"]:
         click.echo(f"adjusted: {line}")
 

@@ -42,7 +42,7 @@ def feedback_command(
     """
     if not (moodle or canvas or canvas_comments):
         raise click.UsageError(
-            "give --moodle, --canvas or --canvas-comments; for other platforms hand out "
+            "give --moodle, --canvas or --canvas-comments; for other platforms, hand out "
             f"{grades / 'students'}, one file per student"
         )
     rows, people = read_rows(grades), read_roster(roster)

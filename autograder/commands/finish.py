@@ -45,7 +45,7 @@ def finish_class(
     if untimed := sum(row.untimed for row in rows):
         said = [
             *said,
-            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
+            f"{counted(untimed, 'grade')} without a time of submission, counted as on time.",
         ]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))

@@ -25,7 +25,7 @@ COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
 GRADED = (
     "Exit code 0: graded; 1: graded, and a person should look at something; 2: mistyped, or a "
-    "mistake in a file of yours: nothing was graded; 3: the grader failed on a submission and "
+    "mistake in one of your files: nothing was graded; 3: the grader failed on a submission and "
     "graded the others."
 )
 FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for

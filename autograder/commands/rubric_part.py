@@ -21,7 +21,7 @@ from autograder.wording import counted
     "--out",
     type=FOLDER,
     required=True,
-    help="Folder for the new rubric: another one than that of the rubrics.",
+    help="Folder for the new rubric. It must not be the folder of the rubrics.",
 )
 @rubrics_option
 def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:

@@ -232,7 +232,7 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
     found = shortened("; ".join(shown_lines), 300) + more if shown_lines else looks[0].said
     yield finding(
         FindingCode.CHANGED_OUTSIDE_GAPS,
-        "the lesson's programs as released, their gaps filled",
+        "the lesson's programs as released, with their gaps filled",
         found,
         [line.place(text.file) for text, line in lines],
         "instructor: read them in the folder programs/ beside the class page",

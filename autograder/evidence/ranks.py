@@ -61,7 +61,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     if len(set(hashes)) == 1 and spread > 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
-            "no spread when all hashes are equal",
+            "a spread of 0, because all hashes are equal",
             f"spread {spread:g}",
             run.rank_lines,
         )
@@ -99,5 +99,5 @@ def same_program(run: Run) -> Iterator[Finding]:
             "the same program on every rank",
             f"{len({hash_ for hash_, _ in stated})} different ones",
             others,
-            "start all ranks with one command, and do not edit the program until they run",
+            "start all ranks with one command, and do not edit the program until all have started",
         )

@@ -44,7 +44,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
-            "a run like the one of the record",
+            "a run like the one in the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
             run.rank_lines[:1],
             "submit the program that made the output, with all modules beside it",

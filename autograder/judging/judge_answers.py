@@ -126,7 +126,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].try_
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
-        found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
+        found = "no readable answer, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
 

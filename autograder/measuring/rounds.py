@@ -75,7 +75,7 @@ def _round(event: MeasureEvent) -> Round:
     number = measure.whole(event.facts.get("round"))
     seconds = seconds_of_phases(event)
     if number is None or seconds is None:
-        reason = "a round lacks its number or one of three times above 0"
+        reason = "a round has no number, or one of its three times is missing or not above 0"
         raise NotMeasured(reason, "submit the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
 

@@ -60,7 +60,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     if len(kinds) > 1:
         raise NotMeasured(
             f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "give the runs of each kind their own name",
+            "give the runs of each kind a name of their own",
         )
     kind = kinds[0] if kinds else None
     alike = {

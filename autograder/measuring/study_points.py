@@ -42,7 +42,7 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
     counts = [count for name in names if (count := measure.whole(event.facts.get(name)))]
     if len(counts) < len(names) or seconds is None or seconds <= 1e-9:
         raise NotMeasured(
-            "a point of the study lacks its round, its ranks, the samples that they read or a time",
+            "a point of the study lacks its round, ranks, steps, batch, samples or time",
             "submit the output as the job wrote it",
             (place,) if place else (),
         )

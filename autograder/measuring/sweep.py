@@ -45,7 +45,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         if not needed.get(count):
             raise NotMeasured(
                 f"no finished run of {count:g} workers reached an accuracy of {target:g}",
-                "submit it as it is; it stops by itself",
+                "submit the output as it is; the program stops by itself",
             )
     alone = mean(needed[1])
     table = "; ".join(f"{count} workers {epochs}" for count, epochs in sorted(needed.items()))

@@ -18,7 +18,7 @@ from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
-HAND_IN_FILE = "submit the file that the job wrote, named by `--output` in the job file"
+HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
 BADLY_SUBMITTED = {
     ProblemCode.TERMINAL_COPY: (
         FindingCode.TERMINAL_COPY,

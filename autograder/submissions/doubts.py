@@ -48,7 +48,7 @@ TABLE: dict[FindingCode, Entry] = {
         "instructor: find out who submitted it, and write the student into manifest.csv"),
     C.MARKED_LATE: Entry(
         "a time of submission",
-        "instructor: if late days cost points, write the time into manifest.csv"),
+        "instructor: if late days cost points, write the time of submission into manifest.csv"),
     C.TIMES_DIFFER: Entry(
         "one timestamp.txt", "instructor: if another time is right, write it into manifest.csv"),
     C.TIME_UNREAD: Entry(
@@ -89,7 +89,7 @@ TABLE: dict[FindingCode, Entry] = {
         "`{name}` is packed in {parent}: unpack it, and pack only once", PACKED),
     C.ARCHIVE_LEFT_OUT: Entry(
         "regular files with relative names",
-        "pack the lesson's folder again with its outputs and answers.txt only"),
+        "pack the lesson's folder again, with only its outputs and answers.txt"),
     C.FILE_DAMAGED: Entry(
         "files that can be unpacked",
         "`{name}` is damaged in {parent}: pack again, and submit that", PACKED),

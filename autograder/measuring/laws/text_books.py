@@ -90,8 +90,8 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
         sentences[Objection.SUPERLINEAR] = (
-            "Some size is superlinear: a larger cache, another local batch or the noise of the "
-            "smallest size may be why; no law here explains it."
+            "Some size is superlinear, which no law here explains. The reason may be a larger "
+            "cache, another local batch or noise at the smallest size."
         )
     return sentences
 
