@@ -38,7 +38,10 @@ PROBES = (
     Probe("tensorflow", "frameworks:tensorflow", 90, IMPORTS, alike=True),
     Probe("horovod", "frameworks:horovod", 90, IMPORTS, alike=True),
     Probe(
-        "gpus", "gpus:gpus", 10, "a GPU or its driver hangs: report this node and ask for another"
+        "gpus",
+        "gpus:gpus",
+        10,
+        "a GPU or its driver hangs: ask for another node, and report this one",
     ),
     Probe("network", "network:interfaces", 10, "names are not resolved: getent hosts $(hostname)"),
     Probe("cores", "machine:cores", 10, FILES),

@@ -36,7 +36,7 @@ WRONG = [
     ("epoch_time", lambda s: sum(s), "sum of all"),
     ("epoch_time", lambda s: s[0], "first epoch, which includes"),
     ("epoch_time", lambda s: None, "return"),
-    ("throughput", lambda n, s: s / n, "which way round"),
+    ("throughput", lambda n, s: s / n, "the other way round"),
     ("throughput", lambda n, s: (n + 10_000) / s, "test images"),
     ("throughput", lambda n, s: n * s, "half the throughput"),
     ("epoch_time", lambda s: 7.0, "= 2.375"),
@@ -116,7 +116,7 @@ STEPS = [
     ([ZERO, FORWARD, LOSS, BACKWARD, STEP, "return loss.repeat(2), outputs"], "shape (2,)"),
     ([ZERO, FORWARD, LOSS, BACKWARD, STEP, "return outputs, loss"], "return loss, outputs"),
     ([ZERO, FORWARD, FRESH, BACKWARD, STEP, RETURN], "does not require grad"),
-    ([ZERO, FORWARD, LOSS, "loss = -loss", BACKWARD, STEP, RETURN], "the loss of these outputs"),
+    ([ZERO, FORWARD, LOSS, "loss = -loss", BACKWARD, STEP, RETURN], "the loss of its outputs"),
     ([ZERO, "outputs = model()", LOSS, BACKWARD, STEP, RETURN], "line 3 of train_step"),
 ]
 
