@@ -43,7 +43,7 @@ WRONG = [
     ("throughput", lambda n, s: 50_000 / 42, "= 8000"),
     ("throughput", lambda n, s: f"{n / s} images/s", "not text"),
     ("throughput", lambda n, s: float("nan"), "one number"),
-    ("speedup", lambda base, s: s / base, "other way round"),
+    ("speedup", lambda base, s: s / base, "upside down"),
     ("speedup", lambda base, s: base - s, "difference"),
     ("speedup", lambda base, s: (base - s) / base, "time saved"),
     ("efficiency", lambda base, s, n: base / s, "divide it by the number of devices"),

@@ -279,7 +279,7 @@ EPOCHS = [
     ),
     (
         lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
-        "nothing is halved",
+        "each take their full time",
     ),
     (lambda t_in, t_comp, overlapped: None, "return"),
 ]

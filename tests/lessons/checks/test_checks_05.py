@@ -277,7 +277,7 @@ HOLDS = [
     (changed("pipeline", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "only the times differ"),
     (changed("hybrid", lambda half, part, device: [device]), "each has two"),
-    (changed("hybrid", lambda half, part, device: range(4)), "is cut over two devices"),
+    (changed("hybrid", lambda half, part, device: range(4)), "Two devices share a network"),
     (changed("hybrid", images=lambda half, part, device: range(8)), "there are two networks"),
     (changed("hybrid", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "the same half"),
