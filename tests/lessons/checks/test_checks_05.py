@@ -175,7 +175,7 @@ def overlap(one, other):
 INTERVALS = [
     (lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST denominator"),
     (lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
-    (lambda a, b: interval(a, b)[::-1], "exchanged"),
+    (lambda a, b: interval(a, b)[::-1], "swapped"),
     (lambda a, b: (a / b, a / b), "smallest when"),
     (lambda a, b: a / b, "Return both"),
 ]
@@ -261,7 +261,7 @@ def add_one(part):
 
 
 HOLDS = [
-    (lambda kind, device: holds(kind, device)[::-1], "exchanged"),
+    (lambda kind, device: holds(kind, device)[::-1], "swapped"),
     (lambda kind, device: tuple(map(add_one, holds(kind, device))), "counted from 0"),
     (changed("model", lambda half, part, device: [device + 1]), "counted from 0"),
     (changed("data", images=lambda half, part, device: [device - 1, device]), "images 0 to 7"),

@@ -68,7 +68,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     """Return the usual mistake that leads to these layers and images."""
     layers, images = found
     if found == right[::-1]:
-        return "They are exchanged: first the layers, then the images."
+        return "The two lists are swapped: first the layers, then the images."
     if layers == [n + 1 for n in right[0]] or images == [n + 1 for n in right[1]]:
         return "Layers and images are counted from 0."
     if not set(layers) <= set(LAYERS) or not set(images) <= set(IMAGES):
