@@ -41,7 +41,7 @@ def _choices(part: str) -> list[str]:
 def _span(text: str) -> Iterator[str]:
     """Yield the numbers of a range: 9-11 becomes 9, 10, 11.
 
-    They are padded with zeros to the length of the first number.
+    The numbers are padded with zeros to the length of the first one.
     """
     first, _, last = text.partition("-")
     if not last:

@@ -220,7 +220,7 @@ class QuotedLine:
 class Grade:
     """The grade of one student's lesson: everything that reports show.
 
-    It is written as JSON and read back unchanged.
+    The grade is written as JSON and read back unchanged.
     """
 
     student: str

@@ -43,9 +43,9 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Check that the speedup and the share of the ranks are possible.
+    """Check that the speedup of the ranks, and their share, are possible.
 
-    Only an interval that is entirely above its limit is a finding, so noise does not cause one.
+    Only an interval that lies entirely above its limit is a finding, so noise causes none.
     """
     if not rounds.has_rounds(run):
         return

@@ -205,7 +205,7 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 
 
 def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
-    """Compare the seconds of epochs with the printed ones.
+    """Compare the seconds of epochs with those that were printed.
 
     Keras also counts work such as checkpoints, so its seconds are never less than the record's. The
     course's own loops print the same seconds as the record. This is a finding only if most epochs

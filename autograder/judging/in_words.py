@@ -21,7 +21,7 @@ def reference_key(condition: Condition, name: str) -> str:
 
 
 def title_of(condition: Condition) -> str:
-    """Return the label of what a condition measures, without the name of the run."""
+    """Return the label for what a condition measures, without the name of the run."""
     label = label_of(condition.metric).text
     label += "".join(f", {key} {value}" for key, value in condition.at.items())
     if condition.base:

@@ -173,7 +173,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Return advice on where to look: in the error file, if one was submitted."""
+    """Return the advice to look at the error file or, without one, at the output."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 

@@ -33,7 +33,7 @@ class Metric:
     """The description of a metric for authors of rubrics, and the function that measures it.
 
     The function takes the run; with `base`, the base and the run; with `at`, the run and `at`; with
-    `all_runs`, the runs and `at`. It returns a Measure or a word, or raises NotMeasured.
+    `all_runs`, all runs and `at`. The function returns a Measure or a word, or raises NotMeasured.
     """
 
     function: Callable[..., Value]

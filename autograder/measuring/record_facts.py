@@ -76,7 +76,7 @@ def job_known(run: Run) -> str:
     """Return "yes" if the run is part of a job.
 
     If the record says that the run was started by hand, a number in the output's name is not
-    enough. Neither is a job number in the environment without the job's own process.
+    enough. A job number in the environment also needs the job's own process.
     """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")

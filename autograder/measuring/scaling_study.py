@@ -3,8 +3,8 @@
 Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
 `{workers: 1024}`. A size is a number of workers. The value at a size is the median over its runs,
 and its interval is their range. Only runs with the same work and hardware as those on the fewest
-workers are compared. If one launch measured all sizes in rounds, sizes are compared within a round,
-because other load on the machine affects them equally.
+workers are compared. If one launch measured all sizes in rounds, they are compared within a round,
+because other load on the machine affects all of them equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -133,7 +133,7 @@ def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
 
 
 def from_one(runs: Sequence[Run]) -> Points:
-    """Return the speedups over one worker, which a law needs."""
+    """Return the speedups over one worker, which laws need."""
     points = speedups(runs)
     if points[0][0] != 1:
         raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")

@@ -88,7 +88,7 @@ def comparable(runs: Sequence[Run]) -> Sizes:
 def is_over(run: Run) -> bool:
     """Return whether the run's times count.
 
-    They count if it finished, or if no line shows that epochs are missing.
+    The times count if the run finished, or if no line shows that epochs are missing.
     """
     return run.outcome == Outcome.COMPLETED or (
         run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1

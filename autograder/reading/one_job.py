@@ -127,7 +127,7 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 def warned(draft: RunDraft, end: EndLine) -> bool:
     """Return whether the scheduler's message is within the last epoch.
 
-    After this message, processes have half a minute left.
+    Processes have half a minute left after this message.
     """
     by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
     return by_scheduler and not draft.whole and draft.begun < end.where.line

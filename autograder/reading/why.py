@@ -1,6 +1,6 @@
 """Explain how a run was read (`autograder read --why`).
 
-Each fact has the line it comes from and the rule that read it. Each missing fact has a list of the
+Each fact comes with its line and with the rule that read it. Each missing fact has a list of the
 places that were searched.
 """
 

@@ -115,7 +115,7 @@ def filled_name(worksheet: Path) -> str:
 def comment(row: Row) -> str:
     """Return the comment for the student, without hidden checks and reasons to look.
 
-    It omits the time of submission, because Moodle shows it.
+    The comment omits the time of submission, because Moodle shows it.
     """
     return "; ".join([row.status, *row.changes])
 

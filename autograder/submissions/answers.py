@@ -5,7 +5,7 @@ predict_accuracy = 0.97
 keras_epoch_s = 0.91
 
 Other forms are accepted if they are unambiguous: `id: value`, list dashes, JSON, quotes, or a
-pasted `answers.note(…)`. Any other line is kept, and shown beside the question that it may answer.
+pasted `answers.note(…)`. Any other line is kept and shown beside the question that it may answer.
 """
 
 import codecs
@@ -209,7 +209,10 @@ def as_number(text: str, unit: str = "") -> float | None:
 
 
 def as_answer(text: str, unit: str = "") -> float | None:
-    """Return the number in an answer. Also accept quotes, `~`, and other units of the same kind."""
+    """Return the number in an answer.
+
+    Quotes, `~` and other units of the same kind are accepted too.
+    """
     plain = as_number(text, unit)
     if plain is not None:
         return plain

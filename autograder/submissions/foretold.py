@@ -2,8 +2,8 @@
 
     foretold_x = 2400 to 2900; 2026-03-02T10:11:05Z; 3f9a1c2b90aa
 
-The last word is a checksum of the rest. It reveals careless edits made after the true value was
-known. It does not stop forgers, who can run this function themselves.
+The last word is a checksum of the rest. The checksum reveals careless edits made after the true
+value was known. The checksum does not stop forgers, who can run this function themselves.
 """
 
 import hashlib

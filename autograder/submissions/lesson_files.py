@@ -138,7 +138,7 @@ def count_copies_once(files: dict[Path, str]) -> None:
 
 
 def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
-    """Return the names and digests of files."""
+    """Return the names of files with their digests."""
     contents = set()
     for path, name in files.items():
         try:

@@ -96,7 +96,7 @@ def not_negative(rows: Array) -> Array:
 
 
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
-    """Return the relative noise of a point.
+    """Return the relative noise of a measured point.
 
     The noise is estimated from repeats, unexplained differences and the usual value.
     """

@@ -54,7 +54,8 @@ def says_done(draft: RunDraft) -> bool:
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
     """Return the line after the last epoch that shows that no further one followed.
 
-    Lines that also follow earlier epochs do not count. After a single epoch, this cannot be known.
+    A line that also follows earlier epochs does not count. After a single epoch, this cannot be
+    known.
     """
     epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
     alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False

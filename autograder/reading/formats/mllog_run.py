@@ -58,9 +58,9 @@ def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
 
 
 def checks_of_blocks(run: Benchmark) -> list[Number]:
-    """Return the evaluations of the blocks, in order, or none if one in between is missing.
+    """Return the evaluations of the blocks in order, or none if one in between is missing.
 
-    The number of an evaluation always differs from its block's number by the same amount.
+    The numbers of an evaluation and of its block always differ by the same amount.
     """
     blocks = sorted(run.blocks)
     checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]

@@ -53,7 +53,8 @@ class Back:
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
     """Return the students who submitted something for this lesson, even if only a picture.
 
-    Their feedback begins with what to do next. Students who submitted nothing get no feedback.
+    Feedback for these students begins with what to do next. Students who submitted nothing get no
+    feedback.
     """
     found = {}
     for row in rows:

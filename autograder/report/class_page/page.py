@@ -67,7 +67,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 def review_page(rows: Sequence[Row], about: About) -> str:
     """Return a page that shows one student's page after another, in the class page's order.
 
-    The students' own pages stay as they are, because students get them back.
+    The students' own pages do not change, because students get them back.
     """
     heads = matrix.columns(rows, about.policy)
     made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
