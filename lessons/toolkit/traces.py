@@ -96,12 +96,14 @@ def read(file: str | Path) -> dict:
     return json.loads(gzip.decompress(Path(file).read_bytes()))
 
 
-def spans_of(trace: Mapping[str, Any], *words: str, lane: int = 0) -> Spans:
-    """Return (start, end) in milliseconds of the events whose name contains one of the words."""
+def spans_of(trace: Mapping[str, Any], *words: str) -> Spans:
+    """Return (start, end) in milliseconds of the first rank's events with one of these words."""
+    rank = trace["lanes"][0].partition(",")[0] if trace["lanes"] else ""
     return [
         (start / 1000, (start + duration) / 1000)
-        for place, name, start, duration in trace["events"]
-        if place == lane and any(word in trace["names"][name] for word in words)
+        for lane, name, start, duration in trace["events"]
+        if trace["lanes"][lane].startswith(rank)
+        and any(word in trace["names"][name] for word in words)
     ]
 
 
@@ -110,11 +112,12 @@ def length_of(trace: Mapping[str, Any]) -> float:
     return max(start + duration for *_, start, duration in trace["events"]) / 1000
 
 
-def totals(trace: Mapping[str, Any], lane: int = 0) -> list[tuple[str, int, float]]:
-    """Return name, number of events and their milliseconds, the longest total first."""
+def totals(trace: Mapping[str, Any]) -> list[tuple[str, int, float]]:
+    """Return name, number of events and milliseconds in the first lane, the longest first."""
     found: dict[str, list[float]] = {}
-    for place, name, _, duration in trace["events"]:
-        if place == lane:
-            found.setdefault(trace["names"][name], []).append(duration / 1000)
+    for lane, name, _, duration in trace["events"]:
+        if lane == 0:
+            short = trace["names"][name].removeprefix("autograd::engine::evaluate_function: ")
+            found.setdefault(short, []).append(duration / 1000)
     rows = [(name, len(each), sum(each)) for name, each in found.items()]
     return sorted(rows, key=lambda row: -row[2])

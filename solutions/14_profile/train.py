@@ -109,8 +109,9 @@ def measure_round(record, number, trainings, text, args, device):
         record.measure("step_ms", 1000 * step, "ms", way=name, round=number, **ms)
         own = readers.own_share()  # how many of the windows the training itself has read
         record.measure("own_reads", own, "", way=name, round=number)
-        record.measure("mfu", args.flops / step / peak, "", way=name, round=number)
     before, after = found["before"], found["after"]
+    mfu = args.flops * args.steps / after[1] / peak
+    record.measure("mfu", mfu, "", round=number)
     record.measure("gain", before[1] / after[1], "", round=number)
     record.measure("loss_apart", abs(before[0] - after[0]), "", round=number)
     print(

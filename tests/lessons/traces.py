@@ -21,7 +21,8 @@ from lessons.toolkit import traces
 from lessons.toolkit.record.devices import processor
 
 ROOT = Path(__file__).parents[2]
-STEPS, TRIES = 4, 6
+STEPS = 4
+TRIES = {"shapes": 1, "loader": 6, "none": 6, "overlap": 6, "batch": 80, "sync": 80}
 # In which order students see them: the file names must not tell.
 LETTERS = {
     "a": "shapes",
@@ -60,7 +61,7 @@ def step(model: Any, optimizer: Any, ids: torch.Tensor, after: Callable[[], Any]
     with torch.profiler.record_function("part: backward"):
         optimizer.zero_grad()
         loss.backward()
-        after()
+    after()
     with torch.profiler.record_function("part: update"):
         optimizer.step()
     return loss
@@ -90,14 +91,15 @@ def steps(
 
     def noted() -> None:
         if item:
-            for param in model.parameters():
-                for value in (param.grad.norm(), param.grad.abs().max(), param.norm()):
-                    value.item()
+            with torch.profiler.record_function("part: note"):
+                for param in model.parameters():
+                    for value in (param.grad.norm(), param.grad.abs().max(), param.norm()):
+                        value.item()
 
     for _ in range(2):
         ids = next(loader)
         step(call, optimizer, ids, noted)
-    time.sleep(1 if workers else 0)  # the workers finish, also on a busy machine
+    time.sleep(1 if delay and workers else 0)  # the workers finish, also on a busy machine
     with profile() as profiler:
         for number in range(STEPS):
             with torch.profiler.record_function("part: input"):
@@ -105,7 +107,7 @@ def steps(
             if lengths:
                 ids = ids[:, : lengths[number % len(lengths)]]
             step(call, optimizer, ids, noted)
-    return traces.reduced(profiler, shortest_us=0.5)
+    return traces.reduced(profiler, shortest_us=0.0)
 
 
 def on_rank(rank: int, folder: str) -> None:
@@ -170,7 +172,7 @@ def main(out: Path, letters: str = "") -> None:
             continue
         file = out / f"{letter}.json.gz"
         # The machine may be busy: the shortest of several recordings shows the step itself.
-        found = [work[lever]() for _ in range(1 if lever == "shapes" else TRIES)]
+        found = [work[lever]() for _ in range(TRIES[lever])]
         traces.write(file, {**min(found, key=traces.length_of), "about": about()})
         print(f"{file}: {file.stat().st_size / 1000:.1f} kB", flush=True)
 
