@@ -182,6 +182,7 @@ def main():
     record.measure("roofline_error", profiling.roofline_error(flops.attainable), "")
     record.measure("reading_error", profiling.reading_error(reading.busy, reading.hidden), "")
     record.measure("step_error", profiling.step_error(fast, slow, train_step, GPT), "")
+    record.measure("note_error", profiling.note_error(fast.note, GPT), "")
     for name, training in trainings.items():
         for what, count in profiling.count_step(*training, batch).items():
             record.measure(what, count, "", way=name)

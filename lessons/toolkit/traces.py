@@ -1,7 +1,8 @@
 """Small files of what happened when: the spans of a torch.profiler trace, with names and lanes.
 
-A trace has `about` (hardware, versions, date), `lanes`, `names` and `events`. An event is
-[lane, name, start, duration]: two indices, and microseconds since the first event.
+A trace has `about` (hardware, versions, date), `lanes`, `names`, `events`, and the time `began_us`
+of the first event. An event is [lane, name, start, duration]: two indices, and microseconds since
+the first event.
 """
 
 import gzip
@@ -23,9 +24,10 @@ def reduced(profiler: Any, lanes: str = "rank 0", shortest_us: float = SHORTEST_
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "trace.json")
         profiler.export_chrome_trace(str(file))
-        found = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+        whole = json.loads(file.read_text(encoding="utf-8"))
+    found, base_us = whole["traceEvents"], whole.get("baseTimeNanoseconds", 0) / 1000
     raw = [
-        (str(event["tid"]), event["name"], float(event["ts"]), float(event["dur"]))
+        (str(event["tid"]), event["name"], base_us + float(event["ts"]), float(event["dur"]))
         for event in found
         if event.get("ph") == "X"
         and event.get("cat") in ("cpu_op", "user_annotation", "kernel", "gpu_memcpy")
@@ -66,6 +68,7 @@ def packed(events: list[tuple[str, str, float, float]], about: Mapping[str, Any]
     number_of = {name: number for number, name in enumerate(names)}
     return {
         "about": dict(about),
+        "began_us": first,
         "lanes": lanes,
         "names": names,
         "events": [
@@ -78,7 +81,7 @@ def packed(events: list[tuple[str, str, float, float]], about: Mapping[str, Any]
 def together(traces: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> dict:
     """Return one trace with the lanes of several."""
     events = [
-        (trace["lanes"][lane], trace["names"][name], start, duration)
+        (trace["lanes"][lane], trace["names"][name], trace["began_us"] + start, duration)
         for trace in traces
         for lane, name, start, duration in trace["events"]
     ]

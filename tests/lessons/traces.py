@@ -4,6 +4,7 @@ Each is a few steps of a small network with one thing that takes too long, excep
 """
 
 import datetime
+import itertools
 import platform
 import sys
 import time
@@ -22,7 +23,8 @@ from lessons.toolkit.record.devices import processor
 
 ROOT = Path(__file__).parents[2]
 STEPS = 4
-TRIES = {"shapes": 1, "loader": 6, "none": 6, "overlap": 6, "batch": 80, "sync": 80}
+TRIES = {"loader": 6, "none": 6, "overlap": 6}  # others: once
+TRIES_IN_MEMORY = 200
 # In which order students see them: the file names must not tell.
 LETTERS = {
     "a": "shapes",
@@ -73,21 +75,20 @@ def steps(
     delay: float = 0.0,
     workers: int = 1,
     lengths: tuple[int, ...] = (),
-    compiled: bool = False,
     item: bool = False,
 ) -> dict:
-    """Return the trace of a few steps in one process."""
+    """Return the trace of a few steps in one process.
+
+    Without a delay, batches are in memory. Steps with `lengths` are compiled.
+    """
     torch.set_num_threads(1)
     model = network(width, length=shape[1])
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
-    call = torch.compile(model, dynamic=False) if compiled else model
+    call = torch.compile(model, dynamic=False) if lengths else model
     reads = Reads(STEPS + 2, delay, shape)
     ahead = {"num_workers": workers, "prefetch_factor": STEPS + 2} if workers else {}
-    loader = iter(
-        DataLoader(reads, None, **ahead)
-        if delay
-        else list(map(reads.__getitem__, range(len(reads))))
-    )
+    in_memory = itertools.cycle([reads[number] for number in range(2)]) if not delay else None
+    loader = in_memory or iter(DataLoader(reads, None, **ahead))
 
     def noted() -> None:
         if item:
@@ -100,14 +101,20 @@ def steps(
         ids = next(loader)
         step(call, optimizer, ids, noted)
     time.sleep(1 if delay and workers else 0)  # the workers finish, also on a busy machine
-    with profile() as profiler:
-        for number in range(STEPS):
-            with torch.profiler.record_function("part: input"):
-                ids = next(loader)
-            if lengths:
-                ids = ids[:, : lengths[number % len(lengths)]]
-            step(call, optimizer, ids, noted)
-    return traces.reduced(profiler, shortest_us=0.0)
+    best, shortest = None, float("inf")
+    for _ in range(1 if delay else TRIES_IN_MEMORY):
+        began = time.perf_counter()
+        with profile() as profiler:
+            for number in range(STEPS):
+                with torch.profiler.record_function("part: input"):
+                    ids = next(loader)
+                if lengths:
+                    ids = ids[:, : lengths[number % len(lengths)]]
+                step(call, optimizer, ids, noted)
+            took = time.perf_counter() - began
+        if took < shortest:
+            best, shortest = profiler, took
+    return traces.reduced(best, shortest_us=0.0)
 
 
 def on_rank(rank: int, folder: str) -> None:
@@ -127,6 +134,7 @@ def on_rank(rank: int, folder: str) -> None:
             param.grad.copy_(part.view_as(param) / 2)
 
     step(model, optimizer, ids, exchange)
+    dist.barrier()
     with profile() as profiler:
         for _ in range(STEPS):
             step(model, optimizer, ids, exchange)
@@ -161,9 +169,7 @@ def main(out: Path, letters: str = "") -> None:
         "loader": lambda: steps(delay=0.06, workers=0),
         "sync": lambda: steps(width=32, shape=(4, 32), item=True),
         "batch": lambda: steps(width=16, shape=(1, 8)),
-        "shapes": lambda: steps(
-            width=32, shape=(4, 32), lengths=(16, 24, 16, 28), compiled=True, delay=0.001
-        ),
+        "shapes": lambda: steps(width=32, shape=(4, 32), lengths=(16, 24, 16, 28), delay=0.001),
         "overlap": lambda: not_overlapped(out / "ranks"),
     }
     assert set(work) == set(LETTERS.values())
@@ -172,7 +178,7 @@ def main(out: Path, letters: str = "") -> None:
             continue
         file = out / f"{letter}.json.gz"
         # The machine may be busy: the shortest of several recordings shows the step itself.
-        found = [work[lever]() for _ in range(TRIES[lever])]
+        found = [work[lever]() for _ in range(TRIES.get(lever, 1))]
         traces.write(file, {**min(found, key=traces.length_of), "about": about()})
         print(f"{file}: {file.stat().st_size / 1000:.1f} kB", flush=True)
 

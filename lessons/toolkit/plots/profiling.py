@@ -52,7 +52,8 @@ def step_bars(figure: Any, run: Run) -> None:
     axes.set_yticklabels(found)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    figure.legend(loc="outside upper left", ncols=5)
+    if found:
+        figure.legend(loc="outside upper left", ncols=5)
 
 
 def kind_of(name: str) -> str:

@@ -221,6 +221,21 @@ def step_error(way: Any, slow: Any, train_step: Function, gpt: Function) -> floa
     return max(errors) if all(map(math.isfinite, errors)) else math.inf
 
 
+def note_error(note: Function, gpt: Function) -> float:
+    """Return the largest relative error of the loss and the norm that the student notes."""
+    torch.manual_seed(1000)
+    network = gpt(CHARACTERS, LENGTH, layers=1, width=16, heads=2)
+    ids = torch.randint(0, CHARACTERS, (TEXTS, LENGTH))
+    loss = torch.nn.functional.cross_entropy(network(ids).flatten(0, 1), ids.flatten())
+    loss.backward()
+    norms = torch.stack([param.grad.norm() for param in network.parameters()])
+    right = (float(loss.detach()), float(norms.norm()))
+    cases = [((network, loss.detach(), place), value) for place, value in enumerate(right)]
+    return largest_error(
+        lambda model, loss, place: note(model, loss)[place], cases, "the error of note"
+    )
+
+
 def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]:
     """Return the number of forward passes, of waits, and of operations in the update."""
     counts: Counter[str] = Counter(forwards=0)

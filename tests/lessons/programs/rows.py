@@ -249,6 +249,17 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         'a perfect "strong" curve': [Kept("the local batch kept", also={"batch": 128})],
         "a baseline that nothing beats": [NotHere("not run here")],
     },
+    "14": {
+        "the processor idles meanwhile": [Kept("no workers", also={"own reads": 1})],
+        "hundreds of operations": [
+            Kept("updated parameter by parameter", also={"update operations": 282}),
+        ],
+        "the first step of each kind": [
+            Kept("ways", also={"compilations": 5}, where={"source": "lengths"})
+        ],
+        "falls more slowly": [MadeBy(TRACES, "traces_of_14")],
+        "too large by the number of parts": [PLANTED],
+    },
     "16": {
         "TF_CONFIG before the strategy": [
             Kept("lazy 16.1 each worker alone", also={"ranks heard": 1}),

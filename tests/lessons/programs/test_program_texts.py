@@ -38,7 +38,7 @@ CHAIN = [
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
     ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
-    ("14_profile/train.py", "00_cluster/train_gpt.py", 240),
+    ("14_profile/train.py", "00_cluster/train_gpt.py", 250),
     ("14_profile/break_it.py", "14_profile/train_ways.py", 165),
 ]
 # What stands in several lessons, byte by byte.

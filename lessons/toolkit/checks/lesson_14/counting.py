@@ -11,7 +11,7 @@ Function = Callable[..., Any]
 @exercise("14.1")
 def check_14_1(step_flops: Function) -> str:
     """1,000 parameters, 10 tokens and no layer: 60,000 operations."""
-    for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 3, 16, 32, 64)):
+    for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 5, 16, 32, 64)):
         what = f"step_flops({params}, {layers}, {width}, {length}, {tokens})"
         products, attention = 6 * params * tokens, 12 * layers * width * length * tokens
         mistakes = {
@@ -39,12 +39,11 @@ def check_14_2(attainable: Function) -> str:
         sizes = (rows * inner, inner * columns, rows * columns)
         roof = flops / (4 * sum(sizes)) * rate
         mistakes = {
+            min(peak, roof / 2): "A multiplication and an addition are two operations.",
             roof: "No product is faster than the peak: take the smaller number.",
             peak: "A product with few operations per byte is limited by the bandwidth.",
             flops / sum(sizes) * rate: "A float32 number has 4 bytes.",
-            min(peak, roof / 2): "A multiplication and an addition are two operations.",
             flops / (4 * sum(sizes[:2])) * rate: "The result is moved, too.",
-            max(peak, roof): "Take the smaller one of the two limits.",
             4 * sum(sizes) / flops * rate: "That is bytes per operation. Turn it around.",
         }
         right = min(peak, roof)

@@ -39,6 +39,9 @@ def check_14_9(scaler_class: Function) -> str:
     step(float("inf"), (-2.0, 2.0, False), overflow)
     step(2.0, (-3.0, 2.0, True), "A skipped step ends the row: set good_steps to 0.")
     step(2.0, (-4.0, 4.0, True), "After `patience` good steps in a row, double the scale.")
+    again = "After the scale has doubled, set good_steps to 0, so that it can double again."
+    step(4.0, (-5.0, 4.0, True), again)
+    step(4.0, (-6.0, 8.0, True), again)
     return "Overflow skips and halves, patience doubles."
 
 
