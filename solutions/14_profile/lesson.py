@@ -21,9 +21,8 @@
 # when.
 #
 # In this lesson, you count the operations of a step, read six recorded traces, and make a slow step several times
-# faster without changing what it learns. The network is lesson 00's GPT. All of this runs on one core, and a GPU
-# only adds one kind of wait, which the page describes. Allow 100 minutes. On two CPU cores, the jobs on this page
-# take about a minute.
+# faster without changing what it learns. The network is lesson 00's GPT. Everything runs on one core. What a GPU adds
+# is described below. Allow 100 minutes. On two CPU cores, the jobs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
@@ -150,7 +149,9 @@ for letter, trace in six.items():
     whole, ops = traces.length_of(trace), traces.spans_of(trace, "aten::", "autograd::")
     read, sent = traces.spans_of(trace, "part: input"), traces.spans_of(trace, "gloo:all_reduce")
     each = 1000 * reading.busy(ops) / len(ops)
+    items = len(traces.spans_of(trace, "aten::item"))
     print(f"{letter}: {whole:.0f} ms, {len(ops)} operations of {each:.0f} µs on average, ", end="")
+    print(f"{items} × item, ", end="")
     print(f"input {reading.busy(read) / whole:.0%}, ", end="")
     print(f"all-reduce {reading.busy(sent):.0f} ms ({reading.hidden(sent, ops):.0%} of it hidden)")
 
@@ -164,15 +165,16 @@ for letter, trace in six.items():
 plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
-# **What you should see.** Grey bars are parts, coloured bars the operations in them. Blue that fills the picture
-# is good. White below a grey bar is Python, or a wait. `dynamo` and `inductor` are the two halves of
-# `torch.compile`. Draw the other three, too: `plots.trace({"a": six["a"]})`.
+# **What you should see.** Grey bars are parts, coloured bars the operations in them. A step is good if long blue
+# bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is the half of `torch.compile` that
+# reads your program, and `compile_fx` or `inductor` the half that generates code. Draw the other three, too:
+# `plots.trace({"a": six["a"]})`. The machine was busy, so single operations are sometimes longer than others.
 #
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a *stream*)
 # runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as a long
 # `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the GPU has caught up, and then the GPU waits for
-# the next launch. On a CPU, operations run at once, so `.item()` waits for nothing and costs microseconds. That is
-# why trace by trace you count calls here, instead of adding up waits. NCCL's all-reduces have a lane of their own.
+# the next launch. On a CPU, operations run at once, so `.item()` waits for nothing and costs microseconds. So
+# here you count the calls instead of adding up their times. NCCL's all-reduces have a lane of their own.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: trace_a to trace_f: loader, sync, shapes, overlap, batch or none
@@ -243,11 +245,14 @@ expectations.compare("The step is faster by a factor of", gains, (2, 9), below=s
 plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** The step is two to six times as fast, with the same loss in all printed digits. On an idle
-# core (AMD EPYC, PyTorch 2.13), the input shrinks from 17 ms to about 2, because the workers read during the
-# computing. The gradients take half to a third of the time, because eight texts make larger matrices. The update
-# becomes ten times shorter. Noting the gradients was never a large part here, but on a GPU it would be: it waited
-# 57 times in each step, and now never.
+# **What you should see.** The step is two to six times as fast, with the same loss in all printed digits. On a busy
+# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 after:
+#
+# - The input shrank from 22 ms to 3, because the workers read while the step computes.
+# - The gradients shrank from 45 ms to 15, because eight texts make larger matrices and an eighth of the operations.
+# - The update shrank from 5 ms to 2.
+# - Noting the gradients was never long. On a GPU it would be: the slow step waited 57 times, half of them in the
+#   optimizer's loop, and now it never waits.
 #
 # ## The share of the peak
 #
@@ -282,10 +287,10 @@ for name, (rows, inner, columns) in {
 plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** An MFU of 0.15 to 0.35. The roof allows more: even one text's product has enough FLOP per
+# **What you should see.** An MFU of 0.1 to 0.35. The roof allows more: even one text's product has enough FLOP per
 # byte, and these matrices fit into the cache. The rest is lost to operations that are too small: each costs
-# several microseconds of Python and PyTorch, whatever its size. So the lever after these four is a wider network or a
-# larger batch.
+# several microseconds of Python and PyTorch, whatever its size. So the next lever is a wider network or a larger
+# batch.
 #
 # ## Two bytes per number
 #
@@ -338,7 +343,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 #
 # **Speed** is another question. Tensor cores of a GPU compute products in 2-byte numbers many times faster. This CPU
 # (AMD EPYC with AVX512-BF16) multiplies large bfloat16 matrices 2.2 times as fast as float32, but our small
-# step becomes no faster, because converting costs as much. In float16, the same step took five to ten times
+# step becomes no faster, because converting costs as much. In float16, the same step took five to thirteen times
 # *longer*: the CPU has no float16 products. Measure before you believe.
 #
 # **Compiling for real** needs a C++ compiler on a CPU. Without one, the first call ends with

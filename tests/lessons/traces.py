@@ -167,7 +167,7 @@ def main(out: Path, letters: str = "") -> None:
     work: dict[str, Callable[[], dict]] = {
         "none": lambda: steps(delay=0.005),
         "loader": lambda: steps(delay=0.06, workers=0),
-        "sync": lambda: steps(width=32, shape=(4, 32), item=True),
+        "sync": lambda: steps(width=64, shape=(8, 32), item=True),
         "batch": lambda: steps(width=16, shape=(1, 8)),
         "shapes": lambda: steps(width=32, shape=(4, 32), lengths=(16, 24, 16, 28), delay=0.001),
         "overlap": lambda: not_overlapped(out / "ranks"),
