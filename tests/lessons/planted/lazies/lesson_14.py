@@ -53,7 +53,8 @@ TABLE: LazyTable = {
     },
     "fast.py 14.7": {
         "the slow one": Lazy(
-            "import slow\nreturn slow.optimizer(params, lr)", {"few-operations": "update ops"}
+            "import slow\nreturn slow.optimizer(params, lr)",
+            {"few-operations": "update ops", "no-waiting": "waits"},
         ),
         "plain SGD": Lazy(
             "return torch.optim.SGD(params, lr, fused=True)",
@@ -65,7 +66,7 @@ TABLE: LazyTable = {
             "import slow\nreturn slow.note(model, loss)", {"no-waiting": "waits"}
         ),
         "a list": Lazy(
-            "return torch.tensor([float(loss), 0.0])", {"no-waiting": "waits"}
+            "return torch.tensor([float(loss), 0.0])", {"no-waiting": "waits", "same": "note error"}
         ),
         "no norm": Lazy("return torch.stack([loss, loss])", {"same": "note error"}),
     },

@@ -27,8 +27,6 @@ PLANTED = {  # file, what is there, what a student wrote; what it loses
         "fast.py", "num_workers=2, prefetch_factor=4", "num_workers=0",
         {"no-waiting": "own reads", "faster": "own reads"},
     ),
-    "shuffled once more": ("fast.py", "num_workers=2", "num_workers=2, shuffle=True",
-                           {"same": "loss apart"}),
     "the sum of the gradients": (
         "fast.py", "loss.backward()", "(len(ids) * loss).backward()",
         {"same": "step error", "faster": "step error"},
@@ -38,7 +36,8 @@ PLANTED = {  # file, what is there, what a student wrote; what it loses
         "torch.tensor([loss.item(), norms.norm().item()])", {"no-waiting": "waits"},
     ),
     "updated parameter by parameter": (
-        "fast.py", "fused=True", "foreach=False", {"few-operations": "update ops"},
+        "fast.py", "fused=True", "foreach=False",
+        {"few-operations": "update ops", "no-waiting": "waits"},
     ),
     "another rate": (
         "fast.py", "AdamW(params, lr,", "AdamW(params, lr / 2,",
@@ -79,5 +78,6 @@ LESSON = Lesson(
         ),
     }
     | {name: Mistake(name, row[3], file_of(name)) for name, row in PLANTED.items()},
+    never=frozenset({"traces"}),  # the traces need no run
     may=frozenset({"faster"}),  # the machine may be too busy to show it
 )
