@@ -29,6 +29,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "autograder.commands.foretell:foretell_command",
         "Answer for larger sizes than a scaling table has.",
     ),
+    "new-rubric": (
+        "autograder.commands.new_rubric:new_rubric_command",
+        "Write a rubric for an exercise of your own.",
+    ),
     "rubric": (
         "autograder.commands.rubric_check:rubric_command",
         "Check rubrics, or take a part of one.",

@@ -21,7 +21,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the wors
 class FindingCode(StrEnum):
     """Findings that a person should see about a submission, its runs or its answers.
 
-    A finding that has no heading here gets its severity and title where it is created.
+    A code without a heading is never a finding, only a reason to look at a grade.
     """
 
     severity: Severity
@@ -79,13 +79,14 @@ class FindingCode(StrEnum):
     ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
     ANSWERS_BESIDE = ("answers beside answers.txt", INFORMATION,
         "Only answers.txt counts, not the other files of answers")
-    ANSWERS_TOO_LARGE = "answers too large"
-    ANSWERS_DIFFER = "answers in two places differ"
-    ANSWERED_TWICE = "answered twice"
-    ANSWER_LINE_UNREAD = "answer line unread"
+    ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
+    ANSWERS_DIFFER = ("answers in two places differ", LOOK,
+        "Answers in two places differ, so these do not count")
+    ANSWERED_TWICE = auto(), INFORMATION, "`{name}` is answered twice"
+    ANSWER_LINE_UNREAD = auto(), INFORMATION, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
     # Runs.
-    READ_PROBLEM = "read problem"
+    READ_PROBLEM = auto(), INFORMATION, "{reason}"
     LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
         "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"

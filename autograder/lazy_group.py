@@ -5,16 +5,28 @@ from difflib import get_close_matches
 
 import click
 
+EXIT_CODES = "Exit code 0: done; 1: it failed; 2: mistyped, or a file that you gave is wrong."
+
+
+def with_exit_codes(command: click.Command) -> click.Command:
+    """End the help of a command, and of those below it, with its exit codes."""
+    command.epilog = command.epilog or EXIT_CODES
+    for below in getattr(command, "commands", {}).values():
+        with_exit_codes(below)
+    return command
+
 
 class LazyGroup(click.Group):
     """A group whose subcommands are data: name -> ("package.module:function", line of help).
 
-    All its commands accept -h as well as --help. For a mistyped command, it suggests similar ones.
+    All its commands accept -h as well as --help, and their helps end with the exit codes. For a
+    mistyped command, it suggests similar ones.
     """
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
+        with_exit_codes(self)
         self.lazy = lazy
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -24,7 +36,7 @@ class LazyGroup(click.Group):
         if name not in self.lazy:
             return super().get_command(ctx, name)  # one that a decorator added, if any
         module, function = self.lazy[name][0].split(":")
-        return getattr(importlib.import_module(module), function)
+        return with_exit_codes(getattr(importlib.import_module(module), function))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

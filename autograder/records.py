@@ -42,8 +42,6 @@ class Problem:
 class Read:
     """The samples that an epoch's steps read, counted from the indices that the steps received."""
 
-    total: int
-    distinct: int
     most: int  # how often the most frequent sample was read
     order: str  # a hash of the order in which they were read
 
@@ -75,8 +73,8 @@ class Rank:
     local_rank: int | None = None
     device: str | None = None
     samples: int | None = None
-    shard: tuple[int, int, int] | None = None
-    slices: tuple[tuple[int, int, int], ...] | None = None  # the share, if it has several pieces
+    # Its share of the data set: start, stop (None: the end) and step of each piece.
+    slices: tuple[tuple[int, int | None, int], ...] | None = None
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
     # Hash of the parameters that it built, before all ranks received the same ones.
@@ -260,7 +258,7 @@ class Run:
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
-    # Places of the facts that are not a Number: "workers", "job_id", "outcome".
+    # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)
     timed_by_log: bool = False  # whether its epochs' seconds come from the log's timestamps
     sparse: bool = False  # whether only some epochs were printed, so that their number is unknown

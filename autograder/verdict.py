@@ -208,6 +208,15 @@ class ProgramText:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotedLine:
+    """A line of an output, as far as pages show it."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Grade:
     """The grade of one student's lesson: everything that reports show.
 
@@ -227,6 +236,7 @@ class Grade:
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     look: tuple[LookReason, ...] = ()
+    quoted: tuple[QuotedLine, ...] = ()  # where the measures come from, with lines around them
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment

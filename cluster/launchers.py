@@ -56,7 +56,7 @@ class LaunchedAs:
 
 
 def launched(environ: Environ = os.environ) -> LaunchedAs | None:
-    """Return how this process was launched as one of several; None if no launcher shows it."""
+    """Return the launcher, rank and size of this process; None if no launcher shows them."""
     for each in LAUNCHERS:
         size = number(environ, each.size)
         if size is None or (each.mark and each.mark not in environ):

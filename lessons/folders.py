@@ -37,7 +37,7 @@ def course_root() -> Path:
 
 
 def lesson_folders(edition: Path) -> dict[str, Path]:
-    """Return number -> folder of every lesson in `edition` (solutions/ or lessons/), in order."""
+    """Return the folder of every lesson in `edition` (solutions/ or lessons/), by number."""
     if not edition.is_dir():
         return {}
     folders = [p for p in edition.iterdir() if p.is_dir() and LESSON_NAME.fullmatch(p.name)]

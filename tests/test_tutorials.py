@@ -61,7 +61,7 @@ def test_the_grader_alone(tmp_path):
     assert run("rubric", "check", tmp_path / "rubrics/01.yaml") == 0
     words = [tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--out", tmp_path / "grades"]
     assert run("grade", *words) in (0, 1)
-    assert grades(tmp_path / "grades") == {("ada", "01"): 5, ("ben", "01"): 0}
+    assert grades(tmp_path / "grades") == {("ada", "01"): 4, ("ben", "01"): 0}
     assert run("explain", "ben", "01", "--grades", tmp_path / "grades") == 0
     for command in commands("own-course.md", "## Let your programs write a record"):
         shell(command, tmp_path)

@@ -97,18 +97,6 @@ class Agreement:
         return self.differ(self.value(one), self.value(other))
 
 
-def settings_of(print_: Print) -> str:
-    return print_.traits.settings
-
-
-def result_of(print_: Print) -> float:
-    return print_.traits.result or 0.0
-
-
-def far(first: float, other: float) -> bool:
-    return abs(first - other) > SAME_RESULT
-
-
 @dataclass(slots=True)
 class Known:
     """All marks of a class, and the students who have them."""
@@ -117,8 +105,15 @@ class Known:
     accounted: Collection[str]  # job ids in the instructor's accounting, which is from one cluster
     runs: Owners = field(default_factory=dict)  # by fingerprint, launch and seconds
     jobs: Owners = field(default_factory=dict)
-    losses: Agreement = field(default_factory=lambda: Agreement(settings_of, differ=ne))
-    results: Agreement = field(default_factory=lambda: Agreement(result_of, differ=far))
+    losses: Agreement = field(
+        default_factory=lambda: Agreement(lambda run: run.traits.settings, differ=ne)
+    )
+    results: Agreement = field(
+        default_factory=lambda: Agreement(
+            lambda run: run.traits.result or 0.0,
+            differ=lambda one, other: abs(one - other) > SAME_RESULT,
+        )
+    )
     first_names: dict[int, list[str]] = field(default_factory=dict)  # by mark, sorted
 
 

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from autograder.codes import GradeStatus
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
 from autograder.settings.released import Pieces
 from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import Profile, Rubric
+from autograder.verdict import Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,19 @@ class ClassSettings:
     def ids(self) -> frozenset[str]:
         """Return the ids of all lessons' questions."""
         return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
+
+    def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
+        """Return a grade without points for a lesson, which may be one without a rubric."""
+        rubric = self.rubrics.get(lesson)
+        return Grade(
+            student=student,
+            lesson=lesson,
+            title=rubric.title if rubric else "",
+            profile=self.profile,
+            status=status,
+            score=None,
+            max_score=rubric.points if rubric else 0.0,
+        )
 
     @property
     def titles(self) -> dict[str, dict[str, str]]:

@@ -1,15 +1,14 @@
 """Keep the results of each graded unit, so that only changed units are graded again.
 
 A unit's state contains a key of all inputs: the files (size and times), rubrics, policy, and the
-grader's own code. The index holds the states of a whole class, which is faster to read than one
-file per unit.
+grader's own code.
 """
 
 import json
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -19,11 +18,12 @@ from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import Row, from_data
+from autograder.safe_text import file_name
 from autograder.submissions.class_folder import Unit
 from autograder.submissions.walk import MAX_DEPTH, MAX_ENTRIES
 from autograder.writing import write_if_new
 
-INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out
+STATES, PAGES = ".states", "students"  # below the folder of --out
 PROGRAMS = "programs"  # like PAGES, but for the instructor
 RACY_SECONDS = 2.0  # a file changed so recently may change again with the same timestamp
 
@@ -89,24 +89,22 @@ def pages_there(out: Path, done: Done) -> bool:
     return all(os.path.exists(page) for page in pages)
 
 
-def read_state(path: Path, unit: str, key: str) -> Done | None:
+def state_file(out: Path, unit: str) -> Path:
+    return out / STATES / f"{file_name(unit)}.json"
+
+
+def unchanged(unit: Unit, settings: ClassSettings, out: Path) -> Done | None:
+    """Return the kept results of a unit if they still hold, and all their pages are there."""
     try:
-        done = from_line(path.read_bytes())
+        done = from_line(state_file(out, unit.name).read_bytes())
     except (OSError, *NO_LINE):
         return None
-    return done if (done.unit, done.key) == (unit, key) else None
+    same = done.unit == unit.name and done.key == state_of(unit, settings) != ""
+    return done if same and pages_there(out, done) else None
 
 
-def read_index(path: Path) -> dict[str, Done]:
-    try:
-        with path.open("rb") as file:
-            return {done.unit: done for done in map(from_line, file)}
-    except (OSError, *NO_LINE):
-        return {}  # from another version, or truncated; the states of single units remain
-
-
-def write_index(path: Path, all_done: Sequence[Done]) -> None:
-    write_if_new(path, "".join(as_line(done) + "\n" for done in all_done))
+def keep(out: Path, done: Done) -> None:
+    write_if_new(state_file(out, done.unit), as_line(done))
 
 
 def as_line(done: Done) -> str:

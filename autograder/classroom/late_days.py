@@ -48,16 +48,7 @@ def only_by_hand(student: str, submitted: Container[str], settings: ClassSetting
         totals = [change for change in changes if not change.check]
         if name != student or lesson in submitted or not totals:
             continue
-        rubric = settings.rubrics[lesson]
-        grade = Grade(
-            student=printable(student),
-            lesson=lesson,
-            title=rubric.title,
-            profile=settings.profile,
-            status=GradeStatus.MISSING,
-            score=None,
-            max_score=rubric.points,
-        )
+        grade = settings.without_points(printable(student), lesson, GradeStatus.MISSING)
         for change in totals:
             grade = _override_total(grade, change)
         grades.append(grade)

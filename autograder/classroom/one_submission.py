@@ -1,6 +1,6 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
 from autograder.evidence.examine import Examined
 from autograder.judging import judge
-from autograder.judging.hand_in import HandIn, Unseen
+from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
@@ -23,6 +23,7 @@ from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import Doubt, finding_of
 from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
 from autograder.submissions.programs import read_programs
+from autograder.submissions.quoted import quoted_lines
 from autograder.submissions.report import report_of
 from autograder.verdict import (
     BORDERLINE,
@@ -30,6 +31,8 @@ from autograder.verdict import (
     NO_LESSON,
     NOT_MEASURED,
     PACKED,
+    PASSED,
+    Check,
     Finding,
     Grade,
     LookReason,
@@ -56,17 +59,14 @@ def mark(submission: Submission, settings: ClassSettings) -> Grade:
     students = submission.students
     try:
         files = read_places(submission.lesson, submission.places, settings.ids)
-        for doubt in doubts_about(submission):
+        for doubt in submission.doubts:
             files.doubt(doubt)
+        if submission.late and not submission.submitted:
+            files.doubt(Doubt(FindingCode.MARKED_LATE, "", "late"))
         grade = mark_files(files, settings, students, submission.owner)
         return to_show(replace(grade, handed_in=submission.submitted))
     except Exception as error:  # the grader's fault: report it, and grade the others
         return grader_error(students[0], submission.lesson or "?", settings, error)
-
-
-def doubts_about(submission: Submission) -> list[Doubt]:
-    late = submission.late and not submission.submitted
-    return [*submission.doubts, *([Doubt(FindingCode.MARKED_LATE, "", "late")] if late else [])]
 
 
 def to_show(grade: Grade) -> Grade:
@@ -75,7 +75,6 @@ def to_show(grade: Grade) -> Grade:
 
 
 def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
-    rubric = settings.rubrics.get(lesson)
     place = ""
     trace = error.__traceback__
     while trace is not None:
@@ -89,18 +88,9 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         (),
         "instructor: report it with the submission; grade by hand with an override",
     )
-    grade = Grade(
-        student=student,
-        lesson=lesson,
-        title=rubric.title if rubric else "",
-        profile=settings.profile,
-        status=GRADER_ERROR,
-        score=None,
-        max_score=rubric.points if rubric else 0.0,
-        findings=(finding,),
-        look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
-    )
-    return to_show(grade)
+    grade = settings.without_points(student, lesson, GRADER_ERROR)
+    look = (LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),)
+    return to_show(replace(grade, findings=(finding,), look=look))
 
 
 def mark_files(
@@ -132,9 +122,18 @@ def mark_files(
         checks=judged.checks,
         findings=(*findings, *judged.findings, *seen.findings),
         runs=summaries(hand_in, runs, list(named.values())),
+        quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
     )
     return replace(grade, look=reasons_to_look(grade))
+
+
+def places_of(checks: Sequence[Check]) -> Iterator[Where]:
+    """Yield the places that the student's page names. Those of missed checks come first."""
+    for check in sorted(checks, key=lambda one: one.status == PASSED):
+        if not check.hidden:
+            yield from check.where
+            yield from (where for part in check.parts for where in part.where)
 
 
 def hand_in_of(
@@ -145,7 +144,6 @@ def hand_in_of(
     answers, about_answers = answers_of(files.answers, settings.ids, unread)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
-    packed = [one for one in findings if one.kind == PACKED]
     hand_in = HandIn(
         rubric=rubric,
         runs=runs,
@@ -156,7 +154,7 @@ def hand_in_of(
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
         unread=unread,
-        unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
+        unseen=[one for one in findings if one.kind == PACKED],
         other_ids=settings.ids,
     )
     return hand_in, findings
@@ -200,17 +198,11 @@ def no_rubric(
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
         "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
     )
-    return Grade(
-        student=student,
-        lesson=shortened(lesson) if lesson else "?",
-        title="",
-        profile=settings.profile,
-        status=GradeStatus.NO_RUBRIC,
-        score=None,
-        max_score=0.0,
-        findings=(*files.findings, finding),
-        look=to_look_at([*files.findings, finding]),
+    grade = settings.without_points(
+        student, shortened(lesson) if lesson else "?", GradeStatus.NO_RUBRIC
     )
+    findings = (*files.findings, finding)
+    return replace(grade, findings=findings, look=to_look_at(findings))
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
@@ -219,24 +211,14 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     It is not zero yet: a file may be missing by mistake, or have an unknown format. If a file could
     not be opened, this is the only finding.
     """
-    lesson = files.lesson or NO_LESSON
-    rubric = settings.rubrics.get(lesson)
+    lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""
     doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
     findings = tuple(files.findings) or (
         replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others)),
     )
-    return Grade(
-        student=student,
-        lesson=shortened(lesson),
-        title=rubric.title if rubric else "",
-        profile=settings.profile,
-        status=GradeStatus.MISSING,
-        score=None,
-        max_score=rubric.points if rubric else 0.0,
-        findings=findings,
-        look=to_look_at(findings),
-    )
+    grade = settings.without_points(student, lesson, GradeStatus.MISSING)
+    return replace(grade, findings=findings, look=to_look_at(findings))
 
 
 def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:

@@ -23,7 +23,6 @@ from autograder.errors import SettingsError
 from autograder.safe_text import file_name
 from autograder.submissions.class_folder import Unit
 from autograder.verdict import GRADER_ERROR, Grade
-from autograder.writing import write_if_new
 
 SECONDS_A_UNIT = 600
 MEMORY_A_WORKER = 2 << 30
@@ -56,29 +55,18 @@ def grade_class(
     work: Work,
     processes: int,
     tick: Callable[[int], None] = lambda count: None,
-    index: str = kept.INDEX,
 ) -> list[Done]:
     """Return the results of all units in order, publishing each student's grades on the way."""
-    out = work.out
-    known = kept.read_index(out / index) if out else {}
     finished: dict[str, Done] = {}
-    to_do = []
-    for unit in units:
-        key = kept.state_of(unit, work.settings) if out else ""
-        before = known.get(unit.name)
-        same = work.reuse and before is not None and before.key == key != ""
-        if out and before and same and kept.pages_there(out, before):
-            finished[unit.name] = before
-        else:
-            to_do.append(unit)
+    if work.out and work.reuse:
+        before = (kept.unchanged(unit, work.settings, work.out) for unit in units)
+        finished = {done.unit: done for done in before if done}
+    to_do = [unit for unit in units if unit.name not in finished]
     tick(len(finished))
     for done in _all(to_do, work, processes):
         finished[done.unit] = done
         tick(1)
-    in_order = [finished[unit.name] for unit in units]
-    if out is not None:
-        kept.write_index(out / index, in_order)
-    return in_order
+    return [finished[unit.name] for unit in units]
 
 
 # --- one unit -------------------------------------------------------------------------------
@@ -86,13 +74,8 @@ def grade_class(
 
 def grade_unit(unit: Unit, work: Work) -> Done:
     """Grade a unit, publish it, and then keep its state. If the state exists, so do the pages."""
-    settings, out = work.settings, work.out
-    key = kept.state_of(unit, settings) if out else ""
-    state = out / kept.STATES / f"{file_name(unit.name)}.json" if out else None
-    if out and state and key and work.reuse:
-        before = kept.read_state(state, unit.name, key)
-        if before and kept.pages_there(out, before):
-            return before
+    settings = work.settings
+    key = kept.state_of(unit, settings) if work.out else ""
     marked = one_unit.mark_unit(unit, settings)
     grades = {
         student: late_days.apply(mine, settings.policy, student) for student, mine in marked.items()
@@ -102,8 +85,8 @@ def grade_unit(unit: Unit, work: Work) -> Done:
     if any(grade.status == GRADER_ERROR for mine in grades.values() for grade in mine):
         key = ""  # grade it again next time
     done = publish(unit, grades, work, key)
-    if state:
-        write_if_new(state, kept.as_line(done))
+    if work.out:
+        kept.keep(work.out, done)
     return done
 
 

@@ -7,9 +7,14 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from autograder.classroom.alike import Print, prints_of
-from autograder.classroom.missed import reasons
-from autograder.codes import GradeStatus, Outcome
-from autograder.verdict import Grade, LookReason
+from autograder.codes import GradeStatus, Outcome, ReasonCode
+from autograder.safe_text import shortened
+from autograder.verdict import BORDERLINE, PASSED, Check, Grade, LookReason, Part
+
+MOST_REASONS = 8  # per check
+LONGEST = 120
+ANSWERED = (ReasonCode.ANSWER, ReasonCode.OWN_RECORD, ReasonCode.EXPECTED_KEPT)
+COMPARED = (ReasonCode.VALUE, ReasonCode.TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
         partners=partners,
         programs=len(grade.programs),
-        why=tuple((c.id, reason) for c in grade.checks for reason in reasons(c)),
+        why=tuple((c.id, reason) for c in grade.checks for reason in reasons_missed(c)),
     )
 
 
@@ -88,3 +93,29 @@ def adapter() -> TypeAdapter[Row]:
 def from_data(data: dict[str, Any]) -> Row:
     """Return the row in JSON data. Anything else raises ValueError."""
     return adapter().validate_python(data)
+
+
+# --- missed points -----------------------------------------------------------------------------
+
+
+def reasons_missed(check: Check) -> tuple[str, ...]:
+    """Return why a check did not give all points, in words that group many students."""
+    if check.status in (PASSED, BORDERLINE):
+        return ()
+    if check.by_hand:
+        return (shortened(check.by_hand, LONGEST),)
+    missed = [part for part in check.parts if part.status not in (PASSED, BORDERLINE)]
+    found = dict.fromkeys(shortened(reason(part), LONGEST) for part in missed)
+    return tuple(found)[:MOST_REASONS] or (shortened(check.found, LONGEST),)
+
+
+def reason(part: Part) -> str:
+    """Return the reason why a part gave no points.
+
+    It names the condition that was not met, because single students' numbers do not group a class.
+    """
+    if part.code == ReasonCode.NO_ANSWER:
+        return f"{part.name}: {part.found}"
+    if part.code in ANSWERED:
+        return f"{part.name}: another answer"
+    return f"needs {part.expected}" if part.code in COMPARED else part.found

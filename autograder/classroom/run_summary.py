@@ -7,13 +7,12 @@ from hashlib import blake2b
 from autograder.codes import FindingCode, Outcome
 from autograder.evidence.copies import traits_of
 from autograder.judging.hand_in import HandIn, by_time
-from autograder.judging.runs_compared import runs_compared
-from autograder.judging.runs_that_count import program_of
+from autograder.judging.runs_that_count import program_of, runs_compared
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.records import Problem, Run
 from autograder.safe_text import shortened
-from autograder.verdict import Finding, Point, Rounds, RunSummary
+from autograder.verdict import Finding, Point, Rounds, RunSummary, make_finding
 
 MOST_ROUNDS = 40  # shown in a picture
 
@@ -96,13 +95,9 @@ def baselines(runs: Sequence[Run]) -> dict[str, Run]:
 
 
 def problem_finding(problem: Problem) -> Finding:
-    return Finding(
-        "read",
-        shortened(problem.reason, 120),
-        code=FindingCode.READ_PROBLEM,
-        found=shortened(problem.text, 200),
-        where=(problem.where,),
-    )
+    reason, text = shortened(problem.reason, 120), shortened(problem.text, 200)
+    code = FindingCode.READ_PROBLEM
+    return make_finding("read", code, "", text, [problem.where], reason=reason)
 
 
 LAUNCH = ("started", "job_id", "hosts", "source")

@@ -56,7 +56,7 @@ def grade_shard(
     except OSError as error:
         raise cannot_write(path, error) from None
     mine = shard.units(units)
-    done = grade_class(mine, work, processes, tick, f".{path.stem}")
+    done = grade_class(mine, work, processes, tick)
     head = {
         "format": FORMAT,
         "shard": shard.number,

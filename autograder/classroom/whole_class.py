@@ -1,21 +1,28 @@
-"""Find what only the whole class shows: copies, unknown students, and missing submissions."""
+"""Find what only the whole class shows: copies, odd toolkits, unknown students, missing work."""
 
 import difflib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change, only_by_hand
 from autograder.classroom.rows import Row, row_of
-from autograder.classroom.toolkits import lonely_toolkits
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
+from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
+FEWEST = 5  # students with the same toolkit; with fewer, it is unknown what is usual
+TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
+OTHER_TOOLKIT = LookReason(
+    FindingCode.OTHER_TOOLKIT,
+    "ran with a toolkit that nobody else has: another version of the course, or a changed one",
+)
 
 
 def with_class_findings(
@@ -126,22 +133,24 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
     for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
         return row_of(grade, "")
-    rubric = settings.rubrics[lesson]
-    row = Row(
-        student=printable(student),
-        lesson=lesson,
-        title=rubric.title,
-        status=GradeStatus.MISSING,
-        score=None,
-        raw_score=None,
-        max_score=rubric.points,
-        tier="",
-        look=(),
-        checks=(),
-        page="",
-    )
-    for change in settings.policy.overrides.get((student, lesson), ()):
-        if change.check:
-            text = nothing_to_change(change)
-            row = replace(row, adjustments=(*row.adjustments, text))
-    return row
+    row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
+    changes = settings.policy.overrides.get((student, lesson), ())
+    return replace(row, adjustments=tuple(nothing_to_change(one) for one in changes if one.check))
+
+
+def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+    """Return the reason to look at students whose toolkit nobody else has.
+
+    The version beside the grader, and versions that two students have, are no reason.
+    """
+    users: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for toolkit in row.toolkits:
+            users[toolkit].add(row.student)
+    if max(map(len, users.values()), default=0) < FEWEST:
+        return {}
+    alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
+    alone -= {folder_hash(TOOLKIT)} if alone else set()
+    return {
+        (row.student, row.lesson): OTHER_TOOLKIT for row in rows if alone.intersection(row.toolkits)
+    }

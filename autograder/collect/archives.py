@@ -23,8 +23,6 @@ from autograder.safe_text import shortened
 from autograder.submissions.doubts import MOST, Doubt
 from autograder.submissions.regular_files import open_regular
 
-MAX_MEMBERS = 10_000
-MAX_BYTES = 4 << 30  # of all files together
 RATIO_FROM = 32 << 20  # smaller files may have any compression ratio
 MAX_RATIO = 300
 BLOCK = 1 << 20
@@ -40,12 +38,11 @@ Odd = Callable[..., None]  # called with what was left out and why; see odd() in
 class Limits:
     """Limits on what is unpacked from one archive."""
 
-    members: int
-    size: int  # bytes of all files together
+    members: int = 10_000
+    size: int = 4 << 30  # bytes of all files together
 
 
-def usual() -> Limits:
-    return Limits(MAX_MEMBERS, MAX_BYTES)
+USUAL = Limits()
 
 
 class Flaw(StrEnum):
@@ -60,7 +57,7 @@ def unpack(
     shown_as: str,
     target: Path,
     wanted: Wanted,
-    limits: Limits | None = None,
+    most: Limits = USUAL,
     named_alone: Wanted = lambda path: False,
 ) -> list[Doubt]:
     """Unpack the wanted regular files of an archive below target, and return what was odd.
@@ -68,7 +65,6 @@ def unpack(
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
     doubts: list[Doubt] = []
-    most = limits or usual()
 
     def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
         if len(doubts) < MOST:
@@ -76,8 +72,10 @@ def unpack(
             doubts.append(Doubt(code, inner, detail))
 
     total = 0
+    is_zip = archive.name.lower().endswith(".zip")
+    members = _zip_members if is_zip else _tar_members
     try:
-        for member in _members(archive, odd, most):
+        for member in members(archive, odd, most):
             if (path := safe_path(member[0])) and named_alone(path):
                 member = (*member[:3], io.BytesIO())
             total += _write(member, target, wanted, most.size - total, odd)
@@ -86,7 +84,7 @@ def unpack(
     except Exception as error:  # zipfile and tarfile raise many kinds on broken files
         found = getattr(error, "strerror", "")
         if not found:  # with strerror, the file system failed, not the archive
-            kind = "zip" if archive.name.lower().endswith(".zip") else "tar"
+            kind = "zip" if is_zip else "tar"
             found = "cut off, or damaged" if total else f"cut off, or no {kind} at all"
         code = FindingCode.ARCHIVE_DAMAGED if total else FindingCode.ARCHIVE_UNOPENED
         odd(shortened(found, 120), code)
@@ -153,13 +151,6 @@ def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, F
         except DAMAGED:
             return written, Flaw.DAMAGED
     return written, None
-
-
-def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
-    if archive.name.lower().endswith(".zip"):
-        yield from _zip_members(archive, odd, most)
-    else:
-        yield from _tar_members(archive, odd, most)
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.collect.download import Entry, Item, numbers_of
+from autograder.collect.download import Entry, Item, named
 from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions.kinds import TYPED
 
@@ -25,11 +25,9 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
-    found = [(entry, match) for entry in entries if (match := NAME.match(entry.name))]
-    numbers = numbers_of((m["name"], m["id"]) for _, m in found)
-    for entry, match in found:
+    for entry, match, is_unique in named(entries, NAME):
         name = match["name"]
-        spelt = name if len(numbers[name]) == 1 else f"{name}_{match['id']}"
+        spelt = name if is_unique else f"{name}_{match['id']}"
         claim = Claim(spelt, name, (("canvas_id", match["id"]),))
         called = match["called"] or (TYPED if match["typed"] == "text" else entry.name)
         yield Item(Path(entry.path), (claim,), called, late=bool(match["late"]))

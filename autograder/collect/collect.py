@@ -15,7 +15,7 @@ from autograder.collect.download import Item, listed
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.owners import Owned, owned
-from autograder.collect.pieces import UNPACKED, Opened, Piece
+from autograder.collect.pieces import UNPACKED, Piece, pieces_of
 from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
 from autograder.collect.times import Times, with_times
 from autograder.collect.write_class import remove_scratch, write_folder
@@ -74,9 +74,8 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         home.mkdir(parents=True, exist_ok=True)
         remove_scratch(home)
         before = merge.collected_before(home)
-        opened = Opened(stack)
         for owner in owned(items, wanted.who):
-            for row in rows_of(owner, home, wanted, opened, before, done):
+            for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
     rows = list((before | {row.folder: row for row in done.new}).values())
     rows = with_times(rows, wanted.times)
@@ -160,14 +159,10 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool 
         home,
         lambda path: not any(is_clutter(part) for part in path.parts if part != REPOSITORY),
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
-        named_alone=lambda path: names_only or is_in_repository(path) or not is_read(path.name),
+        named_alone=lambda path: names_only or REPOSITORY in path.parts or not is_read(path.name),
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
     return home
-
-
-def is_in_repository(path: PurePath) -> bool:
-    return REPOSITORY in path.parts
 
 
 def seems_from(download: Path) -> str | None:
@@ -189,13 +184,13 @@ def is_read(name: str) -> bool:
 
 
 def rows_of(
-    owner: Owned, home: Path, wanted: Wanted, opened: Opened, before: merge.Rows, done: Collected
+    owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: merge.Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all lessons of an owner, and yield their rows."""
     pieces, by_lesson = list[Piece](), dict[str, list[Doubt]]()
     found: list[Doubt] = []
     for item in owner.items:
-        mine, odd = opened.pieces_of(item)
+        mine, odd = pieces_of(item, stack)
         stamped = wanted.platform == "folders"  # other platforms know the time themselves
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd

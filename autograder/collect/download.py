@@ -1,9 +1,12 @@
 """List a download's items: the folders, archives and files that were submitted."""
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import SettingsError
 from autograder.settings.claims import Claim
@@ -48,9 +51,12 @@ def name_without_ending(entry: Entry) -> str:
     return stem(entry.name) if is_package(entry.name) and not is_dir(entry) else entry.name
 
 
-def numbers_of(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
-    """Return the numbers by name. They distinguish students with the same name."""
-    found: dict[str, set[str]] = {}
-    for name, number in pairs:
-        found.setdefault(name, set()).add(number)
-    return found
+def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Entry, Any, bool]]:
+    """Yield the entries of this form with their match, and whether the name is one student's.
+
+    Numbers distinguish students with the same name.
+    """
+    matches = [(entry, match) for entry in entries if (match := form.match(entry.name))]
+    count = Counter(name for name, _ in {(match["name"], match["id"]) for _, match in matches})
+    for entry, match in matches:
+        yield entry, match, count[match["name"]] == 1

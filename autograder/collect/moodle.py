@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from autograder.collect.download import Entry, Item, is_dir, numbers_of
+from autograder.collect.download import Entry, Item, is_dir, named
 from autograder.errors import SettingsError
 from autograder.settings.claims import Claim, WhoIs
 from autograder.strict_csv import read_csv
@@ -27,13 +27,11 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
-    found = [(entry, match) for entry in entries if (match := NAME.match(entry.name))]
-    numbers = numbers_of((m["name"], m["id"]) for _, m in found)
-    for entry, match in found:
+    for entry, match, is_unique in named(entries, NAME):
         typed = match["kind"] == "onlinetext" and not is_dir(entry)
         apart = f"{match['name']}_{match['id']}_assignsubmission_"
         claim = Claim(
-            match["name"] if len(numbers[match["name"]]) == 1 else apart,
+            match["name"] if is_unique else apart,
             match["name"],
             (("moodle_id", match["id"]),),
             lasting=False,

@@ -61,14 +61,11 @@ def doubts_of(item: Item, known: Iterable[Known]) -> Iterable[Doubt]:
             yield Doubt(FindingCode.OWNER_UNCERTAIN, item.path.name, found.doubt)
         if found.may_be:
             names = " or ".join(found.may_be)
-            advice = "; --worksheet tells them apart" if is_of_moodle(item) else ""
+            of_moodle = any(not claim.lasting for claim in item.claims)
+            advice = "; --worksheet tells them apart" if of_moodle else ""
             yield Doubt(
                 FindingCode.OWNER_UNCERTAIN, item.path.name, f"it may be from {names}{advice}"
             )
-
-
-def is_of_moodle(item: Item) -> bool:
-    return any(not claim.lasting for claim in item.claims)
 
 
 def two_folders(one: Owned) -> list[Doubt]:

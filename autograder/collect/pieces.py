@@ -12,13 +12,10 @@ from autograder.collect.download import Item
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import COPIED, Kind, kind_of
-from autograder.submissions.walk import Found, Walk
+from autograder.submissions.lesson_files import UNREAD
+from autograder.submissions.walk import Walk
 
 UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
-UNREAD = {
-    Kind.UNREAD_ANSWERS: FindingCode.ANSWERS_NOT_TEXT,
-    Kind.UNOPENED_ARCHIVE: FindingCode.ARCHIVE_KIND,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,47 +32,39 @@ class Piece:
         return self.path.lstat().st_mtime
 
 
-class Opened:
-    """Open archives in temporary folders, which `stack` removes."""
+def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
+    """Return an item's files, and doubts. `stack` removes what archives were unpacked into."""
+    walk = Walk()
+    name = PurePath(item.label)
+    if not item.path.is_dir():
+        name /= item.called or item.path.name
+    pieces = list(opened(item, walk, name, stack))
+    for piece in pieces:
+        if code := UNREAD.get(piece.kind):
+            walk.doubts.append(Doubt(code, shortened(piece.name)))
+    return [piece for piece in pieces if piece.kind not in UNREAD], walk.doubts
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.stack = stack
 
-    def pieces_of(self, item: Item) -> tuple[list[Piece], list[Doubt]]:
-        walk = Walk()
-        name = PurePath(item.label)
-        if not item.path.is_dir():
-            name /= item.called or item.path.name
-        pieces = list(self.opened(item, walk, walk.files(item.path, name)))
-        for piece in pieces:
-            if code := UNREAD.get(piece.kind):
-                walk.doubts.append(Doubt(code, shortened(piece.name)))
-        return [piece for piece in pieces if piece.kind not in UNREAD], walk.doubts
+def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator[Piece]:
+    """Yield an item's files, and those in its archives.
 
-    def opened(self, item: Item, walk: Walk, found: Iterator[Found]) -> Iterator[Piece]:
-        for path, name, kind in found:
-            if kind != Kind.ARCHIVE:
-                yield Piece(path, name, kind, item)
-                continue
-            target = self.unpacked(path, name, walk)
-            for inner in walk.files(target, name):
-                if inner.kind == Kind.ARCHIVE:
-                    doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
-                    walk.doubts.append(doubt)
-                else:
-                    yield Piece(*inner, item)
-
-    def unpacked(self, archive: Path, name: PurePath, walk: Walk) -> Path:
-        """Unpack an archive and return its folder.
-
-        Files that are not read are created empty, because their names may still be useful.
-        """
-        target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
+    Files in archives that are not read are created empty, because their names may still be useful.
+    """
+    for found in walk.files(item.path, name):
+        if found.kind != Kind.ARCHIVE:
+            yield Piece(*found, item)
+            continue
+        target = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-")))
         walk.doubts += archives.unpack(
-            archive,
-            shortened(name),
+            found.path,
+            shortened(found.name),
             target,
             lambda path: kind_of(path.name) != Kind.CLUTTER,
             named_alone=lambda path: kind_of(path.name) not in UNPACKED,
         )
-        return target
+        for inner in walk.files(target, found.name):
+            if inner.kind == Kind.ARCHIVE:
+                doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
+                walk.doubts.append(doubt)
+            else:
+                yield Piece(*inner, item)

@@ -9,9 +9,10 @@ import click
 import yaml
 
 from autograder.codes import Outcome
+from autograder.commands.options import rubrics_option
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn, matching, says
-from autograder.judging.in_words import title_of
+from autograder.judging.in_words import reference_key
 from autograder.judging.runs_that_count import program_of, run_that_counts
 from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
@@ -34,13 +35,13 @@ EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as
 
 @click.command()
 @click.argument("runs", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
 @click.option(
-    "--rubrics",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=rubric.FOLDER,
-    help="Folder of rubrics NN.yaml.",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The calibration, for class.yaml.",
 )
+@rubrics_option
 def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
     data: dict[str, dict] = {}
@@ -107,7 +108,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
             if condition.threshold.of_reference is None:
                 continue
             for name in condition.of:
-                title = title_of(condition, name)
+                title = reference_key(condition, name)
                 value = measured_or_none(_value, solution, condition, name)
                 if isinstance(value, Measure):
                     values[title] = value

@@ -7,7 +7,7 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.self_grade import grade_yourself, own_files
-from autograder.commands.options import FILE, THERE
+from autograder.commands.options import FILE, THERE, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
@@ -18,7 +18,12 @@ from autograder.submissions.kinds import is_package
 from autograder.submissions.regular_files import why as reason_of
 
 
-@click.command()
+@click.command(
+    epilog=(
+        "Exit code 0: your outputs earn every point that they can; 1: some points are missing; "
+        "2: mistyped."
+    )
+)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--lesson", help="The lesson, if the folder is not named after it.")
 @click.option(
@@ -26,7 +31,7 @@ from autograder.submissions.regular_files import why as reason_of
     type=click.Choice(["smoke", "full"]),
     help="Which thresholds. Default: those for the size of your runs.",
 )
-@click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml.")
+@rubrics_option
 @click.option("--released", type=THERE, help="The released programs, NN.json.")
 @click.option("--calibration", type=FILE, help="What `autograder calibrate` wrote for the site.")
 def check_mine_command(
@@ -41,8 +46,6 @@ def check_mine_command(
 
     Shows the points that your outputs already earn, what is missing, and what only your instructor
     can decide. Writes nothing and opens no archive.
-
-    Exit code 0: your outputs earn every point that they can; 1: some are missing; 2: usage.
     """
     for place in folders:
         if is_package(place.name) and place.is_file():

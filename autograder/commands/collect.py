@@ -13,15 +13,15 @@ from autograder.collect import groups, moodle, times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
 from autograder.collect.platforms import PLATFORMS, resemblance
 from autograder.commands.options import FILE, FOLDER, THERE
-from autograder.safe_text import printable, shortened
+from autograder.commands.roll_call import against_roster, some, to_check
+from autograder.safe_text import shortened
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.lesson_names import lesson_among
-from autograder.submissions.manifest import NAME
-from autograder.wording import counted, enumerated
+from autograder.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,12 @@ class CollectOptions:
     rubrics: Path | None
 
 
-@click.command()
+@click.command(
+    epilog=(
+        "Exit code 0: collected; 1: collected, and some rows have doubts; 2: mistyped, or a "
+        "mistake in a file of yours: nothing was collected."
+    )
+)
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
@@ -67,8 +72,6 @@ def collect_command(class_file: Path | None, **given: Any) -> None:
     CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
     when you collect again, and `autograder grade CLASS` follows them. If CLASS/class.yaml exists,
     its roster, groups, timezone and rubrics are used.
-
-    Exit code 0: collected; 1: collected, but some rows have doubts; 2: usage, nothing collected.
     """
     file = read_class_file(class_file or class_file_of(given["into"]))
     for name in ("roster", "groups", "timezone", "rubrics"):
@@ -146,22 +149,11 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
-    doubtful = [row.folder for row in done.rows.values() if row.doubts]
-    if doubtful:
-        lines.append(f"To check in {into / NAME}: {some(doubtful)}")
     if done.kept:
         lines.append(f"Kept, because the attempt in the class is later: {some(done.kept)}")
-    if nobody_of := [row.folder for row in done.rows.values() if not row.owners]:
-        lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")
-    if done.nobodys:
-        lines.append(f"Files that belong to nobody: {some(done.nobodys)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
-    if people and (absent := sorted(people.keys() - everybody)):
-        lines.append(f"Nothing submitted by: {some(absent)}")
-    if people and (strange := sorted(everybody - people.keys())):
-        lines.append(f"Not on the roster: {some(strange)}")
-    return lines
-
-
-def some(names: Sequence[str]) -> str:
-    return enumerated([printable(name, 80) for name in names])
+    return [
+        *lines,
+        *to_check(done.rows, into, done.nobodys),
+        *against_roster(everybody, people),
+    ]

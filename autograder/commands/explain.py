@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from autograder.commands.options import FOLDER
 from autograder.errors import SettingsError
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
@@ -23,7 +24,7 @@ TABLE = "grades.json"
 @click.argument("lesson")
 @click.option(
     "--grades",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=FOLDER,
     default=Path("grades"),
     show_default=True,
     help="The folder that `autograder grade --out` wrote.",

@@ -12,7 +12,7 @@ from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import with_class_findings
 from autograder.commands.options import ClassOptions
-from autograder.report import class_files, terminal
+from autograder.report import class_files, student_files, terminal
 from autograder.settings.known_as import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
@@ -32,6 +32,8 @@ def finish_class(
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
+        publish = student_files.publisher(settings, out, options.junit)
+        rows = student_files.with_pages_of_absent(rows, people, settings, publish)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         exports = class_files.Exports(options.canvas, options.moodle, names)
         said = class_files.write_all(rows, out, people, settings, exports)
@@ -42,7 +44,7 @@ def finish_class(
             *said,
             f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
         ]
-    terminal.show(rows, out, settings.titles, options.profile, said)
+    terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))
 
 

@@ -9,7 +9,9 @@ from autograder.foretell import answer, picture, report, table
 from autograder.measuring.laws import KINDS
 
 
-@click.command("foretell")
+@click.command(
+    "foretell", epilog="Exit code 0: answered; 2: mistyped, or the table or a size is refused."
+)
 @click.argument("file", type=click.Path(path_type=Path), metavar="TABLE.csv")
 @click.option(
     "--at", multiple=True, type=click.IntRange(1), help="A size; else 2, 4, 8 × the last."
@@ -22,7 +24,9 @@ from autograder.measuring.laws import KINDS
     "with the workers (weak).",
 )
 @click.option("--per-node", type=click.IntRange(1), help="Workers in one node.")
-@click.option("--picture", "drawing", type=click.Path(path_type=Path), metavar="FILE.png")
+@click.option(
+    "--picture", "drawing", type=click.Path(path_type=Path), metavar="FILE.png", help="Draw it too."
+)
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
 def foretell_command(
     file: Path,

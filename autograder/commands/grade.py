@@ -18,13 +18,16 @@ from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import (
     FOLDER,
+    GRADED,
     ClassOptions,
     class_options,
     options_of,
     shard_option,
 )
+from autograder.commands.roll_call import roll_call
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
+from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings import roster
 from autograder.settings.class_file import class_file_of, read_class_file
@@ -33,7 +36,12 @@ from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
 
-OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what the grader writes into --out
+OURS = {
+    *student_files.FOLDERS,
+    kept.STATES,
+    kept.PROGRAMS,
+    LESSONS,
+}  # what the grader writes into --out
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +51,11 @@ class Where:
     out: Path | None
     gradescope: Path | None
     gradescope_leaderboard: bool
-    processes: int | None
+    jobs: int | None
     shard: Shard | None
 
 
-@click.command()
+@click.command(epilog=GRADED)
 @click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @class_options
@@ -55,10 +63,15 @@ class Where:
 @click.option(
     "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
 )
-@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
+@click.option("--dry-run", is_flag=True, help="Only say who is there and what is missing.")
 @shard_option
 def grade_command(
-    class_folder: Path, class_file: Path | None, given: dict[str, Any], **words: Any
+    class_folder: Path,
+    class_file: Path | None,
+    given: dict[str, Any],
+    dry_run: bool,
+    **words: Any,
 ) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
@@ -66,7 +79,7 @@ def grade_command(
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
     `autograder collect`. For your own folder, use `autograder check-mine`.
 
-    Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
+    --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
     """
     where = Where(**words)
     if where.shard and (where.out is None or where.gradescope):
@@ -87,6 +100,12 @@ def grade_command(
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
             "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
+    if dry_run:
+        students = {student for unit in units for student in unit.students}
+        roster.check_students(settings.policy, students, people)
+        lines, doubtful = roll_call(class_folder, units, settings.rubrics, people)
+        click.echo("\n".join(lines))
+        sys.exit(1 if doubtful else 0)
     if not (class_folder / manifest.NAME).is_file():
         say_strays(class_folder)
     grade_all(units, settings, people, options, where)
@@ -128,7 +147,7 @@ def grade_all(
         settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
     )
     work = Work(settings, out, publish, reuse=where.gradescope is None)
-    processes = where.processes or len(usable_cpus())
+    processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
         keys, mine = fingerprints(options), shard.units(units)
         with one_part(out, shard, keys), progress(len(mine)) as tick:
@@ -152,30 +171,9 @@ def check_apart(place: Path, out: Path) -> None:
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar with rate and remaining time on a terminal; show nothing for a few students."""
+    """Show a bar with the remaining time on a terminal; show nothing for a few students."""
     if total < 20 or not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-    from rich.text import Text
-
-    class RateColumn(TextColumn):
-        def __init__(self) -> None:
-            super().__init__("")
-
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed or 0:.0f}/s")
-
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("units"),
-        RateColumn(),
-        TimeLeft(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("grading", total=total)
-        yield lambda count: bar.advance(task, count)
+    with click.progressbar(length=total, label="grading", show_pos=True, file=sys.stderr) as bar:
+        yield bar.update

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import click
 
+from autograder.commands.options import chosen_profile, profile_option, rubrics_option
 from autograder.settings import rubric
 from autograder.settings.released import load_released
+from autograder.settings.rubric_schema import Profile
 from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new
 
@@ -40,22 +42,17 @@ mkdir -p /autograder/results
 
 @click.command()
 @click.argument("lesson")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
 @click.option(
-    "--profile",
-    type=click.Choice(["smoke", "full"]),
-    default="full",
-    show_default=True,
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The zip to upload as Gradescope's autograder.",
 )
-@click.option(
-    "--rubrics",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=rubric.FOLDER,
-    help="Folder of rubrics NN.yaml and expected/.",
-)
+@profile_option
+@rubrics_option
 @click.option("--leaderboard", is_flag=True, help="Speeds on Gradescope's leaderboard too.")
 def gradescope_zip_command(
-    lesson: str, out: Path, profile: str, rubrics: Path, leaderboard: bool
+    lesson: str, out: Path, profile: Profile | None, rubrics: Path, leaderboard: bool
 ) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
     there = [path.stem for path in rubric.files_in(rubrics)]
@@ -65,6 +62,7 @@ def gradescope_zip_command(
         raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {known}")
     source = rubrics / f"{lesson}.yaml"
     loaded = rubric.load_rubric(source)
+    profile = chosen_profile(profile, {lesson: loaded})
     answers = rubrics / "expected" / source.name
     rubric.load_expected(answers, loaded)
     released = rubrics / "released" / f"{lesson}.json"

@@ -14,7 +14,8 @@ TEXT = """\
 # Paths are relative to this file. docs/class-settings.md describes every field.
 
 # title: Deep Learning on Supercomputers, winter 2026    # of all pages
-# profile: smoke            # smoke: thresholds for two CPU cores; full: for GPU nodes
+# profile: smoke            # smoke: thresholds for two CPU cores; full: for GPU nodes.
+#                             You have to choose if a rubric has both, as the course's have.
 # rubrics: rubrics          # a folder; without it, the course's own rubrics
 # expected: answers         # a folder of expected answers; default: expected/ in rubrics
 # released: released        # a folder of programs as released; default: released/ in rubrics

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
-from autograder.commands.options import ClassOptions
+from autograder.commands.options import ClassOptions, chosen_profile
 from autograder.evidence.accounting_dump import read_accounting
 from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
@@ -30,7 +30,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         expected={
             n: rubric.load_expected(options.expected / f"{n}.yaml", r) for n, r in loaded.items()
         },
-        profile=options.profile,
+        profile=chosen_profile(options.profile, loaded),
         heading=options.title,
         released={n: load_released(options.released / f"{n}.json") for n in loaded},
         references=known.references,

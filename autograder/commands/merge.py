@@ -15,7 +15,7 @@ from autograder.classroom.one_grader import whole_class
 from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
 from autograder.commands.finish import finish_class
 from autograder.commands.load import fingerprints, load, pseudonyms
-from autograder.commands.options import FOLDER, class_options, options_of
+from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
@@ -25,7 +25,7 @@ from autograder.wording import enumerated
 from autograder.writing import write_bytes_if_new
 
 
-@click.command()
+@click.command(epilog=GRADED)
 @click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
 @class_options
@@ -35,8 +35,6 @@ def merge_command(
     """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
 
     Give class.yaml with --class.
-
-    Exit codes are those of grading the whole class.
     """
     options = options_of(read_class_file(class_file), given)
     found = [part for path in parts for part in parts_in(path)]
@@ -50,7 +48,8 @@ def merge_command(
     with whole_class(out):
         for part in found:
             copy_pages(part, out, options.junit)
-        kept.write_index(out / kept.INDEX, done)
+        for one in done:
+            kept.keep(out, one)
         finish_class(done, people, settings, options, out, names)
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,24 @@ from typing import Any
 import click
 
 from autograder.classroom.shards import Shard
+from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.class_file import ClassFile, read_words
 from autograder.settings.policy import LatePolicy
 from autograder.settings.read_policy import LateRules
-from autograder.settings.rubric_schema import Profile
+from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 THERE = click.Path(path_type=Path, file_okay=False, exists=True)
 COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
+GRADED = (
+    "Exit code 0: graded; 1: graded, and a person should look at something; 2: mistyped, or a "
+    "mistake in a file of yours: nothing was graded; 3: the grader failed on a submission and "
+    "graded the others."
+)
 FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 
 
@@ -29,7 +35,7 @@ FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 class ClassOptions:
     """The settings that a class is graded by: fields of class.yaml, or options in their place."""
 
-    profile: Profile
+    profile: Profile | None
     title: str
     rubrics: Path
     expected: Path
@@ -48,15 +54,19 @@ class ClassOptions:
     junit: bool = False
 
 
+rubrics_option = click.option(
+    "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(["smoke", "full"]),
+    help="Thresholds for 2 CPU cores (smoke) or GPU nodes (full), if the rubric has both.",
+)
 OPTIONS = (
     click.option(
         "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in CLASS, if any."
     ),
-    click.option(
-        "--profile",
-        type=click.Choice(["smoke", "full"]),
-        help="Which thresholds: smoke for 2 CPU cores, full (the default) for GPU nodes.",
-    ),
+    profile_option,
     click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml."),
     click.option(
         "--set",
@@ -79,7 +89,7 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
     rubrics = options.get("rubrics", rubric.FOLDER)
     name = COURSE if rubrics.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
     settings = {
-        "profile": "full",
+        "profile": None,
         "expected": rubrics / "expected",
         "released": rubrics / "released",
         **{key: value for key, value in options.items() if key not in FOR_COLLECT},
@@ -88,6 +98,21 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
         "late": LateRules(options.get("late", LatePolicy()), file),
     }
     return ClassOptions(**settings)
+
+
+def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Profile:
+    """Return the profile to judge by.
+
+    There is no default, because each profile fails right runs that were made for the other one.
+    """
+    asking = [lesson for lesson, one in rubrics.items() if depends_on_profile(one)]
+    if chosen is None and asking:
+        raise SettingsError(
+            f"The rubric of lesson {asking[0]} has thresholds for two profiles: choose one with "
+            "--profile smoke (runs on 2 CPU cores) or --profile full (GPU nodes). In a class, "
+            "`profile: smoke` or `profile: full` in class.yaml does the same."
+        )
+    return chosen or "full"
 
 
 def shard_of(context: click.Context, parameter: click.Parameter, text: str | None) -> Shard | None:

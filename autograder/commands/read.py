@@ -1,6 +1,5 @@
 """`autograder read`: show what output files contain, for people or as JSON."""
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import click
 
 from autograder.commands import scaling
+from autograder.json_lists import print_json, with_json
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.reading.why import Reason, reasons, texts
@@ -35,9 +35,12 @@ SHOWN = (
 )
 
 
-@click.command("read")
+@click.command(
+    "read",
+    epilog="Exit code 0: a training run was recognised; 1: none in any of the files; 2: mistyped.",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per run.")
+@with_json
 @click.option(
     "--formats",
     "formats_file",
@@ -51,8 +54,6 @@ def read_command(
     """Print what output files of jobs say: every run with its outcome, times and accuracies.
 
     A job's error output in the same folder is read with its output.
-
-    Exit code 0: something was recognised; 1: nothing was.
     """
     for path in files:
         check(path)
@@ -64,14 +65,13 @@ def read_command(
     elif as_json:
         sizes = scaling.by_files(runs)
         pairs = zip(summaries, runs, strict=True)
-        objects = [facts | {"scaling": sizes.get(run.files)} for facts, run in pairs]
-        click.echo(json.dumps(objects, indent=1, allow_nan=False))
+        print_json([facts | {"scaling": sizes.get(run.files)} for facts, run in pairs])
     else:
         show("\n\n".join([*map(describe, summaries), *scaling.texts(runs)]))
     if not any(map(is_recognised, summaries)):
         click.echo(
             f"No training run was recognised in {named(files)}. If the program prints its epochs "
-            "in its own way, describe its lines in `formats:` and add --formats FILE.",
+            "in its own way, give its lines to `autograder new-rubric`, then add --formats RUBRIC.",
             err=True,
         )
         sys.exit(1)

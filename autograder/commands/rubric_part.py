@@ -7,8 +7,9 @@ from typing import Any
 import click
 import yaml
 
+from autograder.commands.options import FOLDER, rubrics_option
 from autograder.errors import SettingsError
-from autograder.settings.rubric import FOLDER, load_expected, load_rubric
+from autograder.settings.rubric import load_expected, load_rubric
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
 
@@ -18,16 +19,11 @@ from autograder.wording import counted
 @click.argument("checks", nargs=-1)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     required=True,
     help="Folder for the new rubric: another one than that of the rubrics.",
 )
-@click.option(
-    "--rubrics",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=FOLDER,
-    help="Folder of rubrics NN.yaml.",
-)
+@rubrics_option
 def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:
     """Write a rubric of these CHECKS of LESSON alone (default: all), worth their points.
 

@@ -23,9 +23,6 @@ class Compared:
 
 
 def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
-    filled = only_filled(pieces, lines)
-    if filled is not None:
-        return Compared((), (), tuple(filled))
     released: list[str | None] = []
     for number, piece in enumerate(pieces):
         released += [None] if number else []
@@ -40,31 +37,6 @@ def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
     """Return the number of equal lines before the first gap."""
     pairs = enumerate(zip(released, mine, strict=False))
     return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
-
-
-def only_filled(pieces: Pieces, lines: Sequence[str]) -> list[Line] | None:
-    """Return the lines in the gaps if nothing else was changed, which is the common, fast case."""
-    first, last = pieces[0], pieces[-1]
-    end = len(lines) - len(last) if len(pieces) > 1 else 0
-    if tuple(lines[: len(first)]) != first or tuple(lines[end:]) != last or end < 0:
-        return None
-    at, in_gaps = len(first), []
-    for piece in pieces[1:-1]:
-        start = place_of(piece, lines, at, end)
-        if start is None:
-            return None
-        in_gaps += [(number + 1, lines[number]) for number in range(at, start)]
-        at = start + len(piece)
-    if len(pieces) > 1 and at > end:
-        return None
-    return in_gaps + [(number + 1, lines[number]) for number in range(at, end)]
-
-
-def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) -> int | None:
-    for start in range(at, end - len(piece) + 1):
-        if lines[start] == piece[0] and tuple(lines[start : start + len(piece)]) == piece:
-            return start
-    return None
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
@@ -110,7 +82,7 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     removed: list[Line] = []
     added: list[Line] = []
     in_gaps: list[Line] = []
-    at = 0
+    at, end = 0, 1 + (lines[-1][0] if lines else 0)
     for number, text in enumerate(released):
         row, below = costs[number], costs[number + 1]
         gone = 0 if text is None else GONE
@@ -122,9 +94,5 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
         if text is not None and at < len(lines) and lines[at][1] == text:
             at += 1
         elif text is not None:
-            removed.append((lines[at][0] if at < len(lines) else 1 + last_of(lines), text))
+            removed.append((lines[at][0] if at < len(lines) else end, text))
     return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps))
-
-
-def last_of(lines: Sequence[Line]) -> int:
-    return lines[-1][0] if lines else 0

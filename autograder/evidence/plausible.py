@@ -1,6 +1,7 @@
 """Check whether a run's claimed speed and accuracy are possible, and whether its data was real."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from autograder.codes import FindingCode, ProblemCode
 from autograder.evidence.findings import finding
@@ -97,3 +98,88 @@ def convergence(
             [first.where or run.epochs[0].where],
             "check that training data and labels are those of the lesson",
         )
+
+
+# --- exchanges ------------------------------------------------------------------------------------
+
+# Every rank reads and writes each number of its array at least once. A core moves up to 0.6 TB/s
+# while everything is in its nearest cache, and an allreduce over the fastest links between GPUs has
+# less than 1 TB/s. Nothing reaches another core in less than about 50 ns.
+FASTEST = 4e12  # bytes of an array per second
+SHORTEST = 20e-9  # seconds
+
+
+def exchanges_possible(run: Run) -> Iterator[Finding]:
+    """Check the speed of exchanges. A single rank exchanges nothing, so any speed is possible."""
+    ranks = measure.workers(run)
+    if ranks is None or ranks < 2:
+        return
+    for event in run.measured("allreduce_s"):
+        seconds, size = event.value, event.number("bytes")
+        if seconds is None or size is None:
+            continue
+        least = max(SHORTEST, size / FASTEST)
+        if seconds < least:
+            yield finding(
+                FindingCode.ALLREDUCE_TOO_FAST,
+                f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
+                f"{1e6 * seconds:.3g} µs",
+                run.rank_lines,
+            )
+            return
+
+
+# --- data sets ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    sha256: str
+    train_samples: int
+    test_samples: int
+
+
+# The course's data sets, as its programs describe them in a record.
+KNOWN = {
+    "mnist": DataSet(
+        "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681", 60_000, 10_000
+    ),
+    "cifar10": DataSet(
+        "97fff95240daa5ad1f7672fa4290d1b9c6b11a9d8f63d2de2f6e0334af590d90", 50_000, 10_000
+    ),
+}
+BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
+
+
+def data_as_known(run: Run) -> Iterator[Finding]:
+    dataset = run.header.dataset
+    name, sha256, synthetic = dataset.name, dataset.sha256, dataset.synthetic
+    name_by_hash, expected = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
+    where = run.rank_lines[:1]
+    if name_by_hash is not None and (name_by_hash != name or synthetic):
+        yield finding(
+            FindingCode.DATA_HASH_AND_NAME,
+            f"{name_by_hash}, the real data set, by its hash",
+            f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
+            where,
+        )
+    if expected is None:
+        return
+    if name_by_hash is None and synthetic is False:
+        yield finding(
+            FindingCode.DATA_IS_ANOTHER,
+            f"the hash {expected.sha256[:12]}… of {name}",
+            shortened(str(sha256), 16),
+            where,
+            "`lessons data check`, then submit again",
+            name=str(name),
+        )
+    for part in ("train_samples", "test_samples"):
+        count, most = getattr(dataset, part), getattr(expected, part)
+        if count is not None and count > most:
+            yield finding(
+                FindingCode.DATA_TOO_SMALL,
+                f"at most {most:,} {part.replace('_', ' ')}",
+                f"{count:,.0f}",
+                where,
+            )

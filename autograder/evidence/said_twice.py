@@ -251,7 +251,8 @@ def agree(printed: Number, value: float, apart: float = 0.0) -> bool:
 
 
 def no_error_beside_success(run: Run) -> Iterator[Finding]:
-    if run.beside.errors:
+    # If a training continues in a later life of its job, the error ended an earlier one.
+    if run.beside.errors and run.header.get("life") != "later":
         yield finding(
             FindingCode.ERROR_BESIDE_SUCCESS,
             "nothing that ended the job early",

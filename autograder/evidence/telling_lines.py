@@ -10,26 +10,13 @@ from functools import lru_cache
 # A variable named `record` may also be an array, so these methods of arrays, lists and paths are
 # allowed.
 OF_ARRAYS = (
-    *("T", "append", "astype", "copy", "dtype", "extend", "flatten", "itemsize", "items", "keys"),
-    *(
-        "len",
-        "max",
-        "mean",
-        "min",
-        "name",
-        "nbytes",
-        "ndim",
-        "ravel",
-        "reshape",
-        "seconds",
-        "shape",
-    ),
-    *("size", "rank", "sort", "sum", "tobytes", "tofile", "tolist", "values", "view", "write"),
+    "T append astype copy dtype extend flatten itemsize items keys len max mean min name nbytes"
+    " ndim ravel reshape seconds shape size rank sort sum tobytes tofile tolist values view write"
 )
 # Nobody needs these in a gap or in their own module.
 RECORDS = re.compile(
     r"\bMLLOG\b|\bRecord\b|\bmllog\b|\blessons\.toolkit\b|\bfrom lessons\b"
-    rf"|\b(record\w{{0,20}}|epoch)(\[\w{{0,30}}\])?\.(?!({'|'.join(OF_ARRAYS)})\b)\w"
+    rf"|\b(record\w{{0,20}}|epoch)(\[\w{{0,30}}\])?\.(?!({'|'.join(OF_ARRAYS.split())})\b)\w"
     r"|(?<![.\w])(exec|eval|setattr|globals|__import__)\s*\("
     r"|\b(importlib|ctypes|hashlib|blake2b|atexit)\b"
     r"|\bsys\.(modules|stdout|path|settrace)\b"

@@ -2,7 +2,14 @@
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
+from autograder.judging.in_words import (
+    SYMBOLS,
+    as_text,
+    limit_as_text,
+    said_of_run,
+    threshold_in_words,
+    title_of,
+)
 from autograder.judging.runs_that_count import (
     how_it_ended,
     larger_unfinished,
@@ -58,7 +65,7 @@ def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
 
 
 def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
-    title = title_of(condition, name)
+    title = title_of(condition)
     expected = expected_of(hand_in, condition, name)
     try:
         value = condition_value(hand_in, condition, name)
@@ -75,16 +82,15 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
             missing.try_,
             code=missing.code,
         )
-    found = f"{title}: {as_text(value)}"
     if isinstance(value, str) or isinstance(limit, str):
+        found = said_of_run(title, as_text(value), name)
         same = value == limit
         status = PASSED if same else FAILED
         return Part(title, status, float(same), expected, shortened(found), code=ReasonCode.VALUE)
     credit, status = compare(value, limit, condition)
     if status == FAILED:
         credit, status = partial(hand_in, value, limit, condition, name)
-    found += f", {value.basis}" if value.basis else ""
-    hint = ""
+    found, hint = said_of_run(title, as_text(value), name, value.basis), ""
     larger = larger_unfinished(hand_in, name) if status == FAILED else None
     if larger and condition.metric == hand_in.rubric.runs[name].largest:
         found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
@@ -97,10 +103,11 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
     """Return what was required: a number if the threshold is known, otherwise words."""
     threshold = condition.threshold
     limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
-    goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)
+    goal = threshold_in_words(threshold, name) if limit is None else limit_as_text(limit, condition)
     if limit is not None and threshold.of_reference is not None:
         goal += f" ({threshold.of_reference:g} of the reference)"
-    return f"{title_of(condition, name)} {SYMBOLS[condition.operator]} {goal}"
+    goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
+    return said_of_run(title_of(condition), goal, name)
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:

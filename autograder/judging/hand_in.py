@@ -3,23 +3,15 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
+from autograder.verdict import Finding
 
 IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in `where` that a format implies
-
-
-class Unseen(NamedTuple):
-    """A submitted file that could not be opened. It may contain the missing run."""
-
-    file: str  # a file or an archive
-    found: str
-    do: str
 
 
 @dataclass(frozen=True)
@@ -34,7 +26,7 @@ class HandIn:
     references: dict[str, Measure] = field(default_factory=dict)
     report: Report | None = None
     unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
-    unseen: Sequence[Unseen] = ()
+    unseen: Sequence[Finding] = ()  # files that could not be opened; a missing run may be in them
     # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
     other_ids: Collection[str] = ()
 

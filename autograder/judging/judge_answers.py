@@ -76,7 +76,8 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         return _of_interval(key, question, answer, float(truth))
     if question.kind == "number":
         right = _near(question, answer, float(truth))
-        expected = f"{key}: a number within {question.tolerance} of the right one"
+        slack = f"a number within {question.tolerance} of" if question.tolerance else "exactly"
+        expected = f"{key}: {slack} the right one"
     else:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
@@ -119,18 +120,15 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    unseen = [packed for packed in hand_in.unseen if may_be_answers(PurePath(packed.file).name)]
+    packed = [(one, PurePath(one.where[0].file).name) for one in hand_in.unseen]
+    unseen = [one for one, name in packed if is_answers(name) or is_package(name)]
     if unseen and not hand_in.answers_file:
-        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].do
+        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].try_
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
-
-
-def may_be_answers(name: str) -> bool:
-    return is_answers(name) or is_package(name)
 
 
 def _of_own_run(
@@ -151,9 +149,8 @@ def _of_own_run(
         return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code=code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
-    expected = (
-        f"{key}: {with_unit(truth.value, truth.unit)} ± {question.tolerance}, from your own record"
-    )
+    slack = f" ± {question.tolerance}" if question.tolerance else ""
+    expected = f"{key}: {with_unit(truth.value, truth.unit)}{slack}, from your own record"
     where = (answer.where, *truth.where[:2])
     part = Part(key, PASSED, 1, expected, found, where, code=ReasonCode.OWN_RECORD)
     return _judged(part, question, match is not None)

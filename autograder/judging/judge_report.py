@@ -7,13 +7,13 @@ from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished
 from autograder.measuring import study_table
-from autograder.measuring.interval import NotMeasured
+from autograder.measuring.interval import NotMeasured, measured_or_none
 from autograder.measuring.study_table import HEAD, Row
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import ReportAsked
 from autograder.submissions.answers import as_number
-from autograder.submissions.report import Table
+from autograder.submissions.report import Report, Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
 COARSEST = 0.03  # maximum error, as a fraction: "1" does not report 0.6, whatever its rounding
@@ -116,28 +116,27 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     if title.casefold() not in report.parts:
         found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
         return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code=code)
+    quoted = finished(hand_in, asked.quotes[title]) if title in asked.quotes else []
+    rows = measured_or_none(study_table.rows, quoted) or []
+    earlier = asked.parts[: asked.parts.index(title)]
+    same = [one for one in earlier if as_read(text) == as_read(text_of(report, one))]
     if len(words) < fewest:
-        found = f"{name} has {len(words)} different words"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
-    if title in asked.numbers and not NUMBER.search(text):
-        found = f"{name} has no number in digits"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
-    if title in asked.quotes and not quotes_table(text, table_rows(hand_in, asked.quotes[title])):
-        found = f"{name} quotes no size and value of the table {asked.quotes[title]}"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
-    for before in asked.parts[: asked.parts.index(title)]:
-        if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
-            found = f"{name} repeats “{before}”"
-            return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
-    return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", code=ReasonCode.TEXT)
+        flaw = f"has {len(words)} different words"
+    elif title in asked.numbers and not NUMBER.search(text):
+        flaw = "has no number in digits"
+    elif title in asked.quotes and not quotes_table(text, rows):
+        flaw = f"quotes no size and value of the table {asked.quotes[title]}"
+    elif same:
+        flaw = f"repeats “{same[0]}”"
+    else:
+        there = f"{name} is there"
+        return Part(name, PASSED, 1, expected, there, (where,), code=ReasonCode.TEXT)
+    found = f"{name} {flaw}"
+    return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
 
 
-def table_rows(hand_in: HandIn, name: str) -> list[Row]:
-    """Return the table rows of the runs with this name, or none if they yield no table."""
-    try:
-        return study_table.rows(finished(hand_in, name))
-    except NotMeasured:
-        return []
+def text_of(report: Report, title: str) -> str:
+    return report.parts.get(title.casefold(), ("", None))[0]
 
 
 def quotes_table(text: str, rows: Sequence[Row]) -> bool:

@@ -1,8 +1,8 @@
-"""Select the runs that a name in a rubric refers to, and the one that counts."""
+"""Select the runs that a rubric names, the one that counts, and those judged together."""
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -15,6 +15,7 @@ from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
+from autograder.settings.rubric_schema import RubricCheck
 from autograder.submissions.kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
@@ -91,10 +92,12 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job, and then its output"
-    unseen = [packed for packed in hand_in.unseen if not is_answers(PurePath(packed.file).name)]
+    unseen = [
+        packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
+    ]
     if not ended and unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
-        hint = f"{unseen[0].do}; if this run is not in it, {hint}"
+        hint = f"{unseen[0].try_}; if this run is not in it, {hint}"
         return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
     if not ended:
         return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
@@ -198,3 +201,17 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     most = max((size for size, run in sized if run.outcome == Outcome.COMPLETED), default=math.inf)
     larger = [run for size, run in sized if run.outcome != Outcome.COMPLETED and size > most]
     return larger[-1] if larger else None
+
+
+def runs_compared(hand_in: HandIn) -> list[Run]:
+    """Return all finished runs that a check judges together."""
+    names = {name for check in hand_in.rubric.checks for name in names_compared(check)}
+    return [run for name in sorted(names) for run in finished(hand_in, name)]
+
+
+def names_compared(check: RubricCheck) -> Iterator[str]:
+    for condition in check.require:
+        if metric_named(condition.metric).all_runs:
+            yield from condition.of
+    if check.report:
+        yield from (*check.report.tables, *check.report.quotes.values())

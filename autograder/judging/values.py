@@ -4,7 +4,7 @@ from typing import Any
 
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.in_words import title_of
+from autograder.judging.in_words import reference_key, title_of
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
@@ -70,7 +70,7 @@ def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | 
     """Return the value that the solution reaches on this site with the same number of workers."""
     run = interval.measured_or_none(run_that_counts, hand_in, name)
     workers = measure.workers(run) if run else None
-    return calibration.reference(hand_in.references, title_of(condition, name), workers)
+    return calibration.reference(hand_in.references, reference_key(condition, name), workers)
 
 
 def _of_reference(
@@ -80,7 +80,7 @@ def _of_reference(
     reference = reference_of(hand_in, condition, name)
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(
-            f"nobody has measured the solution's {title_of(condition, name)} on this site",
+            f"nobody has measured this on this site with the solution: {title_of(condition)}",
             "instructor: run `autograder calibrate`, and name its file in class.yaml",
             code=ReasonCode.NOT_CALIBRATED,
         )

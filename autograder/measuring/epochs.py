@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed
-from autograder.measuring.record_facts import first_line, in_header
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed, stated
+from autograder.measuring.record_facts import in_header, last_epoch
 from autograder.records import Number, Read, Run
 
 
@@ -14,26 +14,22 @@ def epochs(run: Run) -> Measure:
     if run.sparse and run.epochs_done is None:
         raise NotMeasured("only some of the epochs were printed", "print every epoch")
     if run.sparse and run.epochs_done is not None:
-        return exact(run.epochs_done, "epochs", first_line(run))
-    return exact(len(run.epochs), "epochs", first_line(run))
+        return exact(run.epochs_done, "epochs", last_epoch(run))
+    return exact(len(run.epochs), "epochs", last_epoch(run))
 
 
 # --- times ----------------------------------------------------------------------------------
 
 
-def shortest(run: Run) -> Measure:
-    return _extreme(run, min)
+def extreme(choose: Callable) -> Callable[[Run], Measure]:
+    """Return a function for the shortest or longest of the epochs that the epoch time is from."""
 
+    def value(run: Run) -> Measure:
+        measure.epoch_time(run)
+        times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
+        return printed(choose(times, key=lambda seconds: seconds.value), "s")
 
-def longest(run: Run) -> Measure:
-    return _extreme(run, max)
-
-
-def _extreme(run: Run, choose: Callable) -> Measure:
-    """Return the shortest or longest of the epochs from which the epoch time is computed."""
-    measure.epoch_time(run)
-    times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
-    return printed(choose(times, key=lambda seconds: seconds.value), "s")
+    return value
 
 
 def total_seconds(run: Run) -> Measure:
@@ -57,12 +53,12 @@ def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
 
 def read_most(run: Run) -> Measure:
     """Return how often the most frequent sample was read, in the worst epoch."""
-    return exact(max(read.most for read in _reads(run)), "times", first_line(run))
+    return exact(max(read.most for read in _reads(run)), "times", last_epoch(run))
 
 
 def reading_orders(run: Run) -> Measure:
     """Return the number of different reading orders. It is 1 if all epochs have the same order."""
-    return exact(len({read.order for read in _reads(run)}), "orders", first_line(run))
+    return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 
 
 def _reads(run: Run) -> list[Read]:
@@ -78,7 +74,7 @@ def steps(run: Run) -> Measure:
         raise NotMeasured("the output does not report how many steps an epoch has")
     if len(counts) > 1:
         raise NotMeasured(f"epochs differ in their number of steps: {sorted(counts)}")
-    return exact(counts.pop(), "steps", first_line(run))
+    return exact(counts.pop(), "steps", last_epoch(run))
 
 
 def steps_expected(run: Run) -> Measure:
@@ -94,7 +90,7 @@ def last_rate(run: Run) -> Measure:
     rate = run.epochs[-1].lr if run.epochs else None
     if rate is None:
         raise NotMeasured("the epochs do not report their learning rate")
-    return exact(rate, "", first_line(run), "as the last epoch used it")
+    return exact(rate, "", last_epoch(run), "as the last epoch used it")
 
 
 # --- what was learnt ------------------------------------------------------------------------
@@ -104,18 +100,13 @@ def loss(which: int) -> Callable[[Run], Measure]:
     """Return a function that measures the training loss of the first epoch (0) or the last (-1)."""
 
     def value(run: Run) -> Measure:
-        number = run.epochs[which].train_loss if run.epochs else None
-        if number is None:
-            raise NotMeasured("the output has no training loss")
-        return printed(number)
+        return stated(run.epochs[which].train_loss if run.epochs else None, "training loss")
 
     return value
 
 
 def test_loss(run: Run) -> Measure:
-    if run.test_loss is None:
-        raise NotMeasured("the output has no test loss")
-    return printed(run.test_loss)
+    return stated(run.test_loss, "test loss")
 
 
 def test_accuracy(run: Run) -> Measure:
@@ -132,9 +123,7 @@ def train_accuracy(which: int) -> Callable[[Run], Measure]:
 
 
 def _fraction(number: Number | None, name: str) -> Measure:
-    if number is None:
-        raise NotMeasured(f"the output has no {name}")
-    value = printed(number)
+    value = stated(number, name)
     if not 0 <= value.value <= 1:
         raise NotMeasured(f"the {name} is {value.value:g}, not between 0 and 1", where=value.where)
     return value

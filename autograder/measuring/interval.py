@@ -107,6 +107,13 @@ def printed(number: Number, unit: str = "") -> Measure:
     return Measure(value, value - half, value + half, unit, where)
 
 
+def stated(number: Number | None, what: str, unit: str = "") -> Measure:
+    """Return a printed number, which is not measured if the output does not have it."""
+    if number is None:
+        raise NotMeasured(f"the output has no {what}")
+    return printed(number, unit)
+
+
 # --- intervals ------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """All metrics that rubrics can name: their descriptions, and the functions that measure them.
 
 Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
-lists the same rows (a test compares them). To add a metric, write a function and add a row.
+lists the same rows (a test compares them). To add a metric, write a function, and add a row here
+and a label in labels.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +16,12 @@ from autograder.measuring import (
     record_facts,
     rounds,
     sample_shares,
-    study_work,
     sweep,
 )
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
+from autograder.measuring.labels import OWN
 from autograder.measuring.record_facts import a_worker, at_end, in_header, own_measure
 from autograder.records import Run
 
@@ -41,7 +42,6 @@ class Metric:
     base: bool = False  # whether it is relative to another run
     all_runs: bool = False  # whether it uses all finished runs of a name
     at: Mapping[str, Any] = field(default_factory=dict)  # members of `at`, each with an example
-    label: str = ""  # for titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, if it is required
     any_at: bool = False  # whether the run record decides what `at` may contain
     # writes the check's title, once the metric has been measured
@@ -69,44 +69,37 @@ METRICS: dict[str, Metric] = {
     "hosts": Metric(participants.hosts, "number of different hosts", "hosts"),
     "devices_distinct": Metric(participants.devices,
         "number of different devices: host and GPU, or host and local rank if the GPU is unknown",
-        "devices", label="distinct places"),
+        "devices"),
     "local_ranks": Metric(participants.local_ranks,
-        "yes if the ranks of each host count from 0 without a gap", label="local ranks from 0"),
+        "yes if the ranks of each host count from 0 without a gap"),
     "launched": Metric(record_facts.launched,
-        "yes if a launcher started the ranks, or if this is unknown; no if a user did",
-        label="ranks started by a launcher"),
+        "yes if a launcher started the ranks, or if this is unknown; no if a user did"),
     "job_known": Metric(record_facts.job_known,
-        "yes if the run reports its job and ran in it; no if it ran outside a job",
-        label="named job"),
+        "yes if the run reports its job and ran in it; no if it ran outside a job"),
     "starts": Metric(participants.starts,
         "number of different sets of initial parameters", "starts"),
     "start_of_rank_0": Metric(participants.start_of_rank_0,
-        "yes if all ranks started with the parameters that rank 0 built",
-        label="start of rank 0 on all ranks"),
+        "yes if all ranks started with the parameters that rank 0 built"),
     "rank_losses": Metric(participants.rank_losses,
         "number of different training losses; equal to the ranks if each reads its own data",
         "losses"),
     "labels_apart": Metric(participants.labels_apart,
-        "largest difference between the fraction of a class on one rank and on all ranks",
-        label="difference in a class's share"),
+        "largest difference between the fraction of a class on one rank and on all ranks"),
     # the network and its data
-    "params": Metric(in_header("params"), "number of parameters of the network",
-        label="parameters"),
+    "params": Metric(in_header("params"), "number of parameters of the network"),
     "image_size": Metric(in_header("image_size", "pixels"), "width of the images", "pixels"),
     "train_samples": Metric(record_facts.train_samples, "size of the training set", "samples"),
     "unique_samples": Metric(measure.unique_samples,
         "number of distinct samples per epoch, over all ranks", "samples"),
     "read_most": Metric(epochs.read_most,
-        "number of times that the most frequent sample of an epoch was read", "times",
-        label="times that a sample was read"),
+        "number of times that the most frequent sample of an epoch was read", "times"),
     "reading_orders": Metric(epochs.reading_orders,
         "number of different orders of the samples; equal to the epochs if each shuffles",
         "orders"),
     "shard_overlap": Metric(sample_shares.shard_overlap,
-        "number of samples per epoch that another rank also reads", "samples",
-        label="samples read twice"),
+        "number of samples per epoch that another rank also reads", "samples"),
     "shard_uncovered": Metric(sample_shares.shard_uncovered, "number of samples that no rank reads",
-        "samples", label="samples left out"),
+        "samples"),
     # how it was trained
     "epochs": Metric(epochs.epochs, "number of finished epochs", "epochs"),
     "steps": Metric(epochs.steps, "number of steps per epoch", "steps"),
@@ -121,13 +114,12 @@ METRICS: dict[str, Metric] = {
     "local_batch": Metric(in_header("local_batch"), "samples per step on one rank"),
     "lr": Metric(in_header("lr"), "learning rate, after scaling"),
     "lr_base": Metric(in_header("lr_base"), "learning rate before scaling"),
-    "lr_last": Metric(epochs.last_rate, "learning rate that the optimizer used at the end",
-        label="rate of the optimizer"),
+    "lr_last": Metric(epochs.last_rate, "learning rate that the optimizer used at the end"),
     "lr_per_worker": Metric(a_worker("lr"), "`lr` / workers"),
     # how long it took
     "epoch_s": Metric(measure.epoch_time, "median time of the epochs after the first", "s"),
-    "epoch_s_min": Metric(epochs.shortest, "the shortest epoch after the first", "s"),
-    "epoch_s_max": Metric(epochs.longest, "the longest epoch after the first", "s"),
+    "epoch_s_min": Metric(epochs.extreme(min), "the shortest epoch after the first", "s"),
+    "epoch_s_max": Metric(epochs.extreme(max), "the longest epoch after the first", "s"),
     "time_to_accuracy": Metric(epochs.time_to_accuracy,
         "training time until the validation accuracy is reached and confirmed by the next epoch",
         "s", at={"accuracy": 0.9}, needs_at="the accuracy to reach"),
@@ -139,17 +131,14 @@ METRICS: dict[str, Metric] = {
     # a speed job
     "rounds": Metric(rounds.how_many, "number of rounds of a speed job", "rounds"),
     "rounds_speedup": Metric(rounds.speedup,
-        "work per second of all ranks together / work per second of one rank alone",
-        label="speedup"),
+        "work per second of all ranks together / work per second of one rank alone"),
     "rounds_share": Metric(rounds.share,
         "`rounds_speedup` / the ceiling, which is the speedup of ranks that do not communicate",
-        label="share of the ceiling", in_words=rounds.in_words),
+        in_words=rounds.in_words),
     "rounds_moved": Metric(rounds.worst_over_rounds("moved", min),
-        "smallest change of the parameters in a round",
-        label="movement of parameters"),
+        "smallest change of the parameters in a round"),
     "rounds_spread": Metric(rounds.worst_over_rounds("spread", max),
-        "largest difference of a parameter between ranks after a round",
-        label="spread of parameters"),
+        "largest difference of a parameter between ranks after a round"),
     # what was learnt
     "test_loss": Metric(epochs.test_loss, "loss on the test set at the end"),
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
@@ -161,27 +150,27 @@ METRICS: dict[str, Metric] = {
     "param_moved": Metric(at_end("param_moved"),
         "largest change of a parameter during training; 0 if the network learnt nothing"),
     "params_changed": Metric(at_end("params_changed"),
-        "number of trainable parameters that changed during training",
-        label="parameters that training changed"),
+        "number of trainable parameters that changed during training"),
     "param_spread": Metric(at_end("param_spread"),
         "largest difference of a parameter between ranks"),
+    "same_params": Metric(participants.same_params,
+        "yes if the parameters at the end are bit for bit those of the base, on all ranks",
+        base=True),
     # what was written
     "files_written": Metric(participants.files_written,
         "number of checkpoint files of all ranks", "files"),
     "files_found": Metric(participants.files_found,
         "number of new checkpoint files on the disk, counted by another rank", "files"),
     "checkpoint_kept": Metric(participants.checkpoint_kept,
-        "yes if the checkpoint has the final parameters of the training",
-        label="trained parameters in the checkpoint"),
+        "yes if the checkpoint has the final parameters of the training"),
     "chain_intact": Metric(record_facts.chain_intact,
-        "yes if no line of the record is missing, moved or changed", label="unbroken record"),
+        "yes if no line of the record is missing, moved or changed"),
     "error_file_separate": Metric(record_facts.error_file_separate,
-        "yes if errors are in a separate file", label="separate error file"),
+        "yes if errors are in a separate file"),
     # sweeps
     "useful_workers": Metric(sweep.useful_workers,
         "largest N whose best accuracy (mean over seeds) is at most `within` below that of N = 1",
-        "workers", all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost",
-        label="largest useful N"),
+        "workers", all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
     "sooner": Metric(sweep.sooner,
         "how many times sooner N workers reach an accuracy than one worker, without the cost of "
         "communication: N × epochs of one / epochs of N, as the mean over seeds",
@@ -190,13 +179,13 @@ METRICS: dict[str, Metric] = {
     # scaling studies
     "study_sizes": _study(study.sizes,
         "number of sizes with at least `repeats` runs of the same work", "sizes", repeats=3),
-    "study_samples": _study(study_work.samples,
+    "study_samples": _study(study.samples,
         "number of distinct samples per epoch, at this size", "samples", size=2),
-    "study_batch": _study(study_work.batch,
+    "study_batch": _study(study.batch,
         "samples per step, over all ranks, at this size", size=2),
-    "study_moved": _study(study_work.moved,
+    "study_moved": _study(study.moved,
         "smallest change of the parameters in a pass of a round"),
-    "study_spread": _study(study_work.spread,
+    "study_spread": _study(study.spread,
         "largest difference of a parameter between ranks after a pass of a round"),
     "study_epoch_s": _study(study.at_size(study.epoch_times),
         "median of `epoch_s` over the repeats", "s", size=2),
@@ -212,8 +201,6 @@ METRICS: dict[str, Metric] = {
     "study_speedup_high": _study(study.foretold(laws.highest),
         "highest prediction of Amdahl's law, Gustafson's law and the USL", workers=1024),
 }  # fmt: skip
-
-OWN = "measure:"
 
 
 def metric_named(name: str) -> Metric:

@@ -91,6 +91,12 @@ def checkpoint_kept(run: Run) -> str:
     return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
+def same_params(base: Run, run: Run) -> str:
+    """Return "yes" if all ranks trained the same parameters as in the other run, bit for bit."""
+    hashes = [set(_of_each(each, "param_hash", "its trained parameters")) for each in (base, run)]
+    return "yes" if hashes[0] == hashes[1] and len(hashes[0]) == 1 else "no"
+
+
 # --- each rank's report, compared with the others' ------------------------------------------
 
 

@@ -10,9 +10,14 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return the place where the run begins, which is also the place of its header's facts."""
-    start = run.start
+    """Return the place of the header's facts, or else the place where the run begins."""
+    start = run.places.get("header") or run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
+
+
+def last_epoch(run: Run) -> tuple[Where, ...]:
+    place = run.epochs[-1].where if run.epochs else None
+    return (place,) if place else first_line(run)
 
 
 # --- header ---------------------------------------------------------------------------------
@@ -90,7 +95,8 @@ def at_end(name: str) -> Callable[[Run], Measure]:
             raise NotMeasured(f"the end of the run does not report `{name}`")
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
-        return exact(value, "", first_line(run), "from the run record's end")
+        place = run.places.get("end")
+        return exact(value, "", (place,) if place else first_line(run), "from the run record's end")
 
     return number
 
@@ -103,11 +109,14 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
         if not events:
             point = ", ".join(f"{key} = {value}" for key, value in at.items())
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        numbers = [event.value for event in events if event.value is not None]
-        if len(numbers) < len(events):
+        values = [
+            exact(event.value, event.unit, (event.where,) if event.where else ())
+            for event in events
+            if event.value is not None
+        ]
+        if len(values) < len(events):
             raise NotMeasured(f"a value of {name} is not a number")
-        unit = events[0].unit
-        return interval.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
+        return interval.middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
     return typical
 

@@ -26,13 +26,9 @@ def _shares(run: Run) -> tuple[Counter[range], int]:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
     shares: Counter[range] = Counter()
     for rank in run.ranks:
-        parts = rank.slices if rank.shard is None and rank.slices else (rank.shard,)
-        if parts == (None,) and rank.shard_ids_hash != "all":
+        if rank.slices is None and rank.shard_ids_hash != "all":
             raise NotMeasured(f"rank {rank.rank} does not report which samples it reads")
-        for part in parts:
-            start, stop, step = part or (0, None, 1)
-            if step is None or step < 1 or start < 0:
-                raise NotMeasured(f"rank {rank.rank} reports an impossible share {part}")
+        for start, stop, step in rank.slices or ((0, None, 1),):
             share = range(start, int(size) if stop is None else min(stop, int(size)), step)
             if share:
                 shares[share] += 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.codes import ReasonCode
-from autograder.measuring import interval, measure, study_points
+from autograder.measuring import interval, measure, rounds, study_points
 from autograder.measuring.interval import (
     Measure,
     NotMeasured,
@@ -19,7 +19,7 @@ from autograder.measuring.interval import (
     exact,
 )
 from autograder.measuring.scaling_laws import Points
-from autograder.records import Run, Where
+from autograder.records import MeasureEvent, Run, Where
 from autograder.safe_text import shortened
 
 At = Mapping[str, Any]
@@ -191,3 +191,48 @@ def foretold(law: Callable[[Points, int], Measure]) -> Callable:
         return law(from_one(runs), at.get("workers", 1024))
 
     return value
+
+
+# --- the work on a size -------------------------------------------------------------------------
+
+
+def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
+    """Return a function that measures the smallest value on the size in `at`, or the largest."""
+
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        sized = by_size(runs)
+        same = sized[size_of(list(sized), at)]
+        return min(map(of, same), key=lambda measure: measure.value)
+
+    return value
+
+
+def _batch(run: Run) -> Measure:
+    batch = run.header.global_batch
+    if batch is None or batch <= 0:
+        raise NotMeasured("the output does not report how many samples a step has")
+    return exact(batch, "", lines([run]))
+
+
+samples = _on_a_size(measure.unique_samples)
+batch = _on_a_size(_batch)
+
+
+def _of_points(name: str, choose: Callable) -> Callable:
+    """Return a function that measures the largest or smallest value that a study's points state."""
+
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        points = [run.point for run in study_points.expanded(runs) if run.point]
+        if not points:
+            raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
+        return rounds.worst(points, name, choose, title)
+
+    return value
+
+
+def title(event: MeasureEvent) -> str:
+    return f"round {event.facts['round']} on {event.facts['ranks']} ranks"
+
+
+moved = _of_points("moved", min)
+spread = _of_points("spread", max)

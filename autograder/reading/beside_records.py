@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.reading import lines
 from autograder.reading.formats import keras, mllog
-from autograder.reading.printed_numbers import VALUE, finite, printed
+from autograder.reading.printed_numbers import VALUE, finite, placed, printed
 from autograder.records import Beside, Epoch, Number, Where
 
 WINDOW = 1500  # bytes after the end of an epoch in which its printed line is looked for
@@ -69,8 +69,7 @@ def add(
     this one.
     """
     previous_end, tag, end = place
-    if tag - previous_end >= SHORTEST:
-        between(all_, data, previous_end, tag, where)
+    between(all_, data, previous_end, tag, where)
     key, about = event.get("key"), event.get("metadata")
     if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
         return
@@ -83,21 +82,16 @@ def add(
         all_.tests = {}
     elif key == "epoch_stop":
         number = about.get("epoch_num")
-        if type(number) is int and all_.epochs < MOST_EPOCHS:
-            epochs = epochs_after(data, end, number, where)
-            beside.epochs += epochs
-            all_.epochs += len(epochs)
+        if type(number) is not int or all_.epochs >= MOST_EPOCHS:
+            return
+        if epoch := epoch_after(data, end, number, where):
+            beside.epochs.append(epoch)
+            all_.epochs += 1
     elif key == "eval_accuracy" and about.get("split") == "test":
         beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
     elif key == "run_stop":
         beside.tests, all_.tests = all_.tests, {}
         all_.stopped = run
-
-
-def add_rest(all_: BesideRecords, data: bytes, told: int, where: Where) -> None:
-    """Read the text after the last record line in a block."""
-    if len(data) - told >= SHORTEST:
-        between(all_, data, told, len(data), where)
 
 
 def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
@@ -106,6 +100,8 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
     Most programs print the test result before the end of the run. Sweeps print it after the end.
     The facts of a job come before all its runs.
     """
+    if last - first < SHORTEST:
+        return
     if data.find(b"est accuracy", first, last) >= 0:
         for match in TEST.finditer(data, first, last):
             if number := printed(match[2].decode()):
@@ -119,27 +115,18 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
         all_.job = {name.decode(): text.decode("utf-8", "replace").strip() for name, text in facts}
 
 
-def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
+def epoch_after(data: bytes, end: int, number: int, where: Where) -> Epoch | None:
     """Return what was printed about an epoch right after its end in the record."""
-    if data.startswith(mllog.TAG, end + 1):
-        following = data.find(b"\n", end + 1)
-        if data.find(b'"rank":0,', end + 1, following) >= 0:
-            return []
-    epochs: list[Epoch] = []
-    line = where.line
-    for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:
-        line += 1
+    following = data[end + 1 : end + WINDOW].split(b"\n")[:8]
+    for line, raw in enumerate(following, start=where.line + 1):
         if mllog.TAG in raw:
             if b'"rank":0,' in raw:  # the record continues
-                break
-            continue
-        if b"oss" not in raw:
-            continue
-        label, text = lines.shown(raw)
-        if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
-            epochs.append(epoch)
-            break
-    return epochs
+                return None
+        elif b"oss" in raw:
+            label, text = lines.shown(raw)
+            if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
+                return epoch
+    return None
 
 
 def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
@@ -164,10 +151,6 @@ def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
         val_accuracy=numbers.get("val_accuracy"),
         where=where,
     )
-
-
-def placed(number: Number, where: Where) -> Number:
-    return Number(number.value, number.half_width, where)
 
 
 def of_run(all_: BesideRecords, run: str) -> Beside:

@@ -34,7 +34,8 @@ def read_files(
             try:
                 streams[str(path)] = open_regular(path)
             except OSError as error:
-                closed.append(not_read(name, f"the file cannot be read: {why(error)}"))
+                problem = unread(name, f"the file cannot be read: {why(error)}")
+                closed.append(Run((name,), "unknown", Outcome.EMPTY, problems=(problem,)))
         return read_streams(streams, formats, called) + closed
     finally:
         for stream in streams.values():
@@ -44,10 +45,6 @@ def read_files(
 def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
     """Return the runs in files that are already in memory: name -> contents."""
     return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats)
-
-
-def not_read(name: str, reason: str) -> Run:
-    return Run((name,), "unknown", Outcome.EMPTY, problems=(unread(name, reason),))
 
 
 def unread(name: str, reason: str) -> Problem:

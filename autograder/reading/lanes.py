@@ -18,6 +18,7 @@ from autograder.reading.line_facts import (
     LineFacts,
     RunFacts,
 )
+from autograder.reading.printed_numbers import placed
 from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
@@ -223,7 +224,3 @@ def add_to_run(known: RunFacts, more: RunFacts, where: Where) -> None:
             known.numbers[name] = placed(number, where)
     known.done = known.done or more.done
     known.early = known.early or more.early
-
-
-def placed(number: Number, where: Where) -> Number:
-    return Number(number.value, number.half_width, where)

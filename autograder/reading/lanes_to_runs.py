@@ -83,14 +83,14 @@ def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[in
     """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]
-    return (not before or any_between(begins, before[0][1], steps[0])) and (
-        not after or any_between(begins, steps[1], after[0][0])
-    )
+    starts_anew = not before or next_of(begins, before[0][1], steps[0]) is not None
+    return starts_anew and (not after or next_of(begins, steps[1], after[0][0]) is not None)
 
 
-def any_between(lines: list[int], after: int, before: int) -> bool:
+def next_of(lines: list[int], after: int, before: float) -> int | None:
+    """Return the first of these sorted line numbers that is between two others."""
     place = bisect_right(lines, after)
-    return place < len(lines) and lines[place] < before
+    return lines[place] if place < len(lines) and lines[place] < before else None
 
 
 def within_epochs(

@@ -20,6 +20,18 @@ from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "submit the file that the job wrote, named by `--output` in the job file"
+BADLY_SUBMITTED = {
+    ProblemCode.TERMINAL_COPY: (
+        FindingCode.TERMINAL_COPY,
+        "the job's own output file, such as 02_serial_1234.out",
+        HAND_IN_FILE,
+    ),
+    ProblemCode.TOO_LARGE: (
+        FindingCode.FILE_TOO_LARGE,
+        "an output of at most a few megabytes",
+        "run the program again without its debug output",
+    ),
+}
 
 
 def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
@@ -38,29 +50,11 @@ def not_read(runs: Sequence[Run]) -> list[Finding]:
 
 def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
     """Return a finding for each output that was copied from a terminal or is very large."""
-    copies = [
-        make_finding(
-            "collect",
-            FindingCode.TERMINAL_COPY,
-            "the job's own output file, such as 02_serial_1234.out",
-            f"{problem.where.file}, {problem.reason}",
-            [problem.where],
-            HAND_IN_FILE,
-        )
-        for problem in problems_of(runs, ProblemCode.TERMINAL_COPY)
+    return [
+        make_finding("collect", finding, expected, f"{p.where.file}: {p.reason}", [p.where], advice)
+        for code, (finding, expected, advice) in BADLY_SUBMITTED.items()
+        for p in problems_of(runs, code)
     ]
-    large = [
-        make_finding(
-            "collect",
-            FindingCode.FILE_TOO_LARGE,
-            "an output of at most a few megabytes",
-            f"{problem.where.file}: {problem.reason}",
-            [problem.where],
-            "run the program again without its debug output",
-        )
-        for problem in problems_of(runs, ProblemCode.TOO_LARGE)
-    ]
-    return copies + large
 
 
 def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:

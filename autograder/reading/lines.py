@@ -5,8 +5,7 @@ one, because most lines are of no interest to any reader.
 """
 
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -60,19 +59,14 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
         yield Block(rest, start, cut, half=True)
 
 
-def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of the stream with these numbers, which are sorted."""
-    waiting, first = deque(numbers), 1
+def numbered(stream: BinaryIO, numbers: Collection[int]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of the stream with these numbers."""
+    number = 0
     for block in blocks(stream):
-        after = first + block.data.count(b"\n")
-        if waiting and waiting[0] < after + block.half:
-            here = block.data.split(b"\n")
-            while waiting and waiting[0] < after + block.half:
-                number = waiting.popleft()
-                yield number, here[number - first]
-        first = after
-        if not waiting:
-            return
+        for raw in block.data.split(b"\n")[: None if block.half else -1]:
+            number += 1
+            if number in numbers:
+                yield number, raw
 
 
 def clean(line: bytes) -> str:

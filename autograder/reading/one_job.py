@@ -11,10 +11,11 @@ from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
 from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
-from autograder.reading.lanes import add_to_run, placed
+from autograder.reading.lanes import add_to_run
 from autograder.reading.lanes_to_runs import checked
 from autograder.reading.line_facts import RunFacts, RunNumber
 from autograder.reading.outcome import EndLine
+from autograder.reading.printed_numbers import placed
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.agreement import agreed
 from autograder.records import Problem, Run, Where
@@ -154,11 +155,6 @@ def job_of(files: list[ScannedFile]) -> str | None:
     return next(iter(ids)) if len(ids) == 1 else None
 
 
-def place_of_job(files: list[ScannedFile]) -> dict[str, Where]:
-    places = ((file.name, line) for file in files for line, facts in file.facts if facts.job_id)
-    return {"job_id": Where(*first)} if (first := next(places, None)) else {}
-
-
 def finish(
     draft: RunDraft,
     files: list[ScannedFile],
@@ -189,7 +185,8 @@ def finish(
     if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
         places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
-    places = {**place_of_job(files), **places}
+    of_job = (Where(file.name, n) for file in files for n, facts in file.facts if facts.job_id)
+    places = {"job_id": next(of_job, None), **draft.run.places, **places}
     whole_run = replace(
         run,
         places={name: where for name, where in places.items() if where is not None},

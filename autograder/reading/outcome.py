@@ -1,9 +1,8 @@
 """Find out how a run ended from messages of programs, launchers and schedulers."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from autograder.codes import Outcome, ProblemCode
@@ -145,19 +144,9 @@ TRACEBACK = "Traceback (most recent call last)"
 IGNORED = re.compile(
     rb"Exception ignored in|Exception in thread|^--- Logging error ---|^Error in atexit"
 )
-Finder = Callable[[str], re.Match[str] | None]
-
-
-def finder(pattern: str) -> Finder:
-    """Return a function that finds a pattern in a line. `^` is tried only at the beginning."""
-    at_beginning = pattern.startswith("^")
-    return re.compile(pattern[1:]).match if at_beginning else re.compile(pattern).search
-
-
 ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in PATTERNS))))
 COMPILED = tuple(
-    (ANCHORS.index(tag.encode()), tag, finder(pattern), kind, reason)
-    for tag, pattern, kind, reason in PATTERNS
+    (tag, re.compile(pattern), kind, reason) for tag, pattern, kind, reason in PATTERNS
 )
 EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Za-z_]\w{0,100}"
@@ -165,26 +154,10 @@ EXCEPTION = re.compile(
 )
 
 
-@lru_cache(maxsize=500)
-def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
-    """Return the patterns that lines with these anchors may match.
-
-    A line has few anchors, and there are many patterns.
-    """
-    return [
-        (tag, find, kind, reason)
-        for place, tag, find, kind, reason in COMPILED
-        if anchors >> place & 1
-    ]
-
-
-def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """Return the end that a line may report, or None.
-
-    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
-    """
-    for tag, find, kind, reason in with_anchors(anchors):
-        if tag in line and find(line):
+def read(line: str, where: Where) -> EndLine | None:
+    """Return the end that a line may report, or None."""
+    for tag, regex, kind, reason in COMPILED:
+        if tag in line and regex.search(line):
             return EndLine(kind, where, line.strip()[:300], reason)
     return None
 
@@ -193,19 +166,13 @@ def read_exception(line: str, where: Where) -> EndLine | None:
     """Return the end that the last line of a traceback shows. A warning's traceback shows none."""
     if not EXCEPTION.match(line[:400]):
         return None
-    if may_be_memory(line) and OOM_EXCEPTION.search(line):
+    if OOM_EXCEPTION.search(line):
         memory = GPU_MEMORY if "CUDA" in line or "cuda" in line else "memory was used up"
         return EndLine("oom", where, line[:300], memory, raised=True)
     if line.startswith("KeyboardInterrupt"):
         return EndLine("cancelled", where, line[:300], "the program was interrupted", raised=True)
     kind: Kind = "exit" if ECHO.search(line) else "exception"
     return EndLine(kind, where, line[:300], RAISED, raised=True)
-
-
-def may_be_memory(line: str) -> bool:
-    """Return whether a line has one of the words that OOM_EXCEPTION needs."""
-    words = line.lower()
-    return "memory" in words or "oom" in words or "exhau" in words or "bad_alloc" in words
 
 
 def exception_name(text: str) -> str:

@@ -3,7 +3,6 @@
 Only lines with one of a few anchors are cleaned and passed to the readers of all formats.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
 
@@ -21,7 +20,7 @@ from autograder.reading.formats.plain import plain, steps, tables
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lane_lines import add_line
 from autograder.reading.line_facts import LineFacts
-from autograder.reading.scanned_file import MOST, ScannedFile
+from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Where
 
 # In the order of trust, for lines that several readers understand.
@@ -36,20 +35,15 @@ READERS: tuple[Reader, ...] = (
     steps.READER,
 )
 FORMAT, FACT, END = 1, 2, 4
-OF_FACTS = 3  # position of the first bit
-OF_ENDS = OF_FACTS + len(run_facts.ANCHORS)
 UNSURE = (plain.READER, steps.READER)  # only for lines that no other reader understood
 # Every tag of a reader contains one of these. They are few, so a whole file can be searched.
 ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((tag.encode(), FORMAT) for tag in plain.READER.tags),
     (bars.TAG, FORMAT),
     (b"Train: [", FORMAT),  # steps of an epoch, which may have no other facts
-    # These have their own bits, so that only patterns that may match are tried.
-    *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
-    *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
+    *((anchor, FACT) for anchor in run_facts.ANCHORS),
+    *((anchor, END) for anchor in outcome.ANCHORS),
 )
-FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # frames of a traceback: indented lines
-MOST_OF_A_SIGN = MOST + 100  # per block; no more than MOST are kept in total
 LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
 BETWEEN_ROWS = 3  # number of other lines allowed between two rows
 WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line
@@ -63,7 +57,10 @@ def read_gaps(
 ) -> None:
     readers = (*formats, *READERS)
     own = ((tag.encode(), FORMAT) for reader in formats for tag in reader.tags)
-    anchors = [(anchor, kind, longest_word(anchor)) for anchor, kind in (*ANCHORS, *own)]
+    anchors = [
+        (anchor, kind, max(anchor.translate(LETTERS).split(), key=len, default=b""))
+        for anchor, kind in (*ANCHORS, *own)
+    ]
     for block, number in blocks:
         end = block.start + len(block.data)
         for start, stop in gaps:
@@ -90,7 +87,7 @@ def read_part(
         end_traceback(file, data, first, number)
     if file.table:
         file.tables_to = block.start + read_table(file, data, first, last, number)
-    hits = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
+    hits = Hits(data, first, last, anchors)
     while (line := hits.next()) is not None:
         start, end, kinds = line
         number += data.count(b"\n", counted, start)
@@ -111,19 +108,19 @@ def read_part(
             if "%|" in text:
                 file.bar = bars.read(text, file.bar) or file.bar
         if kinds & FACT:
-            facts = run_facts.read(text, kinds >> OF_FACTS)
+            facts = run_facts.read(text)
             if facts:
                 understood = None
                 file.facts.append((number, facts))
         if kinds & END:
             understood = None
-            hits.go_to(read_end(file, block, (start, end), number, text, kinds))
+            hits.go_to(read_end(file, block, (start, end), number, text))
         if before and understood and label is None and same_shape.goes_on(before, understood):
             hits.go_to(same_shape.last_alike(data, raw, understood, end + 1, last))
 
 
 def read_end(
-    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str, kinds: int
+    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str
 ) -> int:
     """Read a line that may be an end, or the beginning of a traceback, and return where to go on.
 
@@ -131,7 +128,7 @@ def read_end(
     """
     start, end = line
     if not text.startswith(outcome.TRACEBACK):
-        ending = outcome.read(text, Where(file.name, number), kinds >> OF_ENDS)
+        ending = outcome.read(text, Where(file.name, number))
         if ending:
             file.ends.append(ending)
             return end
@@ -224,17 +221,14 @@ def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) 
         facts = tables.row(table, text)
         if facts is not None:
             file.missed = 0
-            add(file, tables.reader_of(table), label, number, facts, text)
+            reader = steps.READER if table.of_steps else tables.READER
+            add(file, reader, label, number, facts, text)
         elif text.strip() and tables.head(text) != table:
             file.missed += 1
         if file.missed > BETWEEN_ROWS:
             table = file.table = None
         at, number = end + 1, number + 1
     return at
-
-
-def longest_word(anchor: bytes) -> bytes:
-    return max(anchor.translate(LETTERS).split(), key=len, default=b"")
 
 
 class Hits:
@@ -246,25 +240,13 @@ class Hits:
         first: int,
         last: int,
         anchors: Sequence[tuple[bytes, int, bytes]],
-        most: int = 0,
     ) -> None:
-        """Search for the anchors whose words occur.
-
-        For anchors of ends, `most` keeps only that many of the last matches; 0 keeps all.
-        """
+        """Search for the anchors whose words occur."""
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
         for anchor, kind, word in anchors:
-            if word not in words:
-                continue
-            at = first
-            if most and kind & END and data.count(anchor, first, last) > most:
-                at = last
-                for _ in range(most):
-                    at = data.rfind(anchor, first, at)
-            at = data.find(anchor, at, last)
-            if at >= 0:
+            if word in words and (at := data.find(anchor, first, last)) >= 0:
                 self.heap.append((at, anchor, kind))
         heapify(self.heap)
 
@@ -303,11 +285,6 @@ def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
     Frames are indented, and tracebacks of several ranks may be mixed.
     """
     while at < len(data):
-        frames = FRAMES.match(data, at)
-        if frames:
-            number += data.count(b"\n", at, frames.end())
-            at = frames.end()
-            continue
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         _, text = lines.shown(data[at:end][:WIDEST])

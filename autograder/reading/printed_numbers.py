@@ -13,6 +13,13 @@ from autograder.records import Number, Where
 # At most 30 digits on either side. No measurement has more, and the limit keeps the patterns quick.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
 VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # the words of a diverged training are recognised later
+# Seconds in each unit of time. All other units are seconds.
+UNITS = {
+    **dict.fromkeys(("us", "µs"), 1e-6),
+    "ms": 1e-3,
+    **dict.fromkeys(("m", "min", "mins", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hrs", "hours"), 3600.0),
+}
 PARTS = re.compile(
     r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
 )
@@ -50,6 +57,32 @@ def printed(text: str, scale: float = 1.0) -> Number | None:
 def scaled(value: float, scale: float) -> float:
     """Return the product without floating-point noise: 65.292 % is 0.65292."""
     return value if scale == 1 else float(f"{value * scale:.14g}")
+
+
+def placed(number: Number, where: Where) -> Number:
+    return Number(number.value, number.half_width, where)
+
+
+def positive(number: Number | None) -> Number | None:
+    return number if number is not None and number.value > 0 else None
+
+
+def seconds_in(unit: str) -> float:
+    """Return the seconds in a unit of time."""
+    return UNITS.get(unit.lower(), 1.0)
+
+
+def clock(hours: str | None, minutes: str, seconds: str) -> Number | None:
+    rest = printed(seconds)
+    return rest and Number(3600 * int(hours or 0) + 60 * int(minutes) + rest.value, rest.half_width)
+
+
+def elapsed(text: str) -> Number:
+    """Return the time of a clock that drops fractions: 00:12 is 12 to 13 seconds."""
+    seconds = 0
+    for part in text.split(":"):
+        seconds = 60 * seconds + int(part or 0)
+    return Number(seconds + 0.5, 0.5)
 
 
 def fraction(text: str, unit: str = "") -> Number | None:

@@ -31,9 +31,8 @@ def scan(
 ) -> ScannedFile:
     file = ScannedFile(name)
     file.lanes.file = name
-    whole = list_if_small(stream)
     numbers = [1]  # number of the first line of each block
-    for block in whole or lines.blocks(stream):
+    for block in lines.blocks(stream):
         numbers.append(read_records(file, block, numbers[-1], launches))
         file.size = block.start + len(block.data)
         file.last_line = last_line(block, numbers[-1]) or file.last_line
@@ -47,30 +46,16 @@ def scan(
     terminal_copies.name_them(file)
     gaps = at_the_ends(between(file.spans.values(), file.size), file)
     if gaps:
-        if not whole:
-            stream.seek(0)
-        again = zip(whole or lines.blocks(stream), numbers, strict=False)
+        stream.seek(0)
+        again = zip(lines.blocks(stream), numbers, strict=False)
         printed_lines.read_gaps(file, again, gaps, formats)
     return file
 
 
 def last_line(block: lines.Block, next_number: int) -> int | None:
     """Return the number of the block's last line that is not blank."""
-    for tail in (block.data[-1000:], block.data):
-        text = len(tail.rstrip())
-        if text:
-            return next_number - tail.count(b"\n", text)
-    return None
-
-
-def list_if_small(stream: BinaryIO) -> list[lines.Block]:
-    """Return the blocks of a file that has at most one.
-
-    Otherwise return none and rewind the stream.
-    """
-    data = stream.read(lines.BLOCK + 1)
-    stream.seek(0)
-    return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
+    text = len(block.data.rstrip())
+    return next_number - block.data.count(b"\n", text) if text else None
 
 
 def read_records(
@@ -120,7 +105,7 @@ def read_records(
             span[1] = past
     # Beside MLPerf's lines, nothing belongs to a record that has not begun.
     if record_end or file.beside.runs or not file.benchmarks.runs:
-        beside_records.add_rest(file.beside, data, record_end, Where(file.name, number))
+        beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

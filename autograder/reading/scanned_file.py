@@ -29,11 +29,6 @@ class Ends(Generic[T]):
     def append(self, item: T) -> None:
         (self.first if len(self.first) < MOST else self.last).append(item)
 
-    @property
-    def flooded(self) -> bool:
-        """Return whether a new item will be dropped once MOST more have been added."""
-        return len(self.first) >= MOST
-
     def __iter__(self) -> Iterator[T]:
         yield from self.first
         yield from self.last

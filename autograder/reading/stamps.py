@@ -12,8 +12,6 @@ from datetime import date
 from itertools import pairwise
 from statistics import median
 
-from autograder.records import Number, Where
-
 CLOCK = r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
 ISO = re.compile(rf"(?<!\d)(\d{{4}})[-/](\d\d)[-/](\d\d)[ T]{CLOCK}")
 SHORT = re.compile(rf"(?<!\d)(\d\d)[/.-](\d\d)[/.-](\d\d(?:\d\d)?),? {CLOCK}")
@@ -87,10 +85,6 @@ def spans(moments: list[float | None], daily: bool) -> list[float] | None:
     steps = [after - before for before, after in pairwise(times)]
     steps = [step + DAY if daily and step < 0 else step for step in steps]
     return steps if all(step > 0 for step in steps) else None
-
-
-def number(seconds: float, resolution_: float, where: Where) -> Number:
-    return Number(round(seconds, 6), resolution_, where)
 
 
 def disagree(printed: list[float], measured: list[float]) -> bool:

@@ -4,7 +4,7 @@ Each fact has the line it comes from and the rule that read it. Each missing fac
 places that were searched.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from autograder.codes import Outcome
 from autograder.reading import lines
 from autograder.reading.plain_summary import summary
-from autograder.records import Number, Run, Where
+from autograder.records import Run, Where
 from autograder.submissions.regular_files import open_regular
 
 # The rules that read the epochs of each format.
@@ -40,11 +40,15 @@ OF_RUN = {
     "throughput": "samples per second: as printed, or the median after the first epoch",
     "job_id": "a line with the scheduler's id",
 }
-# What would have contained the fact.
+ELSEWHERE = {
+    "workers": "the record, ranks told apart by labels or by their order, or the file's name",
+    "job_id": "the record, or the file's name",
+}
+# All facts that are explained, and what would have contained them.
 LOOKED_FOR = {
+    "job_id": "`SLURM_JOB_ID=4711`, `Job ID: 4711`, `*** JOB 4711`, a number in the file's name",
     "workers": "`Training with 4 GPUs`, `world size: 4`, `rank 0 of 4`, `Number of devices: 4`, "
     "`Model x 4 GPUs`, rank labels of launchers, a batch per GPU with one for all",
-    "job_id": "`SLURM_JOB_ID=4711`, `Job ID: 4711`, `*** JOB 4711`, a number in the file's name",
     "epochs": "`Epoch 3/10`, `Epoch: 3 loss: 0.4`, `epoch=3`, a table with a column `epoch`",
     "epoch_seconds": "`time: 12.3s`, `took 12 s`, `- 12s` in the line of an epoch, or times at "
     "the beginning of lines",
@@ -77,13 +81,12 @@ def reasons(run: Run) -> list[Reason]:
     total = run.total_seconds
     read["total_seconds"] = None if total is None else total.value
     facts = [Reason("outcome", run.outcome, *why_outcome(run))]
-    for fact, place in PLACES.items():
+    for fact, words in LOOKED_FOR.items():
         value = read[fact]
         if value in (None, []):
-            facts.append(Reason(fact, None, None, f"looked for {LOOKED_FOR[fact]}"))
+            facts.append(Reason(fact, None, None, f"looked for {words}"))
         else:
-            where, rule = place(run)
-            facts.append(Reason(fact, value, where, rule))
+            facts.append(Reason(fact, value, *place_of(run, fact)))
     return facts
 
 
@@ -110,59 +113,25 @@ def place_of_last(run: Run) -> tuple[Where | None, str]:
     return (last.where if last else None), FORMATS.get(run.format, f"the format `{run.format}`")
 
 
-def place_of_number(name: str) -> Callable[[Run], tuple[Where | None, str]]:
-    """Return the place of a number of the last epoch, which may differ from the epoch's end."""
-
-    def place(run: Run) -> tuple[Where | None, str]:
-        last = run.epochs[-1] if run.epochs else run.unfinished
-        if name == "train_loss" and run.unfinished is not None:
-            last = run.unfinished
-        where, rule = place_of_last(run)
-        number = getattr(last, name) if last else None
-        return (number.where or where) if isinstance(number, Number) else where, rule
-
-    return place
-
-
-def place_of_seconds(run: Run) -> tuple[Where | None, str]:
-    timed = [epoch for epoch in run.epochs if epoch.seconds is not None]
-    where = timed[-1].seconds.where if timed and timed[-1].seconds else None
-    return where, LOGS_TIMES if run.timed_by_log else place_of_last(run)[1]
-
-
-def place_in_run(name: str, number: Callable[[Run], Number | None]) -> Callable[..., Any]:
-    def place(run: Run) -> tuple[Where | None, str]:
-        value = number(run)
-        where = value.where if value is not None else None
-        return where or run.places.get(name), OF_RUN.get(name, "a line about the whole run")
-
-    return place
-
-
-def place_of_job(run: Run) -> tuple[Where | None, str]:
-    where = run.places.get("job_id")
-    return where, OF_RUN["job_id"] if where else "the record, or the file's name"
-
-
-def place_of_workers(run: Run) -> tuple[Where | None, str]:
-    where = run.places.get("workers")
-    if where is None:
-        return None, "the record, ranks told apart by labels or by their order, or the file's name"
-    return where, OF_RUN["workers"]
-
-
-PLACES: dict[str, Callable[[Run], tuple[Where | None, str]]] = {
-    "job_id": place_of_job,
-    "workers": place_of_workers,
-    "epochs": place_of_last,
-    "epoch_seconds": place_of_seconds,
-    "final_train_loss": place_of_number("train_loss"),
-    "final_train_accuracy": place_of_number("train_accuracy"),
-    "final_val_accuracy": place_of_number("val_accuracy"),
-    "test_accuracy": place_in_run("test_accuracy", lambda run: run.test_accuracy),
-    "throughput": place_in_run("throughput", lambda run: run.throughput),
-    "total_seconds": place_in_run("total_seconds", lambda run: run.total_seconds),
-}
+def place_of(run: Run, fact: str) -> tuple[Where | None, str]:
+    """Return the place of a fact, and the rule that read it."""
+    if fact in ELSEWHERE:
+        where = run.places.get(fact)
+        return where, OF_RUN[fact] if where else ELSEWHERE[fact]
+    if hasattr(run, fact) and fact != "epochs":
+        number = getattr(run, fact)
+        where = number.where if number else None
+        return where or run.places.get(fact), OF_RUN.get(fact, "a line about the whole run")
+    if fact == "epoch_seconds":
+        timed = [epoch.seconds for epoch in run.epochs if epoch.seconds is not None]
+        return timed[-1].where, LOGS_TIMES if run.timed_by_log else place_of_last(run)[1]
+    where, rule = place_of_last(run)
+    last = run.epochs[-1] if run.epochs else run.unfinished
+    if fact == "final_train_loss" and run.unfinished is not None:
+        last = run.unfinished
+    # A number's place may differ from the epoch's end.
+    number = getattr(last, fact.removeprefix("final_"), None)
+    return (number.where if number else None) or where, rule
 
 
 def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
@@ -172,9 +141,7 @@ def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
         by_file.setdefault(where.file, set()).add(where.line)
     text_of: dict[Where, str] = {}
     for name in files:
-        numbers = sorted(by_file.get(name, ()))
-        if numbers:
-            with suppress(OSError), open_regular(Path(name)) as stream:
-                for number, raw in lines.numbered(stream, numbers):
-                    text_of[Where(name, number)] = lines.clean(raw).strip()
+        with suppress(OSError), open_regular(Path(name)) as stream:
+            for number, raw in lines.numbered(stream, by_file.get(name, ())):
+                text_of[Where(name, number)] = lines.clean(raw).strip()
     return text_of

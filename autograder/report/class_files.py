@@ -13,7 +13,14 @@ from autograder.classroom.kept import code_key
 from autograder.classroom.rows import Row
 from autograder.report import canvas, leaderboard, moodle, tables
 from autograder.report.back.records import read_record
-from autograder.report.class_page.page import About, class_page, requests_of
+from autograder.report.class_page.lesson import LESSONS
+from autograder.report.class_page.page import (
+    About,
+    class_page,
+    lesson_pages,
+    requests_of,
+    review_page,
+)
 from autograder.settings.roster import Person
 from autograder.writing import write_if_new
 
@@ -50,6 +57,9 @@ def write_all(
     if not made_before:
         requests = requests_of(rows, about.policy, partial(read_record, out))
         write_if_new(out / "index.html", class_page(rows, replace(about, requests=requests)))
+        write_if_new(out / "review.html", review_page(rows, about))
+        for place, page in lesson_pages(rows, about).items():
+            write_if_new(out / place, page)
         write_if_new(out / "grades.csv", tables.grades_csv(rows, people))
         write_if_new(out / "checks.csv", tables.checks_csv(rows))
         write_if_new(out / "grades.json", text)
@@ -74,12 +84,21 @@ def write_all(
 
 # If nothing changed, the tables are kept, because writing them takes longer than everything else.
 STATE = ".tables"
-TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv", "canvas.csv")
+TABLES = (
+    "index.html",
+    "review.html",
+    "grades.csv",
+    "checks.csv",
+    "grades.json",
+    "nbgrader.csv",
+    "canvas.csv",
+)
 
 
 def _state(out: Path, key: str) -> str:
     """Return the inputs of the tables, and data that shows whether somebody changed them since."""
-    stats = [os.stat(out / name) for name in TABLES]
+    pages = sorted((out / LESSONS).glob("*.html"))
+    stats = [os.stat(path) for path in (*(out / name for name in TABLES), *pages)]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in stats]]) + "\n"
 
 

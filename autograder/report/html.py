@@ -16,6 +16,7 @@ from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
+from autograder.report.student.quotes import quotes_in
 from autograder.report.student.requests import Request
 from autograder.verdict import NO_LESSON, Check, Grade, Point
 from autograder.wording import shown
@@ -44,6 +45,7 @@ def environment() -> Environment:
         reasons_in=said_once.reasons_in,
         problems=said_once.problems,
         adjustments=said_once.adjustments,
+        quotes_in=quotes_in,
         lesson_number=lesson_number,
         for_student=for_student,
         epoch_bars=pictures.epoch_bars,
@@ -75,16 +77,17 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return the found and the required value of a check that passed.
+    """Return the found and the required values of a check that passed.
 
     For answers, return only their number.
     """
-    parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
-    return (
-        list(parts)
-        if check.found == "; ".join(found for found, _ in parts)
-        else [(check.found, "")]
-    )
+    parts = {part.found: part for part in reversed(check.parts)}  # of equal ones, the first
+    if check.found != "; ".join(dict.fromkeys(part.found for part in check.parts)):
+        return [(check.found, "")]
+    return [
+        (part.found, part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0])
+        for part in reversed(parts.values())
+    ]
 
 
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]

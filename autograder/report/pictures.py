@@ -158,7 +158,10 @@ def speedup_curve(
 
 
 def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """Draw how many submissions are in each of ten steps between 0 and `most`."""
+    """Draw how many submissions are in each of ten steps between 0 and `most`, and their mean.
+
+    The counts are written above the bars, and in the title for screen readers.
+    """
     counts = [0] * 10
     for value in values:
         counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1
@@ -167,8 +170,20 @@ def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
     body = _vertical_axis([t for t in ticks if t == int(t)], height, "submissions")
     slot = (RIGHT - LEFT) / 10
     for index, count in enumerate(counts):
-        body.append(_bar(LEFT + slot * (index + 0.5), height(count), slot - 3))
+        x = LEFT + slot * (index + 0.5)
+        body.append(_bar(x, height(count), slot - 3))
+        if count:
+            body.append(_text(x, height(count) - 3, count))
+    middle = sum(values) / len(values)
+    at = LEFT + (RIGHT - LEFT) * min(max(middle / most, 0.0), 1.0) if most > 0 else LEFT
+    body.append(f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{FLOOR}"/>')
     for index in range(0, 11, 2):
         body.append(_text(LEFT + slot * index, FLOOR + 15, shown(most * index / 10)))
     body.append(_below(unit))
-    return _frame(f"Distribution of {unit}", body)
+    steps = [
+        f"{shown(most * index / 10)} to {shown(most * (index + 1) / 10)}: {count}"
+        for index, count in enumerate(counts)
+        if count
+    ]
+    title = f"Distribution of {unit}, mean {shown(round(middle, 2))}; {', '.join(steps)}"
+    return _frame(title, body)

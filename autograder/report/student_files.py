@@ -1,18 +1,21 @@
 """Write the files of one student: a page, a record, and files for other systems."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import PAGES
+from autograder.classroom.late_days import only_by_hand
 from autograder.classroom.pool import Publish
+from autograder.classroom.rows import Row
 from autograder.report import gradescope, html, junit, programs
 from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.requests import requests_of_student
-from autograder.safe_text import printable, readable_name
+from autograder.safe_text import file_name, printable, readable_name
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
@@ -53,3 +56,17 @@ def publisher(
             write_if_new(path, junit.document(student, grades))
 
     return publish
+
+
+def with_pages_of_absent(
+    rows: Sequence[Row], people: Collection[str], settings: ClassSettings, publish: Publish
+) -> list[Row]:
+    """Write a page for each student of the roster who has none, and return the rows with it."""
+    there = {row.student for row in rows if row.page}
+    missing = {row.student for row in rows} - there
+    pages = {}
+    for student in people:
+        if (name := printable(student)) in missing:
+            pages[name] = f"{file_name(student)}.html"
+            publish(student, only_by_hand(student, (), settings), pages[name])
+    return [replace(row, page=pages.get(row.student, row.page)) for row in rows]

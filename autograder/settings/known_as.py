@@ -45,17 +45,6 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     def sharing(text: str) -> set[str]:
         return names.get(plain(text), set()) | names.get(squeezed(text), set()) if text else set()
 
-    def of_repository(text: str) -> tuple[str, ...]:
-        """Return the student or group with the longest matching end of a repository's name."""
-        parts = text.casefold().split("-")
-        for start in range(len(parts)):
-            end = "-".join(parts[start:])
-            if student := only(ids["github"], end):
-                return (student,)
-            if plain(end) in called:
-                return called[plain(end)]
-        return ()
-
     def find(claim: Claim) -> Known:
         whole = one_spelling(claim.spelt)
         if whole in people:
@@ -80,10 +69,24 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
         rest = plain(unnumbered(whole))
         if rest and (student := only(anything, rest) or only(first, rest)):
             return Known((student,))
-        found = of_repository(claim.ends_with) if claim.ends_with else ()
+        found = of_repository(claim.ends_with, ids["github"], called)
         return Known(found, may_be=() if found or len(alike) < 2 else tuple(sorted(alike)))
 
     return find
+
+
+def of_repository(
+    name: str, github: Owners, groups: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the student or group with the longest matching end of a repository's name."""
+    parts = name.casefold().split("-")
+    for start in range(len(parts)):
+        end = "-".join(parts[start:])
+        if student := only(github, end):
+            return (student,)
+        if plain(end) in groups:
+            return groups[plain(end)]
+    return ()
 
 
 def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:

@@ -294,6 +294,17 @@ class Rubric(Strict):
     answers: dict[str, Question] = {}
 
 
+def depends_on_profile(part: object) -> bool:
+    """Return whether the two profiles judge this rubric, or part of one, differently."""
+    if isinstance(part, Threshold):
+        return part.smoke != part.full
+    if isinstance(part, BaseModel):
+        return getattr(part, "only", None) is not None or depends_on_profile(dict(part))
+    if isinstance(part, dict):
+        return any(map(depends_on_profile, part.values()))
+    return isinstance(part, list) and any(map(depends_on_profile, part))
+
+
 def own_readers(rubric: Rubric | None) -> list[Reader]:
     """Return readers for the formats in a rubric."""
     return [own.reader() for own in rubric.formats] if rubric else []

@@ -26,7 +26,7 @@ from autograder.submissions.loose_answers import (
     value_in,
 )
 from autograder.submissions.regular_files import open_regular, unreadable, why
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
@@ -54,16 +54,9 @@ def read_answers(
     except OSError as error:
         return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
-        finding = Finding(
-            "answers",
-            "The answers file is too large to read",
-            code=FindingCode.ANSWERS_TOO_LARGE,
-            expected="a few lines `id = value`",
-            found=f"more than {MAX_BYTES:,} bytes",
-            where=(Where(name, 1),),
-            try_="keep only the lines `id = value`",
-        )
-        return {}, [finding]
+        code, found = FindingCode.ANSWERS_TOO_LARGE, f"more than {MAX_BYTES:,} bytes"
+        expected, advice = "a few lines `id = value`", "keep only the lines `id = value`"
+        return {}, [make_finding("answers", code, expected, found, [Where(name, 1)], advice)]
     return parse_answers(data, name, ids, unread)
 
 
@@ -100,14 +93,14 @@ def parse_answers(
                 answers[key] = WrittenAnswer(value, where)
     for key, where in twice.items():
         findings.append(
-            Finding(
+            make_finding(
                 "answers",
-                f"`{key}` is answered twice",
-                code=FindingCode.ANSWERED_TWICE,
-                expected="one value",
-                found="two different values, so neither counts",
-                where=(answers.pop(key).where, where),
-                try_="delete the line that is not your answer",
+                FindingCode.ANSWERED_TWICE,
+                "one value",
+                "two different values, so neither counts",
+                (answers.pop(key).where, where),
+                "delete the line that is not your answer",
+                name=key,
             )
         )
     return answers, findings
@@ -163,7 +156,8 @@ def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where
         line = raw.split("#", 1)[0].strip()
         if not line:
             continue
-        pairs = pairs_in(line, ids)
+        found = exact_in(line) or call_in(line) or pair_in(line, ids)
+        pairs = [(key, value) for key, value in found if ID.match(key)]
         if not pairs and says_nothing(line):
             continue
         yield Where(name, number), line, pairs
@@ -174,26 +168,15 @@ def exact_in(line: str) -> Pairs:
     return [(key, value.lstrip("= "))] if sign and ID.match(key) else []
 
 
-def pairs_in(line: str, ids: Collection[str]) -> Pairs:
-    found = exact_in(line) or call_in(line) or pair_in(line, ids)
-    return [(key, value) for key, value in found if ID.match(key)]
-
-
 def names_an_id(line: str, ids: Collection[str]) -> bool:
     words = set(re.findall(r"[A-Za-z][A-Za-z0-9_.-]*", line))
     return not words.isdisjoint(ids)
 
 
 def not_read(line: WrittenAnswer) -> Finding:
-    return Finding(
-        "answers",
-        "A line of the answers could not be read",
-        code=FindingCode.ANSWER_LINE_UNREAD,
-        expected="id = value",
-        found=shortened(line.text, 80),
-        where=(line.where,),
-        try_="write one answer per line, like `keras_epoch_s = 0.91`",
-    )
+    code, found = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
+    advice = "write one answer per line, like `keras_epoch_s = 0.91`"
+    return make_finding("answers", code, "id = value", found, [line.where], advice)
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:

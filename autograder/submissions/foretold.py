@@ -20,7 +20,6 @@ ANY = re.compile(r"(\S{1,30}) to (\S{1,30})")
 class Foretold:
     low: float
     high: float
-    when: str
     sealed: bool  # the checksum is right, so the course's function wrote it
 
     @property
@@ -45,6 +44,5 @@ def read(key: str, text: str) -> Foretold | None:
     low, high = (as_number(end) for end in found.groups()[:2]) if found else (None, None)
     if found is None or low is None or high is None or not 0 < low <= high:
         return None
-    when = whole[3] if whole else ""
-    sealed = whole is not None and whole[4] == seal(key, f"{whole[1]} to {whole[2]}", when)
-    return Foretold(low, high, when, sealed)
+    sealed = whole is not None and whole[4] == seal(key, f"{whole[1]} to {whole[2]}", whole[3])
+    return Foretold(low, high, sealed)

@@ -53,14 +53,10 @@ def kind_of(name: str) -> Kind:
         (Kind.REPORT, lower == REPORT),
         (Kind.TIMESTAMP, lower == TIMESTAMP),
         (Kind.UNREAD_ANSWERS, bool(NO_TEXT.match(name))),
-        (Kind.OUTPUT, is_output(name)),
+        (Kind.OUTPUT, lower not in NO_OUTPUT and ("." not in name or bool(OUTPUT.match(name)))),
         (Kind.PROGRAM, lower.endswith(".py")),
     )
     return next((kind for kind, holds in tests if holds), Kind.OTHER)
-
-
-def is_output(name: str) -> bool:
-    return name.lower() not in NO_OUTPUT and (bool(OUTPUT.match(name)) or "." not in name)
 
 
 def is_answers(name: str) -> bool:

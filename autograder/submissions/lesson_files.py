@@ -19,7 +19,7 @@ from autograder.submissions.doubts import MOST, Doubt, finding_of
 from autograder.submissions.kinds import ANSWERS, TYPED, Kind
 from autograder.submissions.regular_files import open_regular
 from autograder.submissions.walk import Found, Walk
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
 MOST_OTHERS = 3
 DICTIONARIES = {
@@ -184,15 +184,13 @@ def answers_of(
         answers[key] = WrittenAnswer("", answers[key].where, in_words(key, values))
     if differ:
         findings.append(
-            Finding(
+            make_finding(
                 "answers",
-                "Answers in two places differ, so these do not count",
-                code=FindingCode.ANSWERS_DIFFER,
-                expected="one answers.txt for a lesson",
-                found=shortened("; ".join(in_words(*both) for both in differ.items()), 300),
-                where=tuple(where for both in differ.values() for where in both.values())[:6],
-                try_="keep the answers.txt that should count, and only that",
-                look=True,
+                FindingCode.ANSWERS_DIFFER,
+                "one answers.txt for a lesson",
+                shortened("; ".join(in_words(*both) for both in differ.items()), 300),
+                [where for both in differ.values() for where in both.values()],
+                "keep the answers.txt that should count, and only that",
             )
         )
     return answers, findings

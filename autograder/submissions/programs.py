@@ -12,10 +12,6 @@ MOST_FILES = 100
 MOST_BYTES = 256_000  # per program
 
 
-def is_program(name: str) -> bool:
-    return name.lower().endswith(".py")
-
-
 @dataclass(frozen=True, slots=True)
 class HandedIn:
     """A program. Without hash and lines, it could not be read or is far too long."""

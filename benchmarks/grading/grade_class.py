@@ -91,7 +91,7 @@ def run(grader: Path, *words: object) -> Cost:
     begin = time.monotonic()
     # Compiled modules are kept, as after a first run.
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    command += map(str, words)
+    command += [*map(str, words), "--profile", "full"]
     done = subprocess.run(command, cwd=grader, env=env, capture_output=True, text=True)
     seconds = time.monotonic() - begin
     if done.returncode not in (0, 1):

@@ -71,7 +71,7 @@ HELLO = 60.0  # seconds within which all ranks have to start
 
 
 def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
-    """Return the probes to run, none with a limit above `cap`."""
+    """Return the probes to run, without those whose limit is above `cap`."""
     return [
         replace(probe, limit=min(probe.limit, cap))
         for probe in PROBES
@@ -84,5 +84,5 @@ def of_kind(some: list[Probe], *kinds: str) -> list[Probe]:
 
 
 def budget(some: list[Probe], *kinds: str) -> float:
-    """Return how many seconds these probes can take in all, even if some hang."""
+    """Return the longest time in seconds that these probes can take, even if some hang."""
     return 10 + sum(probe.limit + 2 for probe in of_kind(some, *kinds))

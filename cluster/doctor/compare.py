@@ -1,4 +1,4 @@
-"""Put the findings of all nodes and ranks into one table, with what only a comparison shows."""
+"""Put the findings of all nodes and ranks into one table, and add what only a comparison shows."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -19,7 +19,10 @@ def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
 
 
 def rows(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Return one row for identical findings. If many nodes are all well, one represents them."""
+    """Return one row for identical findings.
+
+    If many nodes have no problems, one represents them all.
+    """
     groups: dict[tuple, list[Diagnosis]] = defaultdict(list)
     for diagnosis in diagnoses:
         words = () if diagnosis.state == OK else (diagnosis.found, diagnosis.advice)
@@ -37,7 +40,7 @@ def together(group: list[Diagnosis]) -> Diagnosis:
 
 
 def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Report nodes that differ where they should not."""
+    """Report nodes that differ from the others where all should be the same."""
     different = []
     for probe in (probe for probe in all_probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)
@@ -72,7 +75,7 @@ def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
 
 
 def against_limit(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Compare the allreduce with what carries it: memory within a node, TCP between nodes."""
+    """Compare the allreduce with the link that it uses: memory within a node, TCP between nodes."""
     copies = [f.facts["gb_s"] for f in diagnoses if f.probe == "memory copy" and "gb_s" in f.facts]
     wires = [f.facts["gb_s"] for f in diagnoses if f.probe == "between nodes" and "gb_s" in f.facts]
     limits, name = (wires, "one TCP connection") if wires else (copies, "copying memory")

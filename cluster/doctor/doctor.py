@@ -13,7 +13,10 @@ from cluster.launchers import launched
 JOB = Path(__file__).with_name("job.sbatch")
 
 
-@click.command("doctor")
+@click.command(
+    "doctor",
+    epilog="Exit code 0: all is well; 1: something is broken or worth a look; 2: mistyped.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all findings as JSON.")
 @click.option("--job", is_flag=True, help="Print a job file that runs the doctor on all ranks.")
 @click.option(
@@ -30,10 +33,7 @@ JOB = Path(__file__).with_name("job.sbatch")
     help="Run only this probe; repeat the option for more.",
 )
 def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]) -> None:
-    """Find out what is wrong on this node or, if started on all ranks of a job, on all its nodes.
-
-    Exit code 0: all is well. 1: something is broken or worth a look.
-    """
+    """Find out what is wrong on this node or, on all ranks of a job, on all its nodes."""
     if job:
         click.echo(JOB.read_text(), nl=False)
         return

@@ -1,4 +1,4 @@
-"""Run the examination in one process or on all ranks. Rank 0 collects the diagnoses."""
+"""Run the probes in one process or on all ranks. Rank 0 collects the diagnoses."""
 
 import shutil
 import subprocess
@@ -101,7 +101,7 @@ def introduced(folder: Path, position: Position) -> bool:
 
 
 def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
-    """Return the position, completed with what the other ranks reported about theirs."""
+    """Return the position, with what the other ranks reported about themselves."""
     return replace(
         position,
         folder=str(folder),

@@ -1,4 +1,4 @@
-"""Describe a doctor's process: its rank, its node, and the other processes of the launch."""
+"""Describe one process of the doctor: its rank, its node, and the other processes of the launch."""
 
 import json
 import os
@@ -54,6 +54,6 @@ def host_name() -> str:
 
 
 def launch_name() -> str:
-    """Return a name for this launch. The ranks exchange files in a folder of that name."""
+    """Return a name for this launch. The ranks exchange files in a folder with this name."""
     parts = [os.environ[name] for name in LAUNCH_NAMES if os.environ.get(name)]
     return "".join(char if char.isalnum() else "-" for char in "_".join(parts or ["alone"]))

@@ -24,10 +24,11 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LE
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """Run a probe. Return its diagnoses, or a diagnosis that it did not answer.
+    """Run a probe. Return its diagnoses, or one that says that it did not answer.
 
-    A probe that hangs is killed. With `later` it is only listed there: killing an MPI process makes
-    the launcher end all ranks, so that has to wait until the report is written.
+    A probe that hangs is killed. With `later`, it is not killed here but added to that list:
+    killing an MPI process makes the launcher end all ranks, so that has to wait until the report is
+    written.
     """
     # Files in memory, not pipes, which a probe's child may keep open for ever.
     out, err = os.memfd_create("out"), os.memfd_create("err")
@@ -64,7 +65,7 @@ def run(
 
 
 def interpreter_of(probe: Probe) -> str:
-    """Return this Python, or TensorFlow's if its programs have their own environment."""
+    """Return this Python, or TensorFlow's if TensorFlow has an environment of its own."""
     other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
     python = Path(other or "", "bin", "python")
     return (
@@ -88,11 +89,15 @@ def last_line(text: str, code: int) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return f"exit code {code}"
-    return lines[-1].removeprefix("click.exceptions.ClickException: ")
+    _, colon, sentence = lines[-1].partition(": ")
+    is_ours = lines[-1].startswith(
+        ("click.exceptions.ClickException", "autograder.errors.Settings")
+    )
+    return sentence if colon and is_ours else lines[-1]
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
-    """Run the probes that only look at the same time, then those that measure one by one."""
+    """Run the probes that only look, several at a time, and then the others one by one."""
     # Start the slow probes first.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -61,7 +61,10 @@ def site_group() -> None:
     """Check site files."""
 
 
-@site_group.command("check")
+@site_group.command(
+    "check",
+    epilog="Exit code 0: nothing is wrong; 1: something is, and the output says what; 2: mistyped.",
+)
 @click.argument("name", required=False)
 def check_command(name: str | None) -> None:
     """Find out what is wrong with a site file: NAME, or the one in use."""

@@ -1,8 +1,8 @@
-"""Average the ranks' numbers with Horovod and print the result and what Horovod was built with.
+"""Average the ranks' numbers with Horovod. Print the result and what Horovod was built with.
 
 mpirun -np 2 python allreduce.py tensorflow|torch [gpu]
 
-With `gpu` each rank uses the GPU of its local number, and NCCL carries the numbers.
+With `gpu`, each rank uses the GPU with its local number, and NCCL transfers the numbers.
 """
 
 import os

@@ -89,7 +89,7 @@ def last_host(output):
 
 
 def explain_os_error(error):
-    """Return a sentence for an error while the set-up program itself reads or writes files."""
+    """Return a sentence for an error that occurs while the set-up program reads or writes files."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK_FULL
     where = error.filename or "a file"

@@ -167,7 +167,7 @@ def build(
 
 
 def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
-    """Return the user's environment without misleading variables and with the recipe's own."""
+    """Return the user's environment without misleading variables, and with the recipe's own."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     cores = len(os.sched_getaffinity(0))
     env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}

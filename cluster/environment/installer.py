@@ -32,8 +32,8 @@ VARIABLES = {"cert": "SSL_CERT_FILE", "client-cert": "SSL_CLIENT_CERT", "proxy":
 def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bool = False) -> None:
     """Install requirements and options that both uv and pip understand.
 
-    With torch_for_cpus, take PyTorch's CPU build even if pip would take the CUDA build. The CUDA
-    build is several GB larger, and without CUDA, Horovod cannot be compiled against it.
+    With torch_for_cpus, install PyTorch's CPU build even if pip would choose the CUDA build. The
+    CUDA build is several GB larger, and without CUDA, Horovod cannot be compiled against it.
     """
     settings = pip_settings(log.with_suffix(".settings.log"))
     command = [*uv_command(log), "pip", "install", "--python", sys.executable]
@@ -91,7 +91,7 @@ def uv_variables(settings: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def pip_finds_cpu_torch(requirements: Sequence[str | Path], log: Path) -> bool:
-    """Return whether pip, with this user's settings, takes PyTorch's CPU build."""
+    """Return whether pip, with this user's settings, chooses PyTorch's CPU build."""
     [pin] = [str(each) for each in requirements if str(each).startswith("torch==")]
     report = log.with_name("torch-choice.json")
     dry_run = [*INSTALL, "--dry-run", "--no-deps", "--quiet", "--report", report, pin]

@@ -21,7 +21,10 @@ def nccl_home() -> Path | None:
 
 
 def cuda_home() -> Path | None:
-    """Return the folder of a complete CUDA, if any. The wheels for CUDA 12 lack the compiler."""
+    """Return the folder of a complete CUDA installation, if there is one.
+
+    The wheels for CUDA 12 lack the compiler.
+    """
     for home in sorted(folder().glob("cu[0-9]*"), reverse=True):
         if (home / "bin" / "nvcc").is_file():
             link(home / "lib64", "lib")

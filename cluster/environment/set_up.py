@@ -66,7 +66,7 @@ def in_venv() -> bool:
 
 
 def make_venv() -> None:
-    """Make an empty .venv, unless there is one for this folder already."""
+    """Make an empty .venv, unless this folder already has one."""
     # Scripts in .venv contain its absolute path, so a moved folder needs a new one.
     inputs = {"folder": str(VENV), "python": "3.11"}
     if STAMPS.done("venv", inputs) and os.access(PYTHON, os.X_OK):

@@ -28,7 +28,7 @@ def progress(title: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lock(file: Path, waiting: str) -> Iterator[None]:
-    """Lock `file` against every other set-up, and print a message while waiting."""
+    """Hold a lock on `file` so that no other set-up runs, and print a message while waiting."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as handle:
         try:

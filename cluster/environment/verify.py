@@ -16,7 +16,7 @@ AGREED = "rank {} of 2 received 0.5"
 
 
 def verify(logs: Path, *, gpu: bool = False, frameworks: Sequence[str] = BOTH) -> None:
-    """Raise SetUpError unless Horovod has all its transports and two ranks agree."""
+    """Raise SetUpError unless Horovod has all its transports and works on two ranks."""
     scripts = Path(sys.executable).parent
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2", OMP_NUM_THREADS="1")
     env["PATH"] = f"{scripts}{os.pathsep}{env['PATH']}"

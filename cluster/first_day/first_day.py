@@ -13,7 +13,13 @@ from cluster.sites import site_files
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
-@click.command("first-day")
+@click.command(
+    "first-day",
+    epilog=(
+        "Exit code 0: the course runs there; 1: something is wrong, and the output says what; "
+        "2: mistyped."
+    ),
+)
 @click.option("--site", "site_name", metavar="SITE", help="The centre, if not the site in use.")
 @click.option(
     "--folder",
@@ -33,7 +39,7 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
     and 07, a calibration, a grade.
 
     It stops at the first problem and says what to do. Started again, it continues: jobs that
-    succeeded are not submitted twice. Exit code 0: the course runs there. 1: there is a problem.
+    succeeded are not submitted twice.
     """
     if not (solutions / "02_serial").is_dir():
         raise click.ClickException(

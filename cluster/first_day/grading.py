@@ -17,12 +17,12 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """Return the checks of the lessons that these few runs decide.
+    """Return the results of the checks for which these few runs are enough.
 
     The points themselves would be low and look like a failure, because answers and the lessons'
     other programs are missing.
     """
-    words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--processes", "1"]
+    words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--jobs", "1"]
     autograder(*words, fine=(0, 1))  # 1 means only that somebody should look
     told, not_passed = [], []
     for file in sorted((out / "records").glob("*.json")):
@@ -35,7 +35,7 @@ def grade(hand_in: Path, out: Path) -> str:
             told.append(f"{lesson}: {len(checks) - len(lost)} of {len(checks)}")
             not_passed += [f"{lesson}: {check['title']}: {check['found']}" for check in lost]
     if not told:
-        raise WrongError(f"{out} holds no grade", f"autograder grade {hand_in}")
+        raise WrongError(f"{out} holds no grade", f"autograder grade {hand_in} --profile smoke")
     lines = [f"{', '.join(told)} checks that these runs decide are passed; the pages are in {out}"]
     return "; not passed: ".join([*lines, *not_passed])
 

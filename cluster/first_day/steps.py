@@ -83,7 +83,10 @@ def two_nodes(day: Day) -> Passed:
 
 
 def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Passed:
-    """Run the doctor on all ranks of a job. Broken items stop the day, and the rest is reported."""
+    """Run the doctor on all ranks of a job.
+
+    A broken item ends the day. The other findings are only reported.
+    """
     place = day.folder / "doctor" / f"{ranks}_on_{nodes}"
     place.mkdir(parents=True, exist_ok=True)
     job = place / "job.sbatch"

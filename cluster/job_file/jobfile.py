@@ -141,7 +141,7 @@ class Weighed:
 
 
 def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
-    """Return what the file requests, with the command line's options `more` on top."""
+    """Return what the file requests. The options in `more`, from the command line, override it."""
     weighed = Weighed(job, more or {})
     options = weighed.options
     refuse_gaps(job, options)
@@ -169,7 +169,7 @@ def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
 
 
 def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
-    """Raise JobFileError that names all lines without a value, if there are several."""
+    """Raise a JobFileError that names every line without a value, if there is any."""
     gaps = [name for name in FILLED if options.get(name) == "" and name in job.lines]
     if len(gaps) > 1:
         lines = sorted((job.lines[name], name) for name in gaps)
@@ -248,7 +248,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
 
 
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
-    """Return the values for the letters of `fill`; `task` is (array job id, index)."""
+    """Return the value for each letter that `fill` replaces. `task` is (array job id, index)."""
     array_job, index = task if task else (job_id, 4294967294)  # sbatch's number for "no array"
     return {
         "x": name,

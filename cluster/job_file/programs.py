@@ -15,7 +15,7 @@ def programs_of(job_file: Path) -> list[Path]:
 
 
 def with_imports(programs: Iterable[Path]) -> set[Path]:
-    """Return these programs and the files beside them that they import, directly or through others.
+    """Return these programs and the files beside them that they import, directly or indirectly.
 
     A program that Python cannot read counts as importing every file beside it.
     """

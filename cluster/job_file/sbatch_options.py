@@ -113,11 +113,11 @@ LONG_NAME = {letter: name for name, letter, _ in ROWS if letter != "-"}
 
 
 class OptionError(ValueError):
-    """An option that sbatch would refuse, in sbatch's words."""
+    """An option that sbatch would refuse. The message is in sbatch's words."""
 
 
 def full_name(name: str) -> str:
-    """Return the option for a name or an unambiguous beginning of one, as getopt_long does."""
+    """Return the option for a name or an unambiguous prefix, as getopt_long does."""
     if name in TAKES_VALUE:
         return name
     meant = [known for known in TAKES_VALUE if name and known.startswith(name)]
@@ -130,7 +130,7 @@ def full_name(name: str) -> str:
 
 
 def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the options at the beginning of `words`, and the rest from the first other word.
+    """Split `words` into the options at the beginning and everything after them.
 
     A later option replaces an earlier one. A flag has the value "".
     """
@@ -156,7 +156,10 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
-    """Parse `-N2`, `-N 2` or several flags such as `-HQ`. Take a value from `rest` if needed."""
+    """Parse `-N2`, `-N 2`, or several flags such as `-HQ`.
+
+    If an option needs a value and has none, take it from `rest`.
+    """
     options: dict[str, str] = {}
     while letters:
         letter, letters = letters[0], letters[1:]

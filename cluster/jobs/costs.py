@@ -1,10 +1,10 @@
-"""Show in a notebook what jobs have cost, as lines of the scheduler's accounting.
+"""Show in a notebook what jobs cost, in the scheduler's accounting format.
 
 for line in cost_lines(["1885056"]):
     print(line)   # 1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 
 On every batch system these are four of sacct's columns: job, elapsed time, allocated resources, and
-joules, which are empty if the site does not record them.
+energy in joules. The energy is empty if the site does not record it.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # PBS's names for them
 
 
 def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str]:
-    """Return one line per job on record. Print a sentence if there is none."""
+    """Return one line per job on record. If there is none, print a sentence that says so."""
     labels = sorted(set(job_ids))
     try:
         site = site_files.current(site_name)
@@ -56,8 +56,8 @@ def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
 def of_others(labels: list[str], site: Site) -> Iterator[str]:
     """Return the same four columns from `cluster accounting --parsable`.
 
-    The jobs are requested one by one, because on some systems one unknown job makes the whole
-    request fail.
+    The jobs are requested one by one, because on some systems a request for several jobs fails if
+    one of them is unknown.
     """
     head: list[str] = []
     rows: list[list[str]] = []

@@ -75,7 +75,7 @@ def epochs_asked(run: Run) -> int:
 
 
 def title(run: Run) -> str:
-    """Return a line on the latest epoch: "epoch 3 of 10 · 2.1 s · loss 2.39"."""
+    """Return a line about the latest epoch: "epoch 3 of 10 · 2.1 s · loss 2.39"."""
     last: Epoch = run.epochs[-1]
     words = [f"epoch {last.number} of {epochs_asked(run)}"]
     words += [f"{last.seconds.value:.1f} s"] if last.seconds else []

@@ -77,7 +77,7 @@ def point_to_errors(status: JobStatus, shown: Path) -> None:
 
 
 def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:
-    """Yield the file's bytes as they arrive, until the job has ended and all has been read."""
+    """Yield the file's bytes as they arrive, until the job has ended and the file is read."""
     position = 0
     asked = -ask_every
     status: JobStatus | None = None

@@ -1,4 +1,4 @@
-"""Submit jobs from a notebook: each only once, with the real command and short error messages."""
+"""Submit jobs from a notebook: each job once, with the real command and short error messages."""
 
 import contextlib
 import time
@@ -42,7 +42,7 @@ def submit_once(
     site_name: str | None = None,
     again: bool = False,
 ) -> list[Path]:
-    """Submit from a notebook and wait, unless this job's output already exists.
+    """Submit a job from a notebook and wait for it, unless its output already exists.
 
     Return the output files. The same file with other arguments or options is a different job. A job
     that failed is submitted again. With `again=True` it is always submitted.
@@ -75,14 +75,14 @@ def submit_once(
 
 
 def show_output(files: Iterable[Path | str]) -> None:
-    """Print what jobs wrote for people, without the run record."""
+    """Print the output of jobs without the run record."""
     for file in files:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(readable_lines(lines)))
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
-    """Return the parts of an array that has more tasks than the site accepts at a time.
+    """Split an array that has more tasks than the site accepts at a time, and return its parts.
 
     Return nothing for smaller arrays.
     """
@@ -103,7 +103,7 @@ def submit_sizes(
     cores: int = 0,
     site_name: str | None = None,
 ) -> list[Path]:
-    """Call submit_once for 1, 2, 4 … and `ranks` ranks, each on as few nodes as have room for them.
+    """Call submit_once for 1, 2, 4 … up to `ranks` ranks, each on as few nodes as possible.
 
     `gpus` is the option that requests n GPUs per node, such as "gres=gpu:{n}". `cores` is the
     number of cores per rank, if it differs from the job file's. All jobs are submitted at once if
@@ -134,7 +134,7 @@ def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[s
 
 
 def two_nodes(site_name: str | None = None) -> int:
-    """Return the ranks for a study of 1, 2, 4 … that fills two nodes' GPUs; at least four."""
+    """Return the largest number of ranks for a study: all GPUs of two nodes, at least four."""
     try:
         return placing.out_of_one_node(site_files.current(site_name))
     except click.ClickException as error:
@@ -159,7 +159,7 @@ def outputs(job_file: str) -> list[Path]:
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
     """Return the latest job with the same file, options and arguments.
 
-    It is still waiting or running, or it has succeeded.
+    The job is still waiting or running, or it has succeeded.
     """
     same: list[Submission] = [
         submission

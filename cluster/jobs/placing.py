@@ -6,15 +6,16 @@ from cluster.sites.site_files import Site
 
 
 def up_to(most: int) -> list[int]:
-    """Return 1, 2, 4 … and the largest number."""
+    """Return 1, 2, 4 … up to and including the largest number."""
     return [2**n for n in range(most.bit_length()) if 2**n < most] + [most]
 
 
 def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
     """Return sbatch's options for this many ranks, on as few nodes as have a GPU for each rank.
 
-    Where possible, every node gets the same number. By default Slurm fills the cores of the first
-    node, which may then have more ranks than GPUs. gpus: "gres=gpu:{n}" requests n per node.
+    Where possible, every node gets the same number of ranks. By default Slurm fills the cores of
+    the first node, which may then have more ranks than GPUs. gpus: "gres=gpu:{n}" requests n per
+    node.
     """
     room = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     nodes = math.ceil(ranks / room) if room else 1
@@ -26,5 +27,5 @@ def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
 
 
 def out_of_one_node(site: Site) -> int:
-    """Return at least three sizes of ranks for a study, the largest on at least two nodes."""
+    """Return the largest number of ranks for a study, for at least three sizes and two nodes."""
     return max(4, 2 * int(site.settings.get("SITE_GPUS_PER_NODE") or 4))

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import click
 
+from autograder.json_lists import print_json, with_json
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.schedulers import history
+from cluster.schedulers.accounting_table import QUEUE_COLUMNS
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 
@@ -18,9 +21,14 @@ def with_site(command):
 
 @click.command("queue")
 @with_site
-def queue_command(site_name: str | None) -> None:
+@with_json
+def queue_command(site_name: str | None, as_json: bool) -> None:
     """List your waiting and running jobs (squeue)."""
-    scheduler_of(site_files.current(site_name)).queue()
+    scheduler = scheduler_of(site_files.current(site_name))
+    if as_json:
+        print_json([dict(zip(QUEUE_COLUMNS, row, strict=False)) for row in scheduler.unfinished()])
+    else:
+        scheduler.queue()
 
 
 @click.command("cancel")
@@ -50,7 +58,15 @@ def cancel_jobs_of(folder: Path) -> list[str]:
 @click.command("accounting")
 @with_site
 @click.option("--parsable", is_flag=True, help="Print all columns, separated by | (sacct -P).")
+@with_json
 @click.argument("labels", nargs=-1, metavar="[JOB…]")
-def accounting_command(site_name: str | None, labels: tuple[str, ...], parsable: bool) -> None:
+def accounting_command(
+    site_name: str | None, labels: tuple[str, ...], parsable: bool, as_json: bool
+) -> None:
     """Show the scheduler's records of jobs as a table (sacct -X)."""
-    scheduler_of(site_files.current(site_name)).accounting(list(labels), parsable)
+    scheduler = scheduler_of(site_files.current(site_name))
+    if as_json:
+        rows = scheduler.records(list(labels))
+        print_json([dict(zip(SACCT_COLUMNS, row, strict=False)) for row in rows])
+    else:
+        scheduler.accounting(list(labels), parsable)

@@ -6,16 +6,16 @@ RECORD = b":::MLLOG "  # docs/run-record.md
 
 
 def readable_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines without the record and without line ends."""
+    """Return the lines without the record and without line endings."""
     chunks = (f"{line}\n".encode(errors="surrogateescape") for line in lines)
     kept = b"".join(readable(chunks)).decode(errors="surrogateescape")
     return kept.removesuffix("\n").split("\n") if kept else []
 
 
 def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the output without the record, each part as soon as it certainly is not a record.
+    """Yield the output without the record, each part as soon as it cannot belong to the record.
 
-    The record begins each of its lines with a line end, in case the line before is unfinished. The
+    The record starts each of its lines with a newline, in case the previous line is unfinished. The
     last empty line before a record line therefore belongs to the record.
     """
     blanks: list[bytes] = []  # a line of the record may still follow
@@ -38,7 +38,10 @@ def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
-    """Return what is certain after this line. `blanks` keeps what is not."""
+    """Return the lines that cannot belong to the record.
+
+    `blanks` keeps empty lines that still can.
+    """
     if RECORD in line:
         kept = blanks[:-1]
         blanks.clear()
@@ -52,5 +55,5 @@ def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
 
 
 def _may_be_record(unfinished: bytes) -> bool:
-    """Return whether an unfinished line holds the record's tag, or the beginning of it."""
+    """Return whether an unfinished line contains the record's tag or the beginning of it."""
     return RECORD in unfinished or any(unfinished.endswith(RECORD[:n]) for n in range(1, 9))

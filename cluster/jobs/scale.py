@@ -41,9 +41,9 @@ def scale_command(
 ) -> None:
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
-    On the laptop the jobs run one after the other, so that they do not slow each other down. Speed
-    jobs compare their own ranks with one rank: for these it prints speedup, ceiling and share. For
-    a study in one launch it prints a table for each kind of scaling. Without --ranks it reads
+    On the laptop the jobs run one after the other, so that they do not slow each other down. For
+    speed jobs, which compare their own ranks with one rank, it prints speedup, ceiling and share.
+    For a study in one launch it prints a table for each kind of scaling. Without --ranks it reads
     existing outputs: cluster scale 12_study_8.out
     """
     if ranks is None:
@@ -128,7 +128,7 @@ def run_all(
 ) -> dict[Path, int]:
     """Submit as many jobs at a time as the site accepts, and wait.
 
-    Return the outputs of the successful jobs and their ranks.
+    Return the outputs of the successful jobs and the number of ranks of each.
     """
     most = int(site.settings.get("SITE_MAX_JOBS") or len(plan))
     jobs: list[str] = []
@@ -148,7 +148,7 @@ def run_all(
 
 
 def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
-    """Return the run with the number of ranks that its job requested.
+    """Return the run with the number of ranks that the job requested.
 
     The program itself may not know this number.
     """

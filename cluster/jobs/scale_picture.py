@@ -10,7 +10,7 @@ BLUE, GREY, PALE = "#0072B2", "#595959", "#E0E0E0"
 
 
 def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
-    """Draw seconds per epoch, given as one time per job for each number of ranks.
+    """Draw the seconds per epoch. For each number of ranks, there is one time per job.
 
     In weak scaling N ranks do N times the work, so a constant time is a speedup of N.
     """
@@ -39,7 +39,7 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
 
 
 def draw_jobs(axes: Any, count: int, work: float, gains: list[Measure], label: str | None) -> None:
-    """Draw one point with its range per job.
+    """Draw one point per job, with its range.
 
     `work` is the work of each size relative to the smallest.
     """

@@ -10,7 +10,10 @@ ROW = "{:>5} {:>5} {:>7}  {:<13} {:>7} {:>6}  {:<13}"
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return median speedup, ceiling and share by number of ranks; empty if no run has rounds."""
+    """Return the medians of speedup, ceiling and share for each number of ranks.
+
+    The table is empty if no run has rounds.
+    """
     found: dict[int, list[tuple[Measure, Measure, Measure]]] = {}
     remarks = []
     for run in runs:

@@ -7,7 +7,7 @@ from autograder.records import Run
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return the numbers of the study's report; empty if no run has points."""
+    """Return the tables of the study's report; empty if no run has points."""
     return "\n\n".join(
         "\n".join([f"{kind} scaling", line(study_table.HEAD), *(line(row.cells) for row in rows)])
         for kind, rows in study_table.by_kind(runs)

@@ -12,7 +12,10 @@ from cluster.sites.site_files import Site
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
-    """Return remarks on what may not fit. Raise an error for what the site certainly refuses."""
+    """Return remarks on what the site may refuse or never start.
+
+    Raise an error for what the site certainly refuses.
+    """
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     account = every_option.get("account") or site.variable("SBATCH_ACCOUNT")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autograder.errors import SettingsError
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.programs import programs_of
@@ -36,6 +37,8 @@ options are sbatch's.
 @click.command(
     "submit",
     help=HELP,
+    epilog="Exit code 0: submitted, and with --wait the job succeeded; 1: refused, or the job "
+    "failed; 2: mistyped; 130: interrupted.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option(
@@ -51,7 +54,7 @@ def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) ->
         site = site_files.current(site_name or name)
         job_id = submit(path, arguments, options, site)
     except (jobfile.JobFileError, OptionError) as error:
-        raise click.ClickException(str(error)) from None
+        raise SettingsError(str(error)) from None
     except OSError as error:
         raise click.ClickException(
             f"{error.filename}: {error.strerror}; the job was not submitted"
@@ -83,7 +86,7 @@ def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path
 
 
 def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Remove --site and --wait from a list of words, up to a `--`."""
+    """Remove --site and --wait from the words before a `--`."""
     ours: dict[str, str] = {}
     rest: list[str] = []
     words = list(words)

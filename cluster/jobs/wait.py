@@ -15,7 +15,9 @@ QUICK = 0.25  # seconds between the first two requests
 LOOK_EVERY = 1.0  # seconds; checking an output file does not load the scheduler
 
 
-@click.command("wait")
+@click.command(
+    "wait", epilog="Exit code 0: the job succeeded; 1: it failed; 2: mistyped; 130: interrupted."
+)
 @click.option("--site", "site_name", metavar="SITE", help="The job's site, if not the one in use.")
 @click.argument("label", metavar="JOB")
 def wait_command(site_name: str | None, label: str) -> None:
@@ -26,7 +28,7 @@ def wait_command(site_name: str | None, label: str) -> None:
 
 
 def exit_if_failed(statuses: list[JobStatus]) -> None:
-    """Exit with the job's last lines and advice, if it failed."""
+    """If the job failed, exit with its last lines and advice."""
     if all(status.succeeded for status in statuses):
         return
     failure_advice.tell(statuses, lambda line: click.echo(line, err=True))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from autograder.json_lists import print_json, with_json
 from cluster.sites import site_files
 
 NAME = "dl-course"
@@ -92,7 +93,7 @@ with_name = click.option(
 @kernel_group.command("install")
 @with_name
 def install_command(name: str) -> None:
-    """Install this environment as a kernel that every Jupyter of yours offers."""
+    """Install this environment as a kernel for every Jupyter that you use."""
     folder = folder_of(name)
     known = read(folder)
     if known and not known.environment:
@@ -119,10 +120,19 @@ def install_command(name: str) -> None:
 
 
 @kernel_group.command("list")
-def list_command() -> None:
+@with_json
+def list_command(as_json: bool) -> None:
     """List the course's kernels, and whether their environments exist."""
     kernels = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
     ours = [kernel for kernel in kernels if kernel and kernel.environment]
+    if as_json:
+        print_json(
+            [
+                {"name": one.name, "environment": str(one.environment), "state": one.state}
+                for one in ours
+            ]
+        )
+        return
     for kernel in ours:
         click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
     if not ours:

@@ -1,6 +1,6 @@
 """Run and check commands as the unprivileged account that a rerun's jobs belong to.
 
-The account itself handles all its files. The person who runs the grader therefore never follows a
+Only the account itself handles its files. The person who runs the grader therefore never follows a
 link or pipe that the account may contain.
 """
 
@@ -42,7 +42,7 @@ class Account:
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command as this account, without any of our variables. `show`: print its output."""
+        """Run a command as this account, without our variables. `show`: print its output."""
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
@@ -69,7 +69,7 @@ class Account:
     def cluster(
         self, *words: str, home: str, show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `cluster …` as the account would run it there, with the site's software."""
+        """Run `cluster …` as the account, with the site's software."""
         here = (*CLUSTER, *words)
         return self.run(
             "bash", "-c", IN_SITE, "cluster", *here, home=home, show=show, seconds=seconds

@@ -51,7 +51,7 @@ def names_in(submission: Submission) -> tuple[str, ...]:
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:
-    """Return the students with a finding on their evidence that a person should look at."""
+    """Return the students whose evidence has a finding that a person should look at."""
     records = sorted((grades / "records").glob("*.json"))
     if not records:
         raise click.UsageError(f"{grades} holds no records: name the folder of `grade --out`")

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from autograder.commands.options import FILE, FOLDER, chosen_profile, profile_option
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
 from autograder.settings.roster import read_roster
@@ -23,9 +24,6 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 from cluster.sites.use import PERSONAL
-
-FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class RerunOptions:
 
     @property
     def several(self) -> bool:
-        """Return whether several students are chosen from a class, instead of one by name."""
+        """Return whether several students are chosen from a class, not one by name."""
         return self.draw is not None or self.flagged is not None
 
     @property
@@ -58,11 +56,21 @@ class RerunOptions:
         return self.path.resolve() if self.several else self.path.resolve().parent
 
 
-@click.command("rerun")
+@click.command(
+    "rerun",
+    epilog="Exit code 0: all were run again; 1: some were not, and the output says why; 2: "
+    "mistyped.",
+)
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
 @click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
-@click.option("--out", type=FOLDER, default=Path("reruns"), show_default=True)
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("reruns"),
+    show_default=True,
+    help="Folder for what ran, as `reruns` of class.yaml.",
+)
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
 @click.option("--seed", type=int, help="Seed of the draw; printed if you give none.")
 @click.option(
@@ -75,7 +83,7 @@ class RerunOptions:
 @click.option(
     "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
 )
-@click.option("--profile", type=click.Choice(["smoke", "full"]), default="full", show_default=True)
+@profile_option
 @click.option("--environment", help="Folder of a Python environment that USER can start.")
 @click.option("--scratch", help="Folder for USER's jobs, seen by all nodes. Default: its home.")
 @click.option(
@@ -93,8 +101,9 @@ def rerun_command(**given: Any) -> None:
     CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
     neither the class nor the grades, and run on one node without a network.
     """
-    options = RerunOptions(**given)
-    rules = rubric.load_rubric(rubric_file(options.lesson))
+    rules = rubric.load_rubric(rubric_file(given["lesson"]))
+    profile = chosen_profile(given.pop("profile"), {rules.lesson: rules})
+    options = RerunOptions(profile=profile, **given)
     submissions = submissions_of(options, rules.lesson)
     terms = terms_of(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as after Ctrl-C: the job is cancelled
@@ -164,7 +173,7 @@ def rubric_file(lesson: str) -> Path:
 
 
 def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
-    """Return the flagged submissions or a random draw; with both, a draw of flagged ones."""
+    """Return the flagged submissions, a random draw, or a random draw of the flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
         submissions = [one for one in submissions if not names.isdisjoint(one.students)]
@@ -181,7 +190,7 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:
     """Return the variables that are passed to the account's jobs.
 
-    They say where the site, data and Python are.
+    These variables say where the site, the data and Python are.
     """
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}

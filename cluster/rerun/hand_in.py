@@ -115,7 +115,7 @@ def read_program(path: Path, name: str) -> bytes:
 
 
 def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Return the jobs to submit. Runs that one job printed are repeated by one job."""
+    """Return the jobs to submit. Runs that came from one job are repeated in one job."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))

@@ -60,7 +60,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Place:
-    """Two folders that belong to the account and are closed to everyone else."""
+    """Two folders that belong to the account and that no other user can open."""
 
     own: str  # home of the commands that manage the job, and its output; hidden from the job
     program: str  # the submitted programs; the job's home, and the only folder it can write to

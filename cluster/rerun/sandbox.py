@@ -127,7 +127,10 @@ def arrange(hide, show):
 
 
 def limit(largest_file, processes):
-    """Set limits for each process. Only the number of processes applies to the whole account."""
+    """Set limits for each process.
+
+    Only the limit on the number of processes applies to the account as a whole.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for what, most in (
         (resource.RLIMIT_CORE, 0),
@@ -157,7 +160,7 @@ def run_as_first_process(command):
 
 
 def seconds_of_node():
-    """Return the seconds of all processors since the machine started: busy, and in total."""
+    """Return the processors' busy seconds and total seconds since the machine started."""
     with open("/proc/stat") as file:
         ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
     idle = ticks[3] + ticks[4]
@@ -165,7 +168,7 @@ def seconds_of_node():
 
 
 def computed_since(before):
-    """Return how many processors other processes kept busy, and how many processors there are."""
+    """Return how many processors were busy with other processes, and how many there are."""
     busy, total = seconds_of_node()
     busy, total = busy - before[0], total - before[1]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -188,7 +191,7 @@ def start(command):
 
 
 def wait_for(program):
-    """Return the exit code as a shell would, and reap orphans that end meanwhile."""
+    """Return the exit code as a shell would, and reap orphans while waiting."""
     while True:
         process, status = os.wait()
         if process == program:

@@ -55,6 +55,9 @@ class Scheduler(Protocol):
     def queue(self) -> None:
         """Print the user's waiting and running jobs."""
 
+    def unfinished(self) -> list[list[str]]:
+        """Return a row in QUEUE_COLUMNS for each of the user's waiting and running jobs."""
+
     def cancel(self, label: str) -> None:
         """End a job, or remove it from the queue."""
 
@@ -63,3 +66,6 @@ class Scheduler(Protocol):
 
         The output is like that of `sacct -X -P`, or a table of the main columns.
         """
+
+    def records(self, labels: list[str]) -> list[list[str]]:
+        """Return the accounting records of these jobs as rows in SACCT_COLUMNS."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.schedulers import accounting_table, history, real_command
@@ -189,15 +190,30 @@ def queue() -> None:
     real_command.pass_through(["qstat", "-u", getpass.getuser()])
 
 
+def unfinished() -> list[list[str]]:
+    rows = []
+    for label in real_command.output_of(["qselect", "-u", getpass.getuser()]).split():
+        number, job = described(label)
+        row = dict(zip(SACCT_COLUMNS, accounting_row(number, job), strict=True))
+        row["Elapsed"] = job.get("resources_used", {}).get("walltime", "")
+        row["NodeList"] = row["NodeList"] or job.get("comment", "")
+        rows.append([row[name] for name in accounting_table.QUEUE_COLUMNS])
+    return rows
+
+
 def cancel(label: str) -> None:
     real_command.pass_through(["qdel", label])
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
     """Print PBS's record of the jobs with sacct's column names."""
+    accounting_table.show(records(labels), parsable)
+
+
+def records(labels: list[str]) -> list[list[str]]:
     if not labels:
         raise click.UsageError("no job is named; for example: cluster accounting 12")
-    accounting_table.show((accounting_row(*described(label)) for label in labels), parsable)
+    return [accounting_row(*described(label)) for label in labels]
 
 
 def accounting_row(number: str, job: dict) -> list[str]:

@@ -1,4 +1,7 @@
-"""Run a batch system's own commands. Each one is shown first, so that students learn it."""
+"""Run a batch system's own commands.
+
+Each command is shown before it runs, so that students learn it.
+"""
 
 import os
 import re
@@ -24,7 +27,7 @@ def need(program: str, site: Site) -> None:
 def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
     """Return the command as a user would type it.
 
-    It includes the variables that the site file sets for it.
+    The variables that the site file sets for the command are included.
     """
     settings = []
     if site:
@@ -57,7 +60,7 @@ def run(
 
 
 def complaint(done: subprocess.CompletedProcess, otherwise: str) -> str:
-    """Return what a command wrote about its failure, without its own `sbatch: error:`."""
+    """Return what a command wrote about its failure, without a prefix such as `sbatch: error:`."""
     return (
         re.sub(r"^\w+: (error|fatal): ", "", done.stderr.strip(), flags=re.MULTILINE) or otherwise
     )
@@ -71,10 +74,16 @@ def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickExce
     return click.ClickException(message)
 
 
-def pass_through(words: list[str]) -> None:
-    """Show a command, run it, and print its output."""
+def output_of(words: list[str]) -> str:
+    """Show a command, run it, and return its output, or print the output if it fails."""
     click.echo(f"$ {shlex.join(words)}", err=True)
     done = run(words)
-    click.echo(done.stdout, nl=False)
     if done.returncode:
+        click.echo(done.stdout, nl=False)
         raise click.ClickException(complaint(done, f"{words[0]} failed"))
+    return done.stdout
+
+
+def pass_through(words: list[str]) -> None:
+    """Show a command, run it, and print its output."""
+    click.echo(output_of(words), nl=False)

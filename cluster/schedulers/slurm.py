@@ -67,7 +67,7 @@ def submit(
 
 
 def statuses(label: str) -> list[JobStatus]:
-    """Return the statuses from the queue, then from the accounting.
+    """Return the statuses from the queue or, if the job is no longer there, from the accounting.
 
     The queue keeps a job only for some minutes after its end.
     """
@@ -109,12 +109,27 @@ def queue() -> None:
     real_command.pass_through(["squeue", "--me", f"--format={QUEUE}"])
 
 
+def unfinished() -> list[list[str]]:
+    form = "--format=%i|%P|%j|%T|%M|%D|%S|%R"  # QUEUE_COLUMNS
+    lines = real_command.output_of(["squeue", "--me", "--noheader", form]).splitlines()
+    return [line.split("|") for line in lines]
+
+
 def cancel(label: str) -> None:
     real_command.pass_through(["scancel", label])
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
+    real_command.pass_through(sacct(labels, parsable))
+
+
+def records(labels: list[str]) -> list[list[str]]:
+    _, *lines = real_command.output_of(sacct(labels, parsable=True)).splitlines()
+    return [line.split("|") for line in lines]
+
+
+def sacct(labels: list[str], parsable: bool) -> list[str]:
     jobs = [f"--jobs={','.join(labels)}"] if labels else []
     form = ["-P"] if parsable else []
     columns = SACCT_FORMAT if parsable else FOR_SACCT
-    real_command.pass_through(["sacct", "-X", *form, *jobs, f"--format={columns}"])
+    return ["sacct", "-X", *form, *jobs, f"--format={columns}"]

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import click
 
+from autograder.errors import SettingsError
+
 FOLDER = Path(__file__).parent
 NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts and the template, not sites
 BATCH_COMMANDS = ("sbatch", "qsub")
 
 
 class NoSiteError(click.ClickException):
-    """No site is chosen, on a machine that has a batch system."""
+    """No site is chosen, and the machine has a batch system."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def names() -> list[str]:
 def file_of(name: str) -> Path:
     """Return the file for `--site NAME`: the personal one if it fits, otherwise the course's."""
     if name not in [*names(), "template"]:
-        raise click.ClickException(
+        raise SettingsError(
             f"there is no site {name}: choose one of {', '.join(names())},"
             " or copy cluster/sites/template.sh"
         )
@@ -56,7 +58,7 @@ def file_of(name: str) -> Path:
 
 
 def chosen_file(name: str | None) -> Path:
-    """Return --site's file, else $COURSE_SITE, else what `cluster use` wrote, else the laptop's.
+    """Return the site file to use: from --site, $COURSE_SITE, `cluster use`, or else the laptop's.
 
     A machine with a batch system is probably a login node, so the laptop is not the default there.
     """
@@ -65,7 +67,7 @@ def chosen_file(name: str | None) -> Path:
     if os.environ.get("COURSE_SITE"):
         file = Path(os.environ["COURSE_SITE"])
         if not file.is_file():
-            raise click.ClickException(f"COURSE_SITE={file}: there is no such file; unset it")
+            raise SettingsError(f"COURSE_SITE={file}: there is no such file; unset it")
         return file
     if personal_file().is_file():
         return personal_file()
@@ -91,16 +93,19 @@ def chosen_or_none() -> Site | None:
 
 
 def environment_outside_jobs() -> dict[str, str]:
-    """Return the environment without a job's variables: inside a job, a site file loads modules."""
+    """Return the environment without a job's variables.
+
+    With them, a site file would load modules, as it does in a job.
+    """
     inside = ("SLURM_", "SITE_", "PBS_", "NEEDED_")
     return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
 
 
 def load(file: Path, **needed: str) -> Site:
-    """Run the site file in a shell, as outside any job, and return what it sets.
+    """Run the site file in a shell, as if outside a job, and return what it sets.
 
-    `needed` are NEEDED_… variables. With them, a site that shares nodes requests only parts of
-    them.
+    `needed` are NEEDED_… variables. With them, a site that shares its nodes requests only a part of
+    each node.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autograder.json_lists import print_json, with_json
 from cluster.sites import site_files
 
 PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
@@ -68,11 +69,29 @@ def write(course: Path, personal: dict[str, str]) -> Path:
 
 
 @click.command("sites")
-def sites_command() -> None:
+@with_json
+def sites_command(as_json: bool) -> None:
     """List the sites; * marks the one in use."""
     used = site_files.chosen_or_none()
-    for name in site_files.names():
-        settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
+    sites = {
+        name: site_files.load(site_files.FOLDER / f"{name}.sh").settings
+        for name in site_files.names()
+    }
+    if as_json:
+        print_json(
+            [
+                {
+                    "site": name,
+                    "title": settings["SITE_TITLE"],
+                    "scheduler": settings["SITE_SCHEDULER"],
+                    "tested": settings["SITE_TESTED"],
+                    "in_use": used is not None and name == used.name,
+                }
+                for name, settings in sites.items()
+            ]
+        )
+        return
+    for name, settings in sites.items():
         mark = "*" if used and name == used.name else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
         click.echo(f"  {'':<13} tested: {settings['SITE_TESTED']}")

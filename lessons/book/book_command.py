@@ -21,7 +21,11 @@ MARK = ".lessons-book"  # marks a folder that this command made and may replace
 MOST_TOLD = 20
 
 
-@click.command("book")
+@click.command(
+    "book",
+    epilog="Exit code 0: every lesson has outputs, or --partial; 1: a lesson has none; 2: "
+    "mistyped.",
+)
 @click.option(
     "--from",
     "runs",
@@ -92,7 +96,7 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
 def refuse_leaks(root: Path, source: Path) -> None:
     """Refuse to publish solutions.
 
-    The search is the same as before a release, and includes the output of cells.
+    It searches in the same way as `lessons release`, and also in the output of cells.
     """
     texts = {}
     for name, text in readable_source(source):

@@ -21,7 +21,7 @@ class Executed:
 
 
 def look_up(runs: Path, source: Path) -> Executed | str:
-    """Return the executed lesson of `source`, a folder of solutions/.
+    """Return the executed lesson for `source`, a folder of solutions/.
 
     If it cannot be used, return a sentence that says why.
     """
@@ -50,7 +50,10 @@ def look_up(runs: Path, source: Path) -> Executed | str:
 
 
 def summed_up(runs: Path, name: str) -> str | None:
-    """Return a sentence if the run's summary reports a failure. It may have cut a cell short."""
+    """Return a sentence if the run's summary reports a failure.
+
+    A failure may have cut a cell short.
+    """
     try:
         lessons = json.loads((runs / "summary.json").read_text(encoding="utf-8"))["lessons"]
     except (OSError, ValueError, KeyError):

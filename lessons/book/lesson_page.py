@@ -94,7 +94,7 @@ def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> A
 
 
 def about(file: str, content: bytes) -> str:
-    """Return a file's own description: its first line, or the number of tasks of the job."""
+    """Return a short description of a file: its first line, or the number of tasks of the job."""
     text = content.decode(errors="replace")
     if file.endswith(".py"):
         said = ast.get_docstring(ast.parse(text)) or ""
@@ -106,7 +106,7 @@ def about(file: str, content: bytes) -> str:
 
 
 def program_page(file: str, content: bytes, number: str) -> str:
-    """Return a page that shows a file; none of its text is read as markup.
+    """Return a page that shows a file. None of the file's text is interpreted as markup.
 
     Many lessons have a train.py. The lesson's number tells them apart in search results and in a
     browser's tabs.

@@ -1,6 +1,6 @@
 """Prepare the outputs of a cell for the book.
 
-The results are also readable in dark mode, and contain no machine names.
+The results can be read in dark mode too, and contain no machine names.
 """
 
 import re
@@ -42,7 +42,7 @@ def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[A
 
 
 def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the outputs with consecutive pieces of printed text joined."""
+    """Yield the outputs, with consecutive pieces of printed text joined."""
     held: dict[str, Any] = {}
     for output in map(dict, outputs):
         if held and output.get("name") == held["name"]:
@@ -76,7 +76,7 @@ def tidy(text: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """Return tables of jobs with the user's name replaced by `you`."""
+    """Return tables of jobs with `you` in place of the user's name."""
     if ACCOUNTING.search(text):
         text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
     if head := QUEUE.search(text):

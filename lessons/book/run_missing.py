@@ -1,4 +1,4 @@
-"""Execute the lessons whose outputs are missing or come from older files."""
+"""Execute the lessons whose outputs are missing or were made from older files."""
 
 import shutil
 from pathlib import Path

@@ -89,7 +89,7 @@ def write_lesson(
 
 
 def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Write the pages of docs/, and pages and files elsewhere that they link to."""
+    """Write the pages of docs/, and the pages and files elsewhere that they link to."""
     (target / "docs").mkdir(parents=True)
     names, more = [], []
     for file in sorted((root / "docs").glob("*.md")):
@@ -113,7 +113,7 @@ def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[li
 
 
 def readable_source(target: Path) -> Iterator[tuple[str, str]]:
-    """Yield every text of the book with its name, to be searched for solutions."""
+    """Yield every text of the book with its name, so that solutions can be searched for."""
     import nbformat
 
     for file in sorted(target.rglob("*")):

@@ -34,7 +34,7 @@ def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
 def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
     """Return a diff as the lessons' cells print it.
 
-    It has no context and leaves out the gaps' lines.
+    The diff has no context lines, and leaves out the lines in gaps.
     """
     before, after = (program.decode().splitlines() for program in (old, new))
     name = f"{head[1]}/{head[2]}"

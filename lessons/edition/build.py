@@ -154,7 +154,7 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
     """Update lessons/ and move the replaced files to a folder in build/.
 
-    Somebody may have filled gaps in them to try a lesson.
+    Somebody may have filled in gaps there to try a lesson.
     """
     now = f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
     before = root / "build" / "replaced-in-lessons" / now
@@ -194,7 +194,13 @@ def replace_file(path: Path, content: bytes) -> None:
     os.replace(name, path)
 
 
-@click.command("build")
+@click.command(
+    "build",
+    epilog=(
+        "Exit code 0: done, or with --check nothing to do; 1: with --check, lessons/ is out of "
+        "date; 2: mistyped."
+    ),
+)
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
 @click.option(
     "--check", is_flag=True, help="Write nothing; exit 1 with a diff if lessons/ is out of date."

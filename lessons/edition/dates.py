@@ -1,4 +1,4 @@
-"""Find the dates of the course's files in git, because in a clone all file times are the same."""
+"""Find the dates of the course's files in git, because a clone gives all files the same time."""
 
 import subprocess
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
     """Return the date of each file's last commit, in seconds since 1970.
 
-    For a file that is new or changed since, return its modification time.
+    If a file is new or has changed since, return its modification time.
     """
     committed = commit_dates(root)
     for name in changed_since(root):

@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
-The grader gets the programs' text outside their gaps, in a file beside each rubric. It imports no
-lesson, and must not read programs in which somebody has filled the gaps. Hints get hashes of the
-right answers.
+The grader gets the text of programs outside their gaps, in a file beside each rubric. It imports no
+lesson, and must not read programs in which somebody has filled the gaps. For hints, there are
+hashes of the right answers.
 """
 
 import json
@@ -41,7 +41,7 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
 
 
 def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
-    """Return the files for the grader by their paths in the course; nothing without a grader."""
+    """Return the files for the grader by their paths in the course; {} if there is no grader."""
     if not (root / RUBRICS).is_dir():
         return {}
     found = {}

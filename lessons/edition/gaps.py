@@ -4,9 +4,9 @@
     …
     ### END SOLUTION
 
-In Python a gap becomes one `raise NotImplementedError`. In a job file the values of its #SBATCH
-lines disappear, or its commands are replaced by one that reports that they are missing. A
-prediction or an answer that the student writes is a gap too: `Predict: …`, `Answer: …`.
+In Python a gap becomes one `raise NotImplementedError`. In a job file, the values of #SBATCH lines
+are removed, and commands are replaced by one that reports that they are missing. A prediction or an
+answer that the student writes is a gap too: `Predict: …`, `Answer: …`.
 """
 
 import ast
@@ -44,13 +44,13 @@ class Gap:
 
     @property
     def number(self) -> str | None:
-        """Return 2.1 for an exercise, None for a prediction or an answer."""
+        """Return the number of an exercise, such as 2.1; None for a prediction or an answer."""
         name = self.label.split(":")[0]
         return name.removeprefix("Exercise ") if name.startswith("Exercise ") else None
 
     @property
     def name(self) -> str:
-        """Return exercise-2-1, predict or answer, which cell ids and nbgrader allow."""
+        """Return exercise-2-1, predict or answer. Cell ids and nbgrader allow these characters."""
         return re.sub(r"[ .]", "-", self.label.split(":")[0].lower())
 
 
@@ -61,7 +61,7 @@ def is_marker(line: str) -> bool:
 def find_gaps(text: str, file: str) -> list[Gap]:
     """Return all gaps of a file.
 
-    The first wrong marker raises a SourceError.
+    The first invalid marker raises a SourceError.
     """
     lines = text.splitlines()
     gaps: list[Gap] = []
@@ -126,7 +126,7 @@ def python_stub(gap: Gap) -> list[str]:
 
 
 def shell_stub(gap: Gap, file: str) -> list[str]:
-    """Return directives without their values, and a message in place of commands."""
+    """Return directives without their values, and a message in place of the commands."""
     code = [line.strip() for line in gap.body if line.strip()]
     directives = [DIRECTIVE.fullmatch(line) for line in code]
     if code and all(directives):

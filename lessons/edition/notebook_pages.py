@@ -20,7 +20,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def first_lines(text: str) -> list[int]:
-    """Return the line of each cell's `# %%`, from 1."""
+    """Return the line number of each cell's `# %%`, counted from 1."""
     return [n for n, line in enumerate(text.splitlines(), start=1) if CELL.match(line)]
 
 

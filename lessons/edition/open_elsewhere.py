@@ -1,7 +1,7 @@
 """Find gaps whose solution students can read in another released file.
 
 Some lessons contain the solved program of another lesson. That is intended, but instructors who
-release lessons week by week have to know it.
+release lessons week by week need to know about it.
 """
 
 import re
@@ -18,9 +18,9 @@ PROGRAMS = (".py", ".ipynb", ".sbatch")
 
 
 def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return exercise -> files of `texts` that contain its solution.
+    """Return the files of `texts` that contain each exercise's solution.
 
-    The texts are as returned by `release.readable`.
+    The texts are those that `release.readable` returns.
     """
     lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
     found: dict[str, list[str]] = {}
@@ -35,7 +35,7 @@ def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]
 def is_program(name: str) -> bool:
     """Return whether a file is a program of a lesson.
 
-    Checks do not count, because they have to contain solutions.
+    Checks are excluded, because they have to contain solutions.
     """
     return name.startswith("lessons/") and "/toolkit/" not in name and name.endswith(PROGRAMS)
 

@@ -32,6 +32,7 @@ PARTS = (
 )
 WITHHELD = Path("autograder/rubrics/expected")
 STUDENTS_PAGE = "docs/for-students.md"  # becomes the README of the release
+READS = re.compile(r'"lessons" / "(\d\d)_')  # a notebook that opens another lesson's file
 SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
 # A shorter piece of a solution, like `return samples / seconds`, may also occur elsewhere.
@@ -41,7 +42,8 @@ TELLING = 40
 def choose_files(root: Path) -> list[Path]:
     """Return the relative paths of the release.
 
-    In a clone these are the files that git tracks or would add, otherwise the files made by hand.
+    In a clone, these are the files that git tracks or would add; elsewhere, all files that are not
+    generated.
     """
     listed = ["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard", "--", *PARTS]
     git = subprocess.run(listed, capture_output=True, text=True)
@@ -111,7 +113,7 @@ def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield sentences about solutions in texts that `readable` has returned."""
+    """Yield sentences about solutions in the texts that `readable` returns."""
     for where, secret in secrets(root):
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
@@ -120,7 +122,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
-    """Return name -> content of the whole release, without the lessons in `without`."""
+    """Return the content of every file of the release by name, except the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
@@ -137,16 +139,26 @@ def lesson_of(path: Path) -> str | None:
     return path.stem if RUBRICS in path.parents and re.fullmatch(r"\d\d", path.stem) else None
 
 
-def not_asked(root: Path, first: str | None, last: str | None) -> list[str]:
-    """Return the lessons outside the range from `first` to `last`, given as numbers or names."""
-    lessons = list(lesson_folders(root / "solutions"))
-    ends = [lessons[0], lessons[-1]]
-    for which, asked in enumerate((first, last)):
-        if asked is not None:
-            [ends[which]] = choose_lessons(root / "solutions", [asked])
-    if ends[0] > ends[1]:
-        raise click.UsageError(f"--from {first} comes after --upto {last}.")
-    return [one for one in lessons if not ends[0] <= one <= ends[1]]
+def asked_for(root: Path, asked: Collection[str], last: str | None) -> dict[str, str]:
+    """Return the lessons to release, with what each is for: "" or a sentence about who reads it."""
+    lessons = choose_lessons(root / "solutions", asked)
+    if last is not None:
+        if asked:
+            raise click.UsageError("Name the lessons, or the last one with --upto, but not both.")
+        [end] = choose_lessons(root / "solutions", [last])
+        lessons = {number: folder for number, folder in lessons.items() if number <= end}
+    chosen = dict.fromkeys(lessons, "")
+    for number in reversed(lesson_folders(root / "solutions")):  # a lesson reads only earlier ones
+        if number in chosen:
+            for other in read_by(root, number):
+                chosen.setdefault(other, f"lesson {number} shows how its program differs from it")
+    return dict(sorted(chosen.items()))
+
+
+def read_by(root: Path, number: str) -> list[str]:
+    """Return the lessons whose programs this lesson's notebook reads."""
+    page = lesson_folders(root / "solutions")[number] / "lesson.py"
+    return READS.findall(page.read_text(encoding="utf-8")) if page.is_file() else []
 
 
 def write_folder(
@@ -161,14 +173,23 @@ def write_folder(
 
 
 @click.command("release")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR|ZIP")
-@click.option("--from", "first", metavar="NN", help="Leave out the lessons before this one.")
-@click.option("--upto", "last", metavar="NN", help="Leave out the lessons after this one.")
-def release_command(out: Path, first: str | None, last: str | None) -> None:
+@click.argument("lessons", metavar="[NN]...", nargs=-1)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR|ZIP",
+    help="A new folder, or a zip to upload.",
+)
+@click.option("--upto", "last", metavar="NN", help="All lessons up to this one.")
+def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> None:
     """Make the students' edition, as a folder or a .zip: no solutions, no expected answers.
 
+    It contains the named lessons, or all. A lesson that one of them reads is added, and the output
+    says so.
+
     Some lessons continue from a complete program of an earlier one, so next week's lesson reveals
-    this week's gaps. Use --upto to leave later lessons out. The command lists gaps whose solution
+    this week's gaps. Use --upto to leave out later lessons. The command lists gaps whose solution
     can still be read elsewhere.
     """
     root = course_root()
@@ -180,7 +201,8 @@ def release_command(out: Path, first: str | None, last: str | None) -> None:
             "lessons/ is out of date: run `lessons build` (it keeps a copy of each file that it "
             "replaces)."
         )
-    files = gather(root, not_asked(root, first, last))
+    chosen = asked_for(root, lessons, last)
+    files = gather(root, lesson_folders(root / "solutions").keys() - chosen)
     found = list(leaks(root, files))
     if found:
         raise click.ClickException("\n".join(["nothing was released:", *found]))
@@ -205,6 +227,9 @@ def release_command(out: Path, first: str | None, last: str | None) -> None:
         if name.startswith("lessons/")
     )
     click.echo(f"{out}: {len(files)} files, {size:.1f} MB, {of_lessons} of them lessons")
+    for number, reason in chosen.items():
+        if reason:
+            click.echo(f"Added lesson {number}: {reason}")
     texts = {name: readable(name, files[name]) for name in files if is_program(name)}
     for line in in_words(open_elsewhere(root, texts)):
         click.echo(line)

@@ -77,7 +77,7 @@ def execute(
 
 
 class CellByCell:
-    """The callbacks of papermill for each cell: time limits, progress, saving."""
+    """Papermill's callbacks for each cell: they check time limits, show progress and save."""
 
     def __init__(self, limits: tuple[float, float], pipe: Connection) -> None:
         self.cell_limit, lesson_limit = limits

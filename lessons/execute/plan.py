@@ -100,7 +100,7 @@ def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> s
 def parse_parameter(text: str) -> tuple[str, Any]:
     """Return the name and value of name=value.
 
-    The value is a Python literal or else a string.
+    The value is a Python literal; anything else is a string.
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():

@@ -20,16 +20,28 @@ from lessons.execute.summary import explain, page_maker, stand_ins, write_page, 
 from lessons.folders import course_root
 
 
-@click.command("run")
+@click.command(
+    "run",
+    epilog=(
+        "Exit code 0: all lessons passed; 1: a lesson failed; 2: mistyped, nothing was started; "
+        "128 + signal: interrupted."
+    ),
+)
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
-@click.option("--profile", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
-@click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "full"]),
+    default="smoke",
+    show_default=True,
+    help="Size of the runs: for 2 CPU cores (smoke) or GPU nodes (full).",
+)
+@click.option("--site", metavar="SITE", help="Where the lessons' jobs run, as in `cluster sites`.")
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
     default=1,
-    help="Number of lessons to run at the same time.",
+    help="Lessons to run at the same time.",
 )
 @click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
@@ -48,10 +60,7 @@ def run_command(
     timeout: float | None,
     batch: bool,
 ) -> None:
-    """Execute the named lessons, or all of them, in copies of their folders.
-
-    Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
-    """
+    """Execute the named lessons, or all of them, in copies of their folders."""
     root = course_root()
     edition = chosen_edition(root, edition)
     given = chosen_parameters(parameters, profile)
@@ -78,7 +87,7 @@ def run_command(
     finally:
         show.close()
         write_summary(folder, run.outcomes, facts)
-    tell(run)
+    tell(run, profile)
     if run.stopped_by is not None:
         sys.exit(128 + run.stopped_by)
     sys.exit(0 if run.passed == len(plans) else 1)
@@ -108,8 +117,8 @@ def run_here(run: LessonsRun, show: Watcher) -> None:
     run_lessons(run, show, lambda outcome: write_page(run.out, outcome), page_maker)
 
 
-def tell(run: LessonsRun) -> None:
-    """Print failures, remaining processes and stand-ins, for a person at the terminal."""
+def tell(run: LessonsRun, profile: str) -> None:
+    """Print failures, remaining processes and stand-ins for a person at the terminal."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
             click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))
@@ -124,7 +133,10 @@ def tell(run: LessonsRun) -> None:
             )
             click.secho(warning, fg="yellow", bold=True)
     total = len(run.plans)
-    click.echo(f"\n{run.passed} of {total} lessons passed; notebooks and summary in {run.out}")
+    click.echo(
+        f"\n{run.passed} of {total} lessons passed in profile {profile}; notebooks and summary in "
+        f"{run.out}"
+    )
 
 
 def site_for(name: str | None) -> Site:

@@ -28,7 +28,7 @@ def page_maker() -> Any:
 
 
 def write_page(out: Path, outcome: LessonOutcome) -> None:
-    """Write the executed notebook as one HTML file, also after a failure."""
+    """Write the executed notebook as one HTML file, even after a failure."""
     import nbformat
 
     notebook = nbformat.read(notebook_in(out / outcome.lesson), as_version=4)

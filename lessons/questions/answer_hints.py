@@ -4,7 +4,7 @@
 can still try all five letters, but points come from the grader, which has the answers.
 
 A number is hashed as its cell in a grid, and every cell that the tolerance touches counts as right.
-So a right number never gets a hint, and one that is just outside may get none.
+A right number therefore never gets a hint, and a number that is only slightly wrong may get none.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ NO_HINT = "read the question and the text above it once more"
 
 @cache
 def hashes() -> dict[str, dict[str, list[str]]]:
-    """Return lesson -> question -> hashes of the right answers."""
+    """Return the hashes of the right answers, by lesson and question."""
     return json.loads(HASHES.read_text(encoding="utf-8")) if HASHES.is_file() else {}
 
 
@@ -36,7 +36,7 @@ def answer_hash(lesson: str, question: str, word: str) -> str:
 
 
 def hashes_of(lesson: str, name: str, question: Question, value: object) -> list[str]:
-    """Return the hashes of all answers that count as this value."""
+    """Return the hashes of all answers that are accepted for this value."""
     words = [str(value)]
     if question.kind == "number":
         right = float(str(value))
@@ -49,9 +49,9 @@ def hashes_of(lesson: str, name: str, question: Question, value: object) -> list
 
 
 def cell(question: Question, number: float) -> int:
-    """Return a number's cell in a grid with cells about as wide as the tolerance.
+    """Return the cell of a number in a grid. A cell is about as wide as the tolerance.
 
-    Cells have equal steps if the tolerance is absolute, else equal ratios.
+    The cells have equal widths if the tolerance is absolute, and equal ratios otherwise.
     """
     relative, absolute = tolerance(question.tolerance)
     if absolute:

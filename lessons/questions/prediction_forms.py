@@ -16,12 +16,12 @@ FORMS = Path(__file__).with_suffix(".toml")
 
 @cache
 def forms() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return lesson -> prediction -> its form."""
+    """Return the form of each prediction, by lesson."""
     return tomllib.loads(FORMS.read_text(encoding="utf-8"))
 
 
 def of_another_form(lesson: str, name: str, text: str) -> str:
-    """Return the expected form if the prediction has another one; otherwise an empty text."""
+    """If the prediction does not have the expected form, return that form; otherwise ""."""
     form = forms().get(lesson, {}).get(name, {})
     word = as_word(text)
     if words := form.get("words"):

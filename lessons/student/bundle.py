@@ -72,7 +72,10 @@ def kind_of(path: Path) -> str | None:
 
 
 def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
-    """Return all contents by their names in the zip. A file that cannot be read is an error."""
+    """Return the contents of all files by their names in the zip.
+
+    A file that cannot be read is an error.
+    """
     name = bundle.folder.name
     top = name if LESSON_NAME.fullmatch(name) else f"{lesson}_{name}"  # the grader reads the number
     sizes = {path: (bundle.folder / path).stat().st_size for path in bundle.everything()}

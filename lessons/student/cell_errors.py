@@ -48,7 +48,7 @@ def name_of(cell: Any) -> str:
 
 
 def number_of(cell: Any) -> str:
-    """Return 2.4 for a cell that is called exercise-2-4 or check-2-4."""
+    """Return 2.4 for a cell named exercise-2-4 or check-2-4."""
     named = EXERCISE_NAME.match(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
     return f"{named[1]}.{named[2]}" if named else ""
 
@@ -110,7 +110,7 @@ def is_named(file: str, folder: Path) -> bool:
 def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
     """Return the place in the message, which ends in (train.py, line 1).
 
-    For a cell it ends in (12345.py, line 1).
+    For a cell, the message ends in (12345.py, line 1).
     """
     found = PLACE.search(error_of(cell))
     assert found

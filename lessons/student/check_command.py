@@ -2,10 +2,12 @@
 
 import re
 import sys
+from dataclasses import astuple
 from pathlib import Path
 
 import click
 
+from autograder.json_lists import print_json, with_json
 from cluster.jobs.horovod import provide_horovod_for
 from lessons.edition.notebook_pages import checked_exercises
 from lessons.folders import choose_lessons, course_root, notebook_in
@@ -13,30 +15,57 @@ from lessons.student.exercise_results import ExerciseResult, check_folder
 from lessons.student.lesson_folder import find_folder, in_folder
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
+COLUMNS = ("exercise", "result", "what")
 COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 
 
-@click.command("check")
-@click.argument("lesson", metavar="NN")
+@click.command(
+    "check",
+    epilog=(
+        "Exit code 0: all exercises passed; 1: an exercise is missing or wrong; 2: mistyped; "
+        "128 + signal: interrupted."
+    ),
+)
+@click.argument("lessons", metavar="NN...", nargs=-1, required=True)
 @in_folder
-def check_command(lesson: str, inside: Path | None) -> None:
-    """Run a lesson's public checks on your folder. This starts no jobs and changes no files."""
+@with_json
+def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) -> None:
+    """Run the lessons' public checks on your folders. This starts no jobs and changes no files."""
+    if inside and len(lessons) > 1:
+        raise click.UsageError("--in names the folder of one lesson: check the others without it.")
+    folders = {lesson: folder_of(lesson, inside) for lesson in lessons}
+    rows: list[dict[str, str]] = []
+    passed = [check_lesson(*one, rows if as_json else None) for one in folders.items()]
+    if as_json:
+        print_json(rows)
+    sys.exit(0 if all(passed) else 1)
+
+
+def folder_of(lesson: str, inside: Path | None) -> Path:
     if one := ONE_EXERCISE.fullmatch(lesson):
         command = f"lessons check {one[1].zfill(2)}" + (f" --in {inside}" if inside else "")
         raise click.UsageError(
             f"{lesson} is an exercise. Only whole lessons can be checked. Type: {command}"
         )
-    folder = find_folder(lesson, inside)
+    return find_folder(lesson, inside)
+
+
+def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -> bool:
+    """Show the results, or add them to the rows, and return whether all exercises passed."""
+    quiet = rows is not None
     if folder != Path.cwd():
-        click.echo(f"Checking {folder}")
+        click.echo(f"Checking {folder}", err=quiet)
     provide_horovod_for(folder.glob("*.py"))
     results, faults = check_folder(folder, exercises_of_course(lesson))
     for fault in faults:
-        click.echo(fault)
-    show(results, folder.name)
+        click.echo(fault, err=quiet)
+    if rows is not None:
+        rows += [dict(zip(COLUMNS, astuple(result), strict=True)) for result in results]
+    else:
+        show(results, folder.name)
     passed = sum(result.status == "passed" for result in results)
-    click.echo(f"{passed} of {len(results)} exercises passed")
-    sys.exit(0 if passed == len(results) and not faults else 1)
+    click.echo(f"{passed} of {len(results)} exercises passed", err=quiet)
+    return passed == len(results) and not faults
 
 
 def exercises_of_course(number: str) -> set[str]:
@@ -54,7 +83,7 @@ def show(results: list[ExerciseResult], title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("exercise", "result", "what", title=title, title_justify="left")
+    table = Table(*COLUMNS, title=title, title_justify="left")
     for result in results:
         style = f"[{COLOURS[result.status]}]{result.status}[/]"
         table.add_row(result.exercise, style, result.said.replace("[", r"\["))

@@ -16,7 +16,10 @@ MEANT = "This job is meant to fail"  # printed by a program that shows a failure
 
 
 def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
-    """Yield sentences about jobs without a run, and failed runs of programs that also succeeded."""
+    """Yield sentences about jobs that contain no run, and about failed runs.
+
+    A failed run is reported only if another run of the same program was completed.
+    """
     good = {source_of(run) for run in runs if run.outcome == Outcome.COMPLETED}
     for run in runs:
         output = next((Path(file) for file in run.files if file.endswith(".out")), None)
@@ -49,7 +52,7 @@ def how_it_ended(run: Run, folder: Path) -> str:
 def still_running(run: Run, folder: Path) -> bool:
     """Return whether the job is still running.
 
-    This is known only if jobs run on this machine, which answers at once.
+    Only a scheduler on this machine is asked, because it answers at once.
     """
     with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
         job = history.with_id(str(run.job_id))

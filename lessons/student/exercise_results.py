@@ -129,9 +129,9 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
 
 
 def fault_of(cell: Any, said: str | None) -> Iterator[str]:
-    """Yield the error of a cell that is not a check, if it is the student's to correct.
+    """Yield the error of a cell that is not a check, if the student has to correct it.
 
-    Other errors are not, because cells may need a job's output.
+    Other errors are not reported, because a cell may need the output of a job.
     """
     if not said or "check" in cell.metadata.tags:
         return

@@ -80,7 +80,7 @@ def needed_runs(asked: Rubric) -> set[str]:
 
 
 def in_every_profile(asked: Rubric) -> dict[str, Question]:
-    """Return the questions that count in every profile."""
+    """Return the questions that are graded in every profile."""
     named = [
         {key for check in asked.checks if check.only in (None, profile) for key in check.answers}
         for profile in ("smoke", "full")
@@ -106,7 +106,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def job_of(bundle: Bundle, source: object) -> str:
-    """Return a text that names the job file for this source, if there is exactly one."""
+    """Return a text that names the job file whose program writes this source, if only one does."""
     makers = set()
     for path in bundle.files.get("job files", []):
         for program in PROGRAM.findall(text_of(bundle.folder / path)):
@@ -131,9 +131,9 @@ def latest_runs(ended: list[Run]) -> list[Run]:
 
 
 def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
-    """Yield sentences about runs whose program has changed since.
+    """Yield sentences about runs whose program was changed afterwards.
 
-    The record shows the change, or else the files' times.
+    The record shows the change. If it does not, the files' times show it.
     """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
     for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):

@@ -1,4 +1,4 @@
-"""Find the folder that a student means by the number of a lesson."""
+"""Find the folder that a student means by a lesson's number."""
 
 import sys
 from pathlib import Path
@@ -47,7 +47,7 @@ def shown(folder: Path) -> Path:
 
 
 def chosen_course() -> Path:
-    """Return the course that the student means: the current one, else the installed one.
+    """Return the course that the student means: the current one, or else the installed one.
 
     Courses may share an environment: a course without one links to another's, or the site provides
     an environment that links to another's packages (the box's module). A course with other packages

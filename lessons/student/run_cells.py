@@ -66,7 +66,7 @@ def run_cells(notebook: Any, folder: Path) -> None:
 
 
 def execute_cell(client: Any, cell: Any, index: int) -> None:
-    """Run one cell. One that takes too long is interrupted, and the next ones still run."""
+    """Run one cell. A cell that takes too long is interrupted, and the next ones still run."""
     from nbformat.v4 import new_output
 
     began = time.monotonic()

@@ -1,7 +1,7 @@
 """Compare this run's measurements with the values that a lesson promises.
 
-Other work on the machine changes measured times. So a measurement outside its range may mean a busy
-machine or a mistake. Repeated measurements show which of the two it is.
+Other work on the machine changes measured times. A measurement outside its range can therefore mean
+a busy machine or a mistake. Repeated measurements show which of the two it is.
 """
 
 import textwrap
@@ -53,7 +53,7 @@ def compare(
 
 
 def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, float, float]:
-    """Return the value, its lowest and its highest possible value."""
+    """Return the value, its lowest possible value and its highest possible value."""
     if isinstance(measured, Measure):
         return measured.value, measured.low, measured.high
     if isinstance(measured, Sequence):
@@ -62,9 +62,9 @@ def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, flo
 
 
 def outcome_of(value: float, low: float, high: float, between: tuple[float, float]) -> Outcome:
-    """Return the outcome: "busy" if the repeats spread widely, or reach into the range.
+    """Return the outcome: "busy" if the repeats vary too much, or reach into the range.
 
-    They spread widely if they differ by more than the width of the promised range.
+    They vary too much if they differ by more than the width of the promised range.
     """
     least, most = between
     width = most - least

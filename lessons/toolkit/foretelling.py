@@ -8,8 +8,8 @@ The true values are published, so they are not secret. They are only packed, so 
 searches this folder sees them before writing an interval. The instructor has the grader's copy.
 
 An interval gets a date and a seal when it is written. It is final once its true value has been
-shown: in answers.txt, and in a file in your home folder, so a new copy of the lesson begins with
-your first interval. You can cheat here, but you would learn nothing.
+shown. Then it is kept in answers.txt and in a file in your home folder, so a new copy of the lesson
+begins with your first interval. You can cheat here, but you would learn nothing.
 """
 
 import base64
@@ -166,7 +166,7 @@ def noted(key: str) -> str:
 def shown() -> dict[str, str]:
     """Return the intervals whose true value was shown, by key.
 
-    There are none if the home folder cannot be read.
+    The result is empty if the home folder cannot be read.
     """
     try:
         found = json.loads((Path.home() / SHOWN).read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@
     batches = photographs.prepare(tf, batches, size=128)
     model = photographs.network(tf.keras, "ResNet50V2", size=128, ranks=8)
 
-The program passes TensorFlow and Keras, because it has chosen the version of Keras.
+The program passes TensorFlow and Keras as arguments, because it has chosen the version of Keras.
 """
 
 import argparse
@@ -36,9 +36,9 @@ def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
 def network(keras: Any, name: str, size: int, ranks: int = 1) -> Any:
     """Return an untrained network for 10 classes.
 
-    It is ResNet50V2 as in lesson 03, or cnn with two convolutions. For tests, batch normalisation
-    uses running means, which keep 99 % of their value in each step. On N ranks an epoch has N times
-    fewer steps, so here one step changes the means as much as N steps would.
+    It is ResNet50V2 as in lesson 03, or cnn with two convolutions. In evaluation, batch
+    normalisation uses running means, which keep 99 % of their value in each step. On N ranks an
+    epoch has only 1/N of the steps, so here one step changes the means as much as N steps would.
     """
     shape = (size, size, 3)
     if name == "cnn":
@@ -69,7 +69,7 @@ def every_nth(x: Any, y: Any, rank: int, size: int) -> tuple[Any, Any, tuple[int
 
 
 def prepare(tf: Any, batches: Any, size: int) -> Any:
-    """Return batches whose images are float32 of `size` by `size`.
+    """Return batches with float32 images of `size` by `size` pixels.
 
     Images may be bytes or numbers in 0…1. Other parts of a batch, such as labels and weights, are
     unchanged. The next batch is made while one is in use.

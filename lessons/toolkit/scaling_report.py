@@ -66,7 +66,7 @@ def write(
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
-    """Print a line for each kind of scaling without a table.
+    """Print a line for each kind of scaling that has no table.
 
     Its job was cut off or never submitted.
     """
@@ -77,7 +77,7 @@ def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def tell_crowded(runs: Sequence[Run]) -> None:
-    """Print a line for each study whose silent copies did more than a free machine allows."""
+    """Print a line for each study that other work on the machine disturbed."""
     for run in studied(runs):
         most = measured_or_none(rounds.ceiling, run)
         if isinstance(most, Measure) and is_crowded(most, rounds.ranks_of(run)):
@@ -135,7 +135,7 @@ def studied(runs: Sequence[Run]) -> list[Run]:
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """Return a sentence that compares silent copies with ranks that train together."""
+    """Return a sentence that compares ranks that exchange nothing with ranks that do."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

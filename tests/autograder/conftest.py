@@ -1,5 +1,6 @@
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +20,18 @@ def table(printed: str) -> list[list[str]]:
     return [[*re.split(r"  +", line), ""][: len(COLUMNS)] for line in lines]
 
 
+def chooses_profile(words: list[str]) -> bool:
+    """Return whether the command line of `grade` or its class.yaml names a profile."""
+    named = (
+        words[words.index("--class") + 1] if "--class" in words else Path(words[1], "class.yaml")
+    )
+    written = Path(named).read_text(errors="replace") if Path(named).is_file() else ""
+    return "--profile" in words or "profile:" in written
+
+
 @pytest.fixture
 def grade_class(tmp_path):
-    """Return a function that grades as the command does.
+    """Return a function that grades as the command does, in profile full unless it names another.
 
     It gives the exit code, the output and the folder of the reports.
     """
@@ -29,6 +39,8 @@ def grade_class(tmp_path):
     def command(*arguments, out=None):
         where = out or tmp_path / "grades"
         words = ["grade", *map(str, arguments), "--out", str(where)]
+        if not chooses_profile(words):
+            words += ["--profile", "full"]
         result = CliRunner().invoke(main, words)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception

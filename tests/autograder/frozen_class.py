@@ -118,7 +118,8 @@ def grade(folder: Path, out: Path) -> None:
         call(f"merge-{profile}", "merge", *parts, "--out", out / f"{profile}-merged", *words)
         call(f"explain-{profile}", "explain", "complete", "07", "--grades", out / profile)
     shutil.copytree(home / "complete", out / "one" / "complete")
-    call("gradescope", "grade", out / "one", "--gradescope", out / "results.json")
+    words = ["--profile", "full", "--gradescope", out / "results.json"]
+    call("gradescope", "grade", out / "one", *words)
     for log in sorted((folder / "class").glob("log-*/02/*.out")):
         call(f"read-{log.stem}", "read", "--json", log)
         call(f"show-{log.stem}", "read", log)

@@ -57,10 +57,6 @@ def serial_share(k: Array) -> Mapping[str, float]:
     return {"f": float(k[1] / (k[0] + k[1]))}
 
 
-def sigma_kappa(k: Array) -> Mapping[str, float]:
-    return {"sigma": float(k[1] / k[0]), "kappa": float(k[2] / k[0])} if k[0] else {}
-
-
 def growing_share(k: Array) -> Mapping[str, float]:
     return {"s": float(k[0] / (k[0] + k[1]))}
 
@@ -95,7 +91,7 @@ USL = Form(
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
     "workers wait for something shared (σ) and each exchanges with all others (κ): there is a peak",
     (others, pairs),
-    named=sigma_kappa,
+    named=shares("sigma", "kappa"),
 )
 TREE = Form(
     "tree",

@@ -11,6 +11,7 @@ from autograder.reading import beside_records, lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import Lane
+from autograder.reading.lanes_to_runs import next_of
 from autograder.reading.line_facts import EPOCH_NUMBERS, RunFacts, both
 from autograder.reading.outcome import EndLine
 from autograder.reading.printed_lines import READERS
@@ -105,6 +106,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
     for draft, follower in zip_longest(drafts, drafts[1:]):
         if draft.run.format in (record.FORMAT, mllog.FORMAT):
             continue  # its record says when it begins
+        begun = Run((file.name,), draft.run.format, Outcome.INCOMPLETE)
         before = follower.first if follower else math.inf
         place = bisect_right(begins, draft.last)
         over = next_of(done, draft.last - 1, before) if follower else None
@@ -113,25 +115,15 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
         if over is not None and next_of(begins, draft.last, before) is None:
             end = next_of(ends, over, before)
             if end is not None:
-                added.append(beginning(file, at, draft, end, end))
+                added.append(RunDraft(begun, at, end, end, False))
         while place < len(begins) and begins[place] < before:
             end = next_of(ends, begins[place], before)
             if end is None:
                 break
             after = bisect_right(begins, end)
-            added.append(beginning(file, at, draft, begins[place], begins[after - 1]))
+            added.append(RunDraft(begun, at, begins[place], begins[after - 1], False))
             place = after
     return added
-
-
-def next_of(lines: list[int], after: int, before: float) -> int | None:
-    """Return the first of these sorted line numbers that is between two others."""
-    place = bisect_right(lines, after)
-    return lines[place] if place < len(lines) and lines[place] < before else None
-
-
-def beginning(file: ScannedFile, at: int, like: RunDraft, first: int, last: int) -> RunDraft:
-    return RunDraft(Run((file.name,), like.run.format, Outcome.INCOMPLETE), at, first, last, False)
 
 
 def began(facts: RunFacts) -> bool:

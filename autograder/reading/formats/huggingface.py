@@ -12,8 +12,7 @@ import re
 
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EpochNumber, LineFacts, RunFacts
-from autograder.reading.printed_numbers import VALUE, printed
-from autograder.records import Number
+from autograder.reading.printed_numbers import VALUE, positive, printed
 
 PAIR = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({VALUE})'?(?=[,}}])")
 NAMES: dict[str, EpochNumber] = {
@@ -36,8 +35,8 @@ def read(line: str) -> LineFacts | None:
     if "train_runtime" in pairs:
         run = RunFacts(
             {
-                "total_seconds": above_zero(pairs["train_runtime"]),
-                "run_throughput": above_zero(pairs.get("train_samples_per_second")),
+                "total_seconds": positive(pairs["train_runtime"]),
+                "run_throughput": positive(pairs.get("train_samples_per_second")),
             },
             done=True,
         )
@@ -53,10 +52,6 @@ def read(line: str) -> LineFacts | None:
         progress=progress.value,
         numbers=numbers,
     )
-
-
-def above_zero(number: Number | None) -> Number | None:
-    return number if number is not None and number.value > 0 else None
 
 
 READER = Reader("hf-trainer", ("'epoch': ",), read)

@@ -13,7 +13,7 @@ import re
 
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts
-from autograder.reading.printed_numbers import VALUE, printed
+from autograder.reading.printed_numbers import VALUE, printed, seconds_in
 from autograder.records import Number
 
 HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
@@ -25,7 +25,6 @@ RESULT = re.compile(
 )
 METRIC = re.compile(rf"([A-Za-z_][\w/.-]{{0,80}}): ({VALUE})(?=\s|$)")
 WHOLE = re.compile(r" - (?P<per>\d{1,9})(?P<unit>ms|us|µs)/epoch(?= |$)")
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 
 
 def read(line: str) -> LineFacts | None:
@@ -56,10 +55,10 @@ def seconds(result: re.Match[str]) -> Number | None:
     whole = printed(result["seconds"])
     short = WHOLE.search(result["metrics"])
     if short:
-        return printed(short["per"], UNITS[short["unit"]])
+        return printed(short["per"], seconds_in(short["unit"]))
     if whole is None or result["what"] != "sample" or not result["of"]:
         return whole
-    each = printed(result["per"], UNITS[result["unit"]])
+    each = printed(result["per"], seconds_in(result["unit"]))
     if each is None:
         return whole
     count = int(result["of"])

@@ -9,8 +9,7 @@ import re
 
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, EpochPart, LineFacts
-from autograder.reading.printed_numbers import VALUE, printed
-from autograder.records import Number
+from autograder.reading.printed_numbers import VALUE, elapsed, printed
 
 BAR = re.compile(
     r"(?P<kind>Train|Training|Validate|Validation|Val|Test)? ?Epoch ?[#:=]? ?(?P<epoch>\d{1,6})"
@@ -50,14 +49,6 @@ def read(line: str) -> LineFacts | None:
         redraws=True,
         numbers=numbers,
     )
-
-
-def elapsed(text: str) -> Number | None:
-    """Return the time of a bar's clock, which drops fractions: 00:12 is 12 to 13 seconds."""
-    seconds = 0
-    for part in text.split(":"):
-        seconds = 60 * seconds + int(part or 0)
-    return Number(seconds + 0.5, 0.5)
 
 
 def metric(name: str, checks: bool) -> EpochNumber | None:

@@ -3,7 +3,6 @@
 The course's own record has the same form, but a reader of its own.
 """
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,60 +45,19 @@ def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def decode(payload: bytes) -> dict[str, Any]:
-    """Return the JSON object of a tagged line.
+    """Return the JSON object of a tagged line. NaN is refused.
 
-    NaN is refused. A repeated member is refused in the course's own lines; in other lines the last
-    one counts, as in MLPerf's parser.
+    If a member is repeated, the last one counts, as in MLPerf's parser.
     """
     if len(payload) > LONGEST:
         raise BadLineError(f"the record line is longer than {LONGEST} bytes")
     try:
         event = from_json(payload, allow_inf_nan=False)
     except ValueError:
-        strictly(payload)
         raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
     if type(event) is not dict:
         raise BadLineError("the record line is not a JSON object")
-    # The fast decoder keeps the last of two members with one name. Quotes within strings are
-    # escaped, so `":` always ends a name. If the counts differ, the strict decoder decides.
-    if event.get("namespace") == "course" and payload.count(b'":') != members(event):
-        strictly(payload)
     return event
-
-
-def members(value: Any) -> int:
-    if isinstance(value, dict):
-        return len(value) + sum(members(item) for item in value.values() if type(item) in NESTS)
-    return sum(members(item) for item in value if type(item) in NESTS)
-
-
-NESTS = (dict, list)
-
-
-def strictly(payload: bytes) -> None:
-    """Raise BadLineError if the slow, strict decoder finds a fault in the line."""
-    try:
-        STRICT.decode(payload.decode())
-    except BadLineError:
-        raise
-    except RecursionError:
-        raise BadLineError("the record line is nested too deeply") from None
-    except ValueError:
-        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise BadLineError("the record line has a member twice")
-    return members
-
-
-def refuse(constant: str) -> None:
-    raise BadLineError(f"the record line contains {constant}, which is not a JSON number")
-
-
-STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
 
 
 @dataclass(slots=True)

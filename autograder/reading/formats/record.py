@@ -5,15 +5,8 @@ from hashlib import blake2b
 from typing import Any
 
 from autograder.codes import ProblemCode
-from autograder.reading.formats.record_header import end_of, measure_of
-from autograder.reading.formats.record_program import a_hash, with_files
-from autograder.reading.formats.record_shares import (
-    Slice,
-    counts,
-    slice_of,
-    slices_of,
-    what_was_read,
-)
+from autograder.reading.formats.record_header import a_hash, end_of, measure_of, with_files
+from autograder.reading.formats.record_shares import counts, slice_of, slices_of, what_was_read
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import (
     NO_END,
@@ -43,14 +36,12 @@ class Launch:
     files: list[str] = field(default_factory=list)
     first: Where | None = None
     last: Where | None = None
+    places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     header: dict[str, Any] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
     program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    # Kept until the header, which may come later, gives the size of the data set.
-    shards: dict[int, Slice] = field(default_factory=dict)
-    slices: dict[int, list[Slice]] = field(default_factory=dict)
     epoch_starts: dict[int, float | None] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
@@ -159,7 +150,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
     if launch.header:
         launch.complain(where, "header", "a second header in the same run; the first one counts")
         return
-    launch.header = value
+    launch.header, launch.places["header"] = value, where
     launch.began_ms = finite(event.get("time_ms"))
 
 
@@ -182,16 +173,14 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     if rank in launch.ranks:
         launch.complain(where, "rank", f"rank {rank} reports its start a second time")
         return
-    if shard := slice_of(value.get("shard")):
-        launch.shards[rank] = shard
-    if slices := slices_of(value.get("slices")):
-        launch.slices[rank] = slices
+    shard = slice_of(value.get("shard"))
     launch.ranks[rank] = Rank(
         rank,
         host=words(value.get("host")),
         local_rank=count(value.get("local_rank")),
         device=words(value.get("device")),
         samples=count(value.get("samples")),
+        slices=(shard,) if shard else slices_of(value.get("slices")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
         labels=counts(value.get("labels")),
         built_hash=words(value.get("built_hash")),
@@ -274,6 +263,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
+    launch.places["end"] = where
 
     def complain(name: str, reason: str) -> None:
         if name not in ("test_accuracy", "test_loss"):  # their numbers are checked below

@@ -1,14 +1,25 @@
-"""The typed header, end and measures of a run record, from the JSON of its lines."""
+"""The typed header, program, end and measures of a run record, from the JSON of its lines."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from autograder.records import NO_HEADER, DataSet, Header, MeasureEvent, RunEnd, Where, plain_number
+from autograder.records import (
+    NO_HEADER,
+    DataSet,
+    Header,
+    MeasureEvent,
+    Program,
+    RunEnd,
+    Where,
+    plain_number,
+)
 
 Complain = Callable[[str, str], None]  # called with a fact's name and what is wrong with its value
 LONGEST_TEXT, MOST_WORDS = 400, 1_000
 TEXT = "a text"
+MOST_FILES = 200
+LONGEST_NAME, LONGEST_HASH = 200, 32
 
 
 def text(value: Any) -> str | None:
@@ -96,3 +107,21 @@ def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
 def measure_of(value: Mapping[str, Any], where: Where | None = None) -> MeasureEvent:
     name, unit = text(value.get("name")) or "", text(value.get("unit")) or ""
     return MeasureEvent(name, plain_number(value.get("value")), unit, value, where)
+
+
+def with_files(known: Program | None, value: dict[str, Any]) -> Program:
+    """Return the program with the facts of one more line. The first statement of a fact counts."""
+    files = dict(known.files) if known else {}
+    told = value.get("files")
+    for name, hash_ in told.items() if isinstance(told, dict) else ():
+        if len(files) < MOST_FILES:
+            files.setdefault(name[:LONGEST_NAME], a_hash(hash_))
+    if known:
+        return Program(known.main, known.toolkit, files)
+    main = value.get("main")
+    main = main[:LONGEST_NAME] if isinstance(main, str) else None
+    return Program(main, a_hash(value.get("toolkit")), files)
+
+
+def a_hash(value: Any) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None

@@ -5,7 +5,6 @@ from dataclasses import replace
 from autograder.codes import Outcome, ProblemCode
 from autograder.reading.formats.record import FORMAT, Launch
 from autograder.reading.formats.record_header import header_of
-from autograder.reading.formats.record_shares import all_with_end, with_end
 from autograder.reading.printed_numbers import count
 from autograder.records import Run
 
@@ -38,14 +37,7 @@ def to_run(launch: Launch) -> Run:
         job_id=header.job_id,
         workers=count(header.world_size, 1),
         epochs=tuple(epochs),
-        ranks=tuple(
-            replace(
-                launch.ranks[rank],
-                shard=with_end(launch.shards.get(rank), header.dataset.train_samples),
-                slices=all_with_end(launch.slices.get(rank, ()), header.dataset.train_samples),
-            )
-            for rank in sorted(launch.ranks)
-        ),
+        ranks=tuple(launch.ranks[rank] for rank in sorted(launch.ranks)),
         test_accuracy=launch.test_accuracy,
         test_loss=launch.test_loss,
         total_seconds=launch.total_seconds,
@@ -58,4 +50,5 @@ def to_run(launch: Launch) -> Run:
         ended_ms=launch.ended_ms,
         chain_intact=bool(launch.chains) and not launch.broken,
         problems=tuple(launch.problems),
+        places=launch.places,
     )

@@ -1,6 +1,5 @@
 """Read which part of the data set each rank reads: slices, as the record writes them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from autograder.reading.printed_numbers import count
@@ -21,11 +20,11 @@ def slice_of(value: Any) -> Slice | None:
     return None if wrong else (start, stop, step)  # type: ignore[return-value]
 
 
-def slices_of(value: Any) -> list[Slice] | None:
+def slices_of(value: Any) -> tuple[Slice, ...] | None:
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
         return None
-    parts = [slice_of(part) for part in value]
-    return None if None in parts else parts  # type: ignore[return-value]
+    parts = tuple(part for one in value if (part := slice_of(one)))
+    return parts if len(parts) == len(value) else None
 
 
 def counts(value: Any) -> tuple[int, ...] | None:
@@ -39,22 +38,5 @@ def counts(value: Any) -> tuple[int, ...] | None:
 def what_was_read(value: Any) -> Read | None:
     if not isinstance(value, dict) or not isinstance(value.get("order"), str):
         return None
-    total, distinct, most = (count(value.get(name)) for name in ("total", "distinct", "most"))
-    if total is None or distinct is None or most is None:
-        return None
-    return Read(total, distinct, most, value["order"][:64])
-
-
-def with_end(share: Slice | None, train_samples: float | None) -> tuple[int, int, int] | None:
-    """Return the share with the end of the data set in place of a null stop."""
-    if share is None or share[1] is not None:
-        return share  # type: ignore[return-value]
-    size = count(train_samples)
-    return None if size is None else (share[0], size, share[2])
-
-
-def all_with_end(
-    shares: Sequence[Slice], train_samples: float | None
-) -> tuple[tuple[int, int, int], ...] | None:
-    parts = tuple(part for share in shares if (part := with_end(share, train_samples)))
-    return parts if parts and len(parts) == len(shares) else None
+    most = count(value.get("most"))
+    return None if most is None else Read(most, value["order"][:64])

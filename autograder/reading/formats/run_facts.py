@@ -2,21 +2,19 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from typing import Any
 
-from autograder.reading.line_facts import RunFacts, both
-from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed, scaled
-from autograder.records import Number
+from autograder.reading.line_facts import RunFacts, RunNumber, both
+from autograder.reading.printed_numbers import (
+    NUMBER,
+    VALUE,
+    clock,
+    fraction,
+    positive,
+    printed,
+    seconds_in,
+)
 
-UNITS = {
-    "ms": 1e-3,
-    "m": 60.0,
-    "min": 60.0,
-    "mins": 60.0,
-    "minutes": 60.0,
-    "h": 3600.0,
-    "hours": 3600.0,
-}
 UNIT = r"(?:\s?(ms|seconds|secs|sec|s|minutes|mins|min|m|hours|h)\b)?"
 
 WITH = r"train(?:ing)?(?! time)\b[^.\d]{0,40}\b(?:with|on|using) (\d{1,5}) "
@@ -37,13 +35,30 @@ SUMMING = ("best", "average", "final", "overall")
 SUM = r"^[\W\d]{{0,40}}(?:info\b[\W\d]{{0,12}})?(?:the )?{} [^\d]{{0,80}}\d"
 
 
+Says = Callable[[re.Match[str]], RunFacts | None]
+
+
+def always(**facts: Any) -> Says:
+    return lambda match: RunFacts(**facts)
+
+
+def whole(name: str, **others: Any) -> Says:
+    """Return a function that reads the whole number in the pattern's first group."""
+    return lambda match: RunFacts(**(others | {name: int(match[1])}))
+
+
+def number(name: RunNumber, scale: float = 1.0, **others: Any) -> Says:
+    """Return a function that reads the number above 0 in the pattern's first group."""
+    return lambda match: RunFacts({name: positive(printed(match[1], scale))}, **others)
+
+
 def job(match: re.Match[str]) -> RunFacts:
     return RunFacts(job_id=match[1])
 
 
 def workers(match: re.Match[str]) -> RunFacts | None:
-    number = int(match[1])
-    return RunFacts(workers=number) if 0 < number <= 1_000_000 else None
+    count = int(match[1])
+    return RunFacts(workers=count) if 0 < count <= 1_000_000 else None
 
 
 def workers_at_end(match: re.Match[str]) -> RunFacts | None:
@@ -51,55 +66,27 @@ def workers_at_end(match: re.Match[str]) -> RunFacts | None:
     return None if NOT_TRAINING.search(match.string) else workers(match)
 
 
-def batch(match: re.Match[str]) -> RunFacts:
-    return RunFacts(batch=int(match[1]), starts=True)
-
-
-def batch_each(match: re.Match[str]) -> RunFacts:
-    return RunFacts(batch_each=int(match[1]), starts=True)
-
-
-def rank(match: re.Match[str]) -> RunFacts:
-    return RunFacts(rank=int(match[1]))
-
-
 def alone(match: re.Match[str]) -> RunFacts:
     return RunFacts(alone=match[1] == "0" and "," not in match[2])
 
 
-def says_end(match: re.Match[str]) -> RunFacts:
-    return RunFacts(says_end=True)
-
-
-def starts(match: re.Match[str]) -> RunFacts:
-    return RunFacts(starts=True)
-
-
-def positive(number: Number | None) -> Number | None:
-    return number if number is not None and number.value > 0 else None
-
-
 def seconds(match: re.Match[str]) -> RunFacts:
-    unit = (match[2] or "s").lower()
-    return RunFacts({"total_seconds": positive(printed(match[1], UNITS.get(unit, 1.0)))})
+    return RunFacts({"total_seconds": positive(printed(match[1], seconds_in(match[2] or "s")))})
 
 
 def seconds_with_workers(match: re.Match[str]) -> RunFacts:
     return RunFacts({"total_seconds": positive(printed(match[2]))}, of_workers=int(match[1]))
 
 
-def clock(match: re.Match[str]) -> RunFacts:
+def time_with_workers(match: re.Match[str]) -> RunFacts:
     """Return a time H:MM:SS, with or without fractions, and the workers if they follow it."""
-    rest, before = printed(match[3]), 3600 * int(match[1] or 0) + 60 * int(match[2])
-    whole = rest and Number(scaled(before + rest.value, 1.0), rest.half_width)
-    number = int(match[4]) if match[4] else None
-    return RunFacts({"total_seconds": positive(whole)}, workers=number or None, done=True)
+    whole_time = positive(clock(match[1], match[2], match[3]))
+    count = int(match[4]) if match[4] else None
+    return RunFacts({"total_seconds": whole_time}, workers=count or None, done=True)
 
 
 def minutes_and_seconds(match: re.Match[str]) -> RunFacts:
-    rest = printed(match[2])
-    whole = rest and Number(60 * int(match[1]) + rest.value, rest.half_width)
-    return RunFacts({"total_seconds": positive(whole)}, done=True)
+    return RunFacts({"total_seconds": positive(clock(None, match[1], match[2]))}, done=True)
 
 
 def accuracy(match: re.Match[str]) -> RunFacts:
@@ -110,18 +97,6 @@ def loss(match: re.Match[str]) -> RunFacts:
     return RunFacts({"test_loss": printed(match[1])})
 
 
-def hours(match: re.Match[str]) -> RunFacts:
-    return RunFacts({"total_seconds": positive(printed(match[1], 3600.0))}, done=True)
-
-
-def throughput(match: re.Match[str]) -> RunFacts:
-    return RunFacts({"run_throughput": positive(printed(match[1]))})
-
-
-def last_throughput(match: re.Match[str]) -> RunFacts:
-    return RunFacts({"run_throughput": positive(printed(match[1]))}, done=True)
-
-
 def total_throughput(match: re.Match[str]) -> RunFacts:
     facts = workers(match) or RunFacts()
     facts.numbers["run_throughput"] = positive(printed(match[2]))
@@ -129,21 +104,14 @@ def total_throughput(match: re.Match[str]) -> RunFacts:
     return facts
 
 
-def done(match: re.Match[str]) -> RunFacts:
-    return RunFacts(done=True)
-
-
-def early(match: re.Match[str]) -> RunFacts:
-    return RunFacts(early=True)
-
-
 def sums_up(match: re.Match[str]) -> RunFacts:
     return RunFacts(sums_up=" ".join(re.findall("[a-z]+", match.string[:200])))
 
 
+done, early, starts = always(done=True), always(early=True), always(starts=True)
+batch, rank = whole("batch", starts=True), whole("rank")
 # A word that a file is searched for; a word that the line then needs; a pattern for the line in
 # lower case; the facts. With the words, the pattern is not tried on most lines.
-Says = Callable[[re.Match[str]], RunFacts | None]
 FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
     ("JOB", "*** job", r"\*\*\* job (\d{1,12}) on ", job),
@@ -168,11 +136,12 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("atch_size", "batch", r"\b(?:global|effective)_batch_?size ?[:=] {0,3}(\d{1,9})$", batch),
     ("atch size per", "per",
      r"\bbatch[_ ]size per (?:gpu|device|worker|replica|process|rank) ?[:=] {0,3}(\d{1,9})$",
-     batch_each),
+     whole("batch_each", starts=True)),
     ("lobal ", "rank", r"\bglobal[_ ]rank ?[:=] ?(\d{1,6})\b", rank),
     ("(rank ", "init", r"\binit\w{0,20} \(rank (\d{1,6})\)", rank),
     ("LOCAL_RANK: ", "cuda", r"\blocal_rank: (\d{1,4}) - cuda_\w{1,20}: \[([\d, ]{1,99})\]", alone),
-    ("GPU available: ", "gpu", r"\bgpu available: (?:true|false).{0,10}, used: ", says_end),
+    ("GPU available: ", "gpu", r"\bgpu available: (?:true|false).{0,10}, used: ",
+     always(says_end=True)),
     ("tart", "training", r"\bstart(?:ed|ing)? (?:the )?(?:model )?training\b", starts),
     ("Namespace(", "namespace(", r"^(?:args: ?)?namespace\(", starts),
     ("already downloaded", "already", "^files already downloaded", starts),
@@ -186,14 +155,17 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("raining", " process", WITH + r"process(?:es)?\b", workers),
     ("raining", " rank", WITH + r"ranks?\b", workers),
     ("img/sec on", "total", TOTAL_RATE, total_throughput),
-    ("mages/sec", "total", rf"^total images/sec: {{0,3}}({VALUE})$", last_throughput),
-    ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
+    ("mages/sec", "total", rf"^total images/sec: {{0,3}}({VALUE})$",
+     number("run_throughput", done=True)),
+    ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s",
+     number("run_throughput")),
     ("raining", "training time",
      rf"training time {{1,2}}with (\d{{1,5}}) gpus?[: ]{{0,2}}({NUMBER})", seconds_with_workers),
     ("raining", "training", TOTAL, seconds),
     ("raining", "training",
-     rf"^\W{{0,8}}(?:total )?training (?:time|took) {{0,2}}:? {{0,8}}{CLOCK}{WITH_GPUS}", clock),
-    ("raining took", "took", rf"\btraining took {{0,2}}:? {{0,3}}{CLOCK}()$", clock),
+     rf"^\W{{0,8}}(?:total )?training (?:time|took) {{0,2}}:? {{0,8}}{CLOCK}{WITH_GPUS}",
+     time_with_workers),
+    ("raining took", "took", rf"\btraining took {{0,2}}:? {{0,3}}{CLOCK}()$", time_with_workers),
     ("--- ", "seconds ---", rf"^--- {{0,2}}({NUMBER})() seconds ---$", seconds),
     ("rain time", "train time", TOTAL, seconds),
     ("rain Time", "train time", TOTAL, seconds),
@@ -218,7 +190,8 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("inished", "optimi",
      r"\b(?:optimi[sz]ation|fitting|fine-?tuning) (?:is )?(?:finished|completed?|done)\b", done),
     ("SUCCEEDED", "workerstate", r"local worker group finished \(workerstate\.succeeded\)", done),
-    ("completed in ", "hours", rf"^\W{{0,8}}\d{{1,6}} epochs completed in ({NUMBER}) hours", hours),
+    ("completed in ", "hours", rf"^\W{{0,8}}\d{{1,6}} epochs completed in ({NUMBER}) hours",
+     number("total_seconds", 3600.0, done=True)),
     ("ll done", "all done", r"\ball done\b", done),
     ("topp", "early", r"\bepoch \d{1,6}: early stopping", early),
     ("topp", "early", r"\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),
@@ -227,28 +200,16 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     *((f"{word[1:]} ", word, SUM.format(word), sums_up) for word in SUMMING),
 )  # fmt: skip
 ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
-COMPILED = tuple(
-    (ANCHORS.index(tag.encode()), word, re.compile(pattern), says)
-    for tag, word, pattern, says in FACTS
-)
+COMPILED = tuple((tag, word, re.compile(pattern), says) for tag, word, pattern, says in FACTS)
 
 
-@lru_cache(maxsize=500)
-def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
-    """Return the patterns for lines with these anchors."""
-    return [(word, pat, says) for at, word, pat, says in COMPILED if anchors >> at & 1]
-
-
-def read(line: str, anchors: int = -1) -> RunFacts | None:
-    """Return the facts about the whole run in a line. The first pattern with a fact counts.
-
-    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
-    """
-    line = line.lower()
+def read(line: str) -> RunFacts | None:
+    """Return the facts about the whole run in a line. The first pattern with a fact counts."""
+    lower = line.lower()
     facts: RunFacts | None = None
-    for word, pattern, says in with_anchors(anchors):
-        if word in line:
-            match = pattern.search(line)
+    for tag, word, pattern, says in COMPILED:
+        if tag in line and word in lower:
+            match = pattern.search(lower)
             more = says(match) if match else None
             facts = both(facts, more) if facts and more else facts or more
     return facts

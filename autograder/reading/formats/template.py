@@ -26,7 +26,7 @@ from autograder.reading.line_facts import (
     RunFacts,
     RunNumbers,
 )
-from autograder.reading.printed_numbers import fraction, printed
+from autograder.reading.printed_numbers import UNITS, clock, fraction, printed, seconds_in
 from autograder.records import Number
 from autograder.safe_text import shortened
 
@@ -49,7 +49,6 @@ DECIMAL = (
 )
 CLOCK = r"(?>(?:\d{1,5}:)?\d{1,5}:\d{2}(?:\.\d{1,9})?)(?!\d)"
 NO_MORE = r"(?![.,:]?\d)"  # if nothing follows in the template: 1.2 in version 1.2.3 is no number
-UNITS = {"ms": 1e-3, "min": 60.0, "mins": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0}
 SECONDS = ("s", "sec", "secs", "seconds")
 UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
 # What follows a time whose unit the template does not name.
@@ -172,7 +171,7 @@ def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
         if name in ACCURACIES and unit[1] == "%":
             percent.add(name)
         elif name in TIMES and unit[1] in (*UNITS, *SECONDS):
-            scales[name] = UNITS.get(unit[1], 1.0)
+            scales[name] = seconds_in(unit[1])
     return scales, frozenset(percent)
 
 
@@ -278,20 +277,8 @@ def number_of(template: Template, name: str, text: str) -> Number | None:
     if name == "test_accuracy":
         return fraction(text)
     if name in TIMES and ":" in text:
-        return clock(text)
+        return clock(*["0", *text.split(":")][-3:])
     return printed(text, template.scales.get(name, 1.0))
-
-
-def clock(text: str) -> Number | None:
-    """Return the seconds of a clock such as 1:02:03.5 or 02:03."""
-    *before, last = text.split(":")
-    seconds = printed(last)
-    if seconds is None:
-        return None
-    minutes = 0
-    for part in before:
-        minutes = 60 * minutes + int(part)
-    return Number(60 * minutes + seconds.value, seconds.half_width)
 
 
 def refuse(source: str, reason: str) -> NoReturn:

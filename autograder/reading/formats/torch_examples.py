@@ -15,7 +15,7 @@ import re
 
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, RunFacts
-from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.reading.printed_numbers import NUMBER, VALUE, elapsed, fraction, printed
 from autograder.records import Number
 
 IMAGENET = re.compile(
@@ -23,7 +23,7 @@ IMAGENET = re.compile(
 )
 EPOCH_TOOK = re.compile(
     r"(?:Epoch: \[(\d{1,6})(?:/\d{1,6})?\] Total time:|EPOCH (\d{1,6}) training takes)"
-    r" (\d{1,4}):(\d\d):(\d\d)\b"
+    r" (\d{1,4}:\d\d:\d\d)\b"
 )
 METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE}[ \t]{{1,4}}\( {{0,4}}({VALUE})\)")
 IMAGENET_RESULT = re.compile(rf"(?:^|INFO)\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
@@ -60,9 +60,7 @@ def read_clock(line: str) -> LineFacts | None:
     took = EPOCH_TOOK.search(line)
     if took is None:
         return None
-    seconds = 3600 * int(took[3]) + 60 * int(took[4]) + int(took[5])
-    number = took[1] or took[2]
-    return LineFacts(int(number), numbers={"seconds": Number(seconds + 0.5, 0.5)})
+    return LineFacts(int(took[1] or took[2]), numbers={"seconds": elapsed(took[3])})
 
 
 def times(each: Number | None, count: int) -> Number | None:

@@ -8,8 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from autograder.reading import stamps
-from autograder.reading.lanes import EpochSoFar, Lane
-from autograder.reading.stamps import Stamp
+from autograder.reading.lanes import Lane
 from autograder.records import Number, Problem, Where
 
 FEW = 3  # minimum epochs to see whether seconds add up from epoch to epoch
@@ -42,8 +41,7 @@ def settle(lane: Lane, file: str) -> Settled:
     settled.sparse = len(apart) > 0 and min(apart) > 1
     if settled.sparse:
         settled.done = float(numbers[-1]) if lane.base else None
-        for epoch in lane.epochs.values():
-            epoch.numbers.pop("seconds", None)  # the number of epochs that they cover is unknown
+        drop_seconds(lane)  # the number of epochs that they cover is unknown
         return settled
     take_differences(lane, numbers)
     settle_seconds(lane, numbers, file, settled)
@@ -126,8 +124,9 @@ def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
     if len(numbers) < 2 or numbers[-1] - numbers[0] != len(numbers) - 1:
         return {}
     epochs = [lane.epochs[number] for number in numbers]
-    for kind, places in (("opened", numbers), ("told", numbers[1:])):
-        moments = [moment for epoch in epochs if (moment := stamp_of(epoch, kind)) is not None]
+    opened, told = ([getattr(epoch, kind) for epoch in epochs] for kind in ("opened", "told"))
+    for stamps_, places in ((opened, numbers), (told, numbers[1:])):
+        moments = [moment for moment in stamps_ if moment is not None]
         if len(moments) < len(epochs):
             continue
         apart = stamps.differences(moments)
@@ -137,11 +136,7 @@ def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
         if median(apart) < max(2 * resolution, 0.5):
             return {}  # printed all at once, or too coarse
         return {
-            number: stamps.number(seconds, resolution, Where(file, lane.epochs[number].line))
+            number: Number(round(seconds, 6), resolution, Where(file, lane.epochs[number].line))
             for number, seconds in zip(places, apart, strict=False)
         }
     return {}
-
-
-def stamp_of(epoch: EpochSoFar, kind: str) -> Stamp | None:
-    return epoch.opened if kind == "opened" else epoch.told

@@ -15,6 +15,7 @@ Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 
 @dataclass(frozen=True, slots=True)
 class CheckOfClass:
+    id: str
     title: str
     points: float
     passed: int
@@ -31,16 +32,30 @@ class CheckOfClass:
         return self.judged - self.passed
 
 
-def of_class(rows: Sequence[Row], titles: Titles) -> list[tuple[str, list[CheckOfClass]]]:
-    """Return each lesson's checks, in the rubric's order."""
+@dataclass(frozen=True, slots=True)
+class LessonOfClass:
+    rows: Sequence[Row]
+    checks: Sequence[CheckOfClass]  # in the rubric's order
+
+    @property
+    def title(self) -> str:
+        return f"{self.rows[0].lesson} {self.rows[0].title}"
+
+    @property
+    def share(self) -> float:
+        return sum(check.share for check in self.checks) / len(self.checks)
+
+
+def of_class(rows: Sequence[Row], titles: Titles) -> dict[str, LessonOfClass]:
+    """Return the lessons that somebody was graded in, with all their students."""
     by_lesson: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if row.checks:
-            by_lesson[row.lesson].append(row)
-    return [
-        (f"{lesson} {same[0].title}", of_lesson(same, titles.get(lesson, {})))
+        by_lesson[row.lesson].append(row)
+    return {
+        lesson: LessonOfClass(same, checks)
         for lesson, same in sorted(by_lesson.items())
-    ]
+        if (checks := of_lesson(same, titles.get(lesson, {})))
+    }
 
 
 def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfClass]:
@@ -53,7 +68,7 @@ def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfCla
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
         reason, having = commonest([r for row in rows for one, r in row.why if one == name])
         title = titles.get(name, name)
-        checks.append(CheckOfClass(title, worth[name], passed, len(states), reason, having))
+        checks.append(CheckOfClass(name, title, worth[name], passed, len(states), reason, having))
     return checks
 
 

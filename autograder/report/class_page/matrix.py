@@ -48,7 +48,7 @@ class Column:
 class Line:
     student: str
     name: str
-    href: str
+    page: str  # empty: none
     programs: str
     cells: list[Cell] = field(default_factory=list)
     score: float = 0.0
@@ -115,7 +115,7 @@ def line(
     made = Line(
         student=student,
         name=readable_name((person.full_name if person else "") or student),
-        href="students/" + quote(page) if page else "",
+        page=quote(page),
         programs="programs/" + quote(page) if page and changed else "",
     )
     for head in heads:
@@ -169,21 +169,24 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Return the most frequent reasons to look.
+    """Return the most frequent reasons to look, the most severe first.
 
     Each has the words that the filter finds, whether there is more text, and the number of
     students.
     """
+    ranks: dict[str, int] = {}
     seen: dict[str, set[str]] = defaultdict(set)
     cut = set()
     for row in rows:
         for reason in row.look:
             words = shortened_to_words(reason.text)
             seen[words].add(row.student)
+            ranks[words] = reason.code.rank
             if words != str(reason):
                 cut.add(words)
     counts = Counter({words: len(students) for words, students in seen.items()})
-    return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
+    common = sorted(counts.most_common(COMMON), key=lambda pair: ranks[pair[0]])
+    return [(words, words in cut, count) for words, count in common]
 
 
 def shortened_to_words(text: str) -> str:
@@ -206,5 +209,10 @@ def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
                 "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
             ]
         )
-    text = json.dumps([by_student[made_line.student] for made_line in made], ensure_ascii=False)
+    return as_script_data([by_student[made_line.student] for made_line in made])
+
+
+def as_script_data(value: object) -> Markup:
+    """Return JSON that is harmless within a page's script."""
+    text = json.dumps(value, ensure_ascii=False)
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

@@ -3,7 +3,6 @@
 Sorting, filtering and opening a line need a few lines of script. The page fetches nothing.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,7 @@ from urllib.parse import quote
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report import pictures
-from autograder.report.class_page import checks, matrix
+from autograder.report.class_page import checks, lesson, matrix
 from autograder.report.html import environment
 from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
@@ -61,10 +59,21 @@ def class_page(rows: Sequence[Row], about: About) -> str:
             unanswered=sum(not request.answer for request in about.requests),
             pages={row.student: "students/" + quote(row.page) for row in rows if row.page},
             as_row=as_row,
-            checks=checks.of_class(rows, about.titles),
-            pictures=drawn(rows),
+            lessons=lessons_of(rows, about.titles),
         )
     )
+
+
+def review_page(rows: Sequence[Row], about: About) -> str:
+    """Return a page that shows one student's page after another, in the class page's order.
+
+    The students' own pages stay as they are, because students get them back.
+    """
+    heads = matrix.columns(rows, about.policy)
+    made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
+    students = [(line.name, line.page) for line in made]
+    template = environment().get_template("review.html.j2")
+    return template.render(students=students, data=matrix.as_script_data(students))
 
 
 def as_row(request: Request) -> str:
@@ -87,25 +96,22 @@ def requests_of(
     return sorted(requests, key=lambda request: bool(request.answer))
 
 
-def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Draw the distribution of points and speedups of each lesson."""
-    found: list[tuple[str, str]] = []
-    for lesson in sorted({row.lesson for row in rows if row.score is not None}):
-        same = [row for row in rows if row.lesson == lesson and row.score is not None]
-        scores = [row.score for row in same if row.score is not None]
-        most = max(row.max_score for row in same)
-        count = f"{len(scores)} submission" + ("" if len(scores) == 1 else "s")
-        label = f"{lesson} {same[0].title}: points of {count}"
-        found.append((label, pictures.histogram(scores, most, "points")))
-        gains = [row.speedup for row in same if row.speedup]
-        if len(gains) > 1:
-            label = f"{lesson}: best speedup of {len(gains)} submissions"
-            found.append((label, pictures.histogram(gains, round_end(gains), "speedup")))
-    return found
+def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, str, str, str]]:
+    """Return the title, the page, a summary and the distribution of points of each lesson."""
+    return [
+        (
+            one.title,
+            lesson.path_of(name),
+            "; ".join(filter(None, (lesson.summary(one.rows), f"{one.share:.0%} passed"))),
+            lesson.distribution(one.rows),
+        )
+        for name, one in checks.of_class(rows, titles).items()
+    ]
 
 
-def round_end(values: Sequence[float]) -> float:
-    """Return an axis end with five round steps, at or above the largest value."""
-    step = max(values) / 5
-    power = 10.0 ** math.floor(math.log10(step))
-    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))
+def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
+    """Return the page of each lesson by its place."""
+    return {
+        lesson.path_of(name): lesson.page(one.rows, one.checks, about.people, about.heading)
+        for name, one in checks.of_class(rows, about.titles).items()
+    }

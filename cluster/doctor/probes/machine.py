@@ -66,7 +66,7 @@ def cores(position: Position) -> Diagnosis:
 
 
 def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
-    """Return the ranks that share a core or have too few, and advice.
+    """Return the ranks that share a core or have too few cores, and advice.
 
     `whole` is the number of CPUs of the node.
     """
@@ -137,7 +137,7 @@ def memory_limit() -> int | None:
 
 
 def cgroup_values(controller: str, name: str) -> Iterator[str]:
-    """Return a setting of this process's control group and of all groups around it."""
+    """Return a setting of this process's control group and of all groups above it."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):

@@ -1,4 +1,4 @@
-"""On nodes with GPUs, check whether the ranks can sum over NCCL, each on its own GPU."""
+"""On nodes with GPUs, check whether the ranks can compute a sum with NCCL, each on its own GPU."""
 
 import os
 import statistics
@@ -47,9 +47,9 @@ def without_gpu(position: Position, number: int, in_sight: int) -> Diagnosis:
 
 
 def bandwidth(position: Position, backend: str, device) -> float:
-    """Return the bytes per second of each rank's connection.
+    """Return the bandwidth of each rank's connection, in bytes per second.
 
-    Raise if the sum is wrong or does not arrive.
+    Raise an error if the sum is wrong or does not arrive.
     """
     import torch
     import torch.distributed as dist

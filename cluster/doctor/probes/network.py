@@ -105,8 +105,8 @@ def address_of_this_node() -> str:
 def chosen_by_nccl(names: list[str], setting: str) -> str:
     """Return the interface that NCCL chooses.
 
-    Its setting holds prefixes. `=name` means only that interface, and `^name` all others. Without a
-    setting NCCL prefers ib*, then others, and uses docker and loopback last.
+    The setting is a list of prefixes: `=name` means only that interface, and `^name` all others.
+    Without a setting NCCL prefers ib*, then others, and uses docker and loopback last.
     """
     if setting:
         exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")

@@ -1,4 +1,4 @@
-"""One of the ranks that a doctor alone starts with mpirun. Rank 0 prints the result."""
+"""One of the ranks that mpirun starts for a doctor that runs alone. Rank 0 prints the result."""
 
 from mpi4py import MPI
 

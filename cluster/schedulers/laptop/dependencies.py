@@ -38,7 +38,7 @@ def verdict(condition: str, job: QueuedJob) -> str:
 
 
 def problem(text: str) -> str | None:
-    """Return what is wrong with a --dependency, in a sentence; None if it is valid."""
+    """Return a sentence that says what is wrong with a --dependency; None if it is valid."""
     for condition in re.split("[,?]", text):
         kind, *labels = condition.split(":")
         if kind == "singleton" and not labels:

@@ -14,7 +14,7 @@ THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
     """Return the variables that `--export` passes on.
 
-    As for sbatch, its value is ALL, NONE, or a list of names and NAME=value.
+    As in sbatch, its value is ALL, NONE, or a list of names and NAME=value.
     """
     words = [word for word in choice.split(",") if word] or ["ALL"]
     kept = dict(submitter) if "ALL" in words else {}
@@ -64,6 +64,8 @@ def variables(job: QueuedJob) -> dict[str, str]:
         values["SLURM_CPUS_PER_TASK"] = str(job.cpus_per_task)
     if "ntasks-per-node" in job.options:
         values["SLURM_NTASKS_PER_NODE"] = job.options["ntasks-per-node"]
+    if job.restarts:
+        values["SLURM_RESTART_COUNT"] = str(job.restarts)
     if job.array_job is not None:
         values |= {
             "SLURM_ARRAY_JOB_ID": str(job.array_job),
@@ -74,7 +76,7 @@ def variables(job: QueuedJob) -> dict[str, str]:
 
 
 def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
-    """Return the whole environment, including what Open MPI needs as root and on too few cores."""
+    """Return the whole environment, with what Open MPI needs as root or with too few cores."""
     kept = {
         name: value
         for name, value in submitter.items()

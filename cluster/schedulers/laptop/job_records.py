@@ -50,6 +50,7 @@ class QueuedJob:
     exit_code: int = 0
     exit_signal: int = 0
     derived_exit_code: int = 0
+    restarts: int = 0  # how often `scontrol requeue` put it back into the queue
 
     @property
     def label(self) -> str:
@@ -94,7 +95,7 @@ def lock() -> Iterator[None]:
 
 
 def next_ids(count: int) -> int:
-    """Return the first of `count` new job ids. Call it under the lock."""
+    """Reserve `count` new job ids and return the first one. Call it under the lock."""
     file = home() / "next_id"
     try:
         first = int(file.read_text())

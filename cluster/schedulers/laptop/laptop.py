@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file.jobfile import JobFile
 from cluster.schedulers import accounting_table
 from cluster.schedulers.contract import JobStatus, Show
@@ -80,6 +81,18 @@ def queue() -> None:
         )
 
 
+def unfinished() -> list[list[str]]:
+    start.start_what_fits()
+    rows = []
+    for job in job_records.active():
+        of_sacct = dict(zip(SACCT_COLUMNS, accounting_row(job), strict=True))
+        elapsed = run_time(time.time() - job.started) if job.started else "0:00"
+        place = job.host if job.started else f"({job.reason})"
+        told = of_sacct | {"Elapsed": elapsed, "NodeList": place}
+        rows.append([told[name] for name in accounting_table.QUEUE_COLUMNS])
+    return rows
+
+
 def run_time(seconds: float) -> str:
     """Format seconds as squeue does: 3725 becomes 1:02:05."""
     hours, rest = divmod(int(seconds), 3600)
@@ -107,13 +120,17 @@ def accounting(labels: list[str], parsable: bool = True) -> None:
     """Print what `sacct -X` prints for these jobs, or for all jobs; with -P if `parsable`."""
     words = ["sacct -X", *(["-P"] if parsable else [])]
     stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
+    accounting_table.show(records(labels), parsable)
+
+
+def records(labels: list[str]) -> list[list[str]]:
     start.start_what_fits()
     jobs = (
         [job for label in labels for job in job_records.named(label)]
         if labels
         else job_records.everything()
     )
-    accounting_table.show(map(accounting_row, jobs), parsable)
+    return [accounting_row(job) for job in jobs]
 
 
 def accounting_row(job: QueuedJob) -> list[str]:

@@ -1,4 +1,4 @@
-"""Find and signal a job's processes, whichever sessions they have started."""
+"""Find a job's processes, in whichever session they run, and send signals to them."""
 
 import contextlib
 import os

@@ -47,7 +47,7 @@ def start_what_fits() -> None:
 
 
 def held_back(job: QueuedJob, running: list[QueuedJob]) -> str:
-    """Return Slurm's reason why the job may not start although cores are free; "" if it may."""
+    """Return Slurm's reason for holding back a job although cores are free; "" if there is none."""
     reason = dependencies.waits_for(job)
     if not reason and job.at_once:
         beside = [other for other in running if other.array_job == job.array_job]

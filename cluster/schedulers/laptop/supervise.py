@@ -1,5 +1,6 @@
 """Run one job: `python -m …laptop.supervise FOLDER DESCRIPTOR`."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -14,10 +15,11 @@ from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.schedulers.laptop.start import start_what_fits
 
 KILL_WAIT = 10  # seconds between SIGTERM and SIGKILL, Slurm's KillWait
+REQUEUE = "requeue"  # a file that the job's scontrol writes (cluster/sites/laptop.sh)
 
 
 class Ending:
-    """The reason why the job is being ended from outside, if it is."""
+    """Why the job is being ended from outside, if it is."""
 
     state: str | None = None
     asked_early = False  # cancelled before the script could receive a signal
@@ -40,14 +42,27 @@ def main() -> None:
     job = job_records.load(int(folder.name))
     assert job is not None
     result = run(job, folder, ending)
-    with job_records.lock():
-        job = job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
-    (folder / "environment.json").unlink()  # may contain the submitter's secrets
+    if (folder / REQUEUE).exists() and not ending.state:
+        put_back(job, folder, descriptor)
+    else:
+        with job_records.lock():
+            job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
+        (folder / "environment.json").unlink()  # may contain the submitter's secrets
     start_what_fits()
 
 
+def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
+    """Put the job back into the queue, with the same number, as `scontrol requeue` does."""
+    with job_records.lock():
+        (folder / REQUEUE).unlink()
+        (folder / "steps").unlink(missing_ok=True)
+        waiting = {"state": job_records.PENDING, "started": None, "cores": (), "supervisor": None}
+        job_records.change(job, restarts=job.restarts + 1, **waiting)
+        os.close(descriptor)  # its lock would keep the next supervisor from starting
+
+
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
-    """Run the script to its end, and return the fields of the record that result."""
+    """Run the script to its end, and return the fields that this changes in the record."""
     kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)
@@ -58,7 +73,7 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
             "state": job_records.FAILED,
             "reason": f"{problem.strerror}: {problem.filename}",
         } | {"exit_code": 1}
-    end_on_signals(job, folder, error, ending)
+    end_on_signals(job, folder, error, ending, process.pid)
     code = process.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number in (signal.SIGALRM, signal.SIGTERM):
@@ -72,12 +87,12 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
 
 
 def highest_exit_code(steps: Path) -> int:
-    """Return the highest exit code of the job's steps, which `launch` recorded."""
+    """Return the highest exit code of the job's steps, as recorded by `launch`."""
     return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
-    """Return a job's state, exit code and signal. As in Popen, a negative code is a signal."""
+    """Return a job's state, exit code and signal. As in Popen, a negative code means a signal."""
     exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
     killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     if ended_from_outside == job_records.TIMEOUT:
@@ -129,10 +144,10 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
     )
 
 
-def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> None:
-    """Set up everything that ends a job from outside.
+def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, shell: int) -> None:
+    """Set up the signals that end a job from outside.
 
-    An alarm is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
+    SIGALRM is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
     """
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds
@@ -160,7 +175,7 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> 
         nonlocal warning
         if warning is not None and not ending.state:
             warning = None
-            send_warning(job, folder)
+            send_warning(job, folder, shell)
             set_alarm()
         else:
             end(job_records.TIMEOUT, " DUE TO TIME LIMIT")
@@ -172,16 +187,20 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> 
         end(job_records.CANCELLED, "")
 
 
-def send_warning(job: QueuedJob, folder: Path) -> None:
-    """Send the signal of --signal to the steps, or with B: only to the batch shell."""
+def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
+    """Send the signal that --signal names to the steps, or with B: only to the batch shell.
+
+    A subshell of the script, such as that of `launch … &`, is neither.
+    """
     assert job.signal is not None
     name, _, batch_only = job.signal
     number = signal.Signals(int(name)) if name.isdigit() else signal.Signals[f"SIG{name}"]
     script = str(folder / "script").encode()
-    for process in processes.of_job(folder):
-        is_shell = script in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        if is_shell == batch_only:
-            os.kill(process, number)
+    for process in [shell] if batch_only else processes.of_job(folder):
+        with contextlib.suppress(OSError):  # it has just ended
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+            if batch_only or script not in words:
+                os.kill(process, number)
 
 
 def wait_for_ranks(folder: Path, limit: float) -> None:

@@ -1,6 +1,6 @@
 """Public checks of lesson 01: learning is curve fitting.
 
-Hand-written gradients are compared with central differences of a loss that is computed here, in
+Hand-written gradients are compared with central differences of a loss, which is computed here in
 float64: (loss(w + e) - loss(w - e)) / 2e.
 """
 
@@ -16,7 +16,7 @@ E = 1e-6
 
 
 def differences(loss: Callable[[np.ndarray], float], w: np.ndarray) -> np.ndarray:
-    """Return the gradient of loss at w, from a small change of each number in turn."""
+    """Estimate the gradient of loss at w by changing each number slightly in turn."""
     result = np.zeros_like(w)
     for place in np.ndindex(w.shape):
         kept = w[place]

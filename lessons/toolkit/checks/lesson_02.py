@@ -69,9 +69,9 @@ def check_2_1(build_model: Function) -> str:
 
 
 def how_it_bends(log_probabilities: Function, images: Any) -> str:
-    """Return straight, relu or other, from outputs for sums and multiples of inputs.
+    """Return straight, relu or other, from the outputs for sums and multiples of inputs.
 
-    All biases are 0 at first. Then a linear network preserves sums, and one with relu only
+    All biases are 0 at first. A linear network then preserves sums. With relu, it preserves only
     doubling.
     """
     import numpy as np

@@ -1,4 +1,4 @@
-"""The course's data sets: find, verify and download them, or replace them by a stand-in.
+"""The course's data sets: find, verify and download them, or use a stand-in.
 
 from lessons.toolkit import data
 
@@ -36,7 +36,7 @@ def load(
     as_float: bool = True,
     stand_in: bool | None = None,
 ) -> DataSet:
-    """Return the data set `name`, or its first samples.
+    """Return the data set `name`, or only its first samples.
 
     Images are float32 in 0…1, or uint8 with as_float=False (a quarter of the memory; scale and
     resize in the pipeline). Labels are int64. A synthetic stand-in replaces data that cannot be

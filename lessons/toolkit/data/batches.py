@@ -10,8 +10,8 @@ def batches(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the batches of one epoch: images as float32 in 0…1, and their labels.
 
-    With `size`, images are resized to `size` by `size`. `seed` shuffles; use another one for each
-    epoch. The last batch has the remaining images.
+    With `size`, images are resized to `size` by `size`. `seed` shuffles the samples; use a
+    different one for each epoch. The last batch has the remaining images.
     """
     order = np.arange(len(x)) if seed is None else np.random.default_rng(seed).permutation(len(x))
     for start in range(0, len(x), batch):
@@ -30,7 +30,7 @@ def scaled(images: np.ndarray) -> np.ndarray:
 def resized(images: np.ndarray, size: int) -> np.ndarray:
     """Return images resized as by tf.image.resize (bilinear): (n, h, w, …) → (n, size, size, …).
 
-    Each axis is resized by a product with a small matrix.
+    Each axis is resized by multiplying it with a small matrix.
     """
     rows = _weights(images.shape[1], size)
     columns = _weights(images.shape[2], size)
@@ -40,7 +40,7 @@ def resized(images: np.ndarray, size: int) -> np.ndarray:
 
 
 def _weights(old: int, new: int) -> np.ndarray:
-    """Return the weights of old pixels in new ones, a row per new pixel.
+    """Return how much each old pixel contributes to each new one. There is a row per new pixel.
 
     The centres of pixels are at half integers.
     """

@@ -1,8 +1,9 @@
 """Read CIFAR's batches, which are pickles of Python 2, without running their calls.
 
-A pickle is a small program for a stack machine. The usual machine calls any function that the
-program names. The machine here knows only the operations of a CIFAR batch and three names. It
-stores their arguments, and cannot import, call or allocate anything that a pickle requests.
+A pickle is a small program for a stack machine. Python's machine calls any function that the
+program names. The one in this module knows only the operations that a CIFAR batch needs, and three
+names. It stores calls without making them, and cannot import, call or allocate anything that a
+pickle requests.
 """
 
 import pickletools
@@ -110,7 +111,7 @@ def _run(data: bytes) -> Any:
 
 
 def _operations(data: bytes):
-    """Yield the pickle's operations. pickletools reads them one by one and runs none."""
+    """Yield the pickle's operations. pickletools reads them one by one without executing them."""
     try:
         yield from pickletools.genops(data)
     except ValueError as error:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from autograder.errors import SettingsError
+from autograder.json_lists import print_json, with_json
 from lessons.toolkit.data import catalogue, contents, fetch, places
 from lessons.toolkit.data.catalogue import Entry, File
 from lessons.toolkit.data.download import AT_LEISURE
@@ -43,18 +45,18 @@ def data_group() -> None:
     """Fetch, verify and list the data sets.
 
     It looks in the folder that COURSE_DATA names, then in a cache folder
-    (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
+    (COURSE_DATA_CACHE or, if it is not set, ~/.cache/dl-course/data).
     """
 
 
 @data_group.command("fetch")
 @click.argument("names", nargs=-1)
 @click.option(
-    "--to", "folder", type=click.Path(path_type=Path), help="Fill this folder, for COURSE_DATA."
+    "--out", "folder", type=click.Path(path_type=Path), help="Fill this folder, for COURSE_DATA."
 )
 def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
     """Make the data sets complete on this machine: all, or those named."""
-    where = [DataFolder("--to", folder.absolute())] if folder else places.places()
+    where = [DataFolder("--out", folder.absolute())] if folder else places.places()
     target = folder.absolute() if folder else places.cache_folder()
     problems: list[str] = []
     for entry in _entries(names):
@@ -76,7 +78,8 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
 
 @data_group.command("status")
 @click.argument("names", nargs=-1)
-def status_command(names: tuple[str, ...]) -> None:
+@with_json
+def status_command(names: tuple[str, ...], as_json: bool) -> None:
     """Show which files are here, where, and whether they are right."""
     rows = []
     todo = [_no_folder(place) for place in places.places() if place.why == "COURSE_DATA"]
@@ -84,14 +87,17 @@ def status_command(names: tuple[str, ...]) -> None:
         states = inspect(entry, places.places(), open_archives=False)
         rows += _rows(entry, states)
         todo.append(_not_complete(entry, states))
-    _show(rows)
+    _show(rows, as_json)
     for sentence in filter(None, todo):
         click.echo(sentence, err=True)
 
 
-@data_group.command("verify")
+@data_group.command(
+    "verify", epilog="Exit code 0: all files are right; 1: one is missing or broken; 2: mistyped."
+)
 @click.argument("names", nargs=-1)
-def verify_command(names: tuple[str, ...]) -> None:
+@with_json
+def verify_command(names: tuple[str, ...], as_json: bool) -> None:
     """Compare every file with its checksum; exit 1 if one is missing or broken."""
     rows = []
     problems: list[str] = []
@@ -99,12 +105,15 @@ def verify_command(names: tuple[str, ...]) -> None:
         states = inspect(entry, places.places(), open_archives=True)
         rows += _rows(entry, states)
         problems += _problems(entry, states)
-    _show(rows)
+    _show(rows, as_json)
     _end(problems)
 
 
 def _entries(names: tuple[str, ...]) -> list[Entry]:
-    return [catalogue.entry(name) for name in names or catalogue.catalogue()]
+    try:
+        return [catalogue.entry(name) for name in names or catalogue.catalogue()]
+    except DataError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _problems(entry: Entry, states: list[State]) -> list[str]:
@@ -129,7 +138,7 @@ def _no_folder(place: DataFolder) -> str:
         return ""
     return (
         f"{place.why} names {place.folder}, and there is no such folder: correct it, or fill it "
-        f"with `lessons data fetch --to {place.folder}` where there is internet."
+        f"with `lessons data fetch --out {place.folder}` where there is internet."
     )
 
 
@@ -146,7 +155,10 @@ def _rows(entry: Entry, states: list[State]) -> list[tuple[str, ...]]:
     ]
 
 
-def _show(rows: list[tuple[str, ...]]) -> None:
+def _show(rows: list[tuple[str, ...]], as_json: bool) -> None:
+    if as_json:
+        print_json([dict(zip(COLUMNS, row, strict=True)) for row in rows])
+        return
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table
@@ -175,8 +187,8 @@ def _end(problems: list[str]) -> None:
 def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
     """Return the state of each file in catalogue order.
 
-    Looking into an archive takes seconds. Without it, an archive counts as verified only if it
-    equals the catalogued one byte for byte.
+    Looking into an archive takes seconds. If this is skipped, an archive counts as verified only if
+    it equals the catalogued one byte for byte.
     """
     found = places.find(entry, where)
     states = {file: State(file, None, MISSING) for file in entry.files if file not in found}

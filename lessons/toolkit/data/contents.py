@@ -14,7 +14,7 @@ PARSERS = {"idx": idx.parse, "cifar": cifar.parse}
 
 
 def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
-    """Yield the verified bytes of all files in `found`. An archive is read in one pass."""
+    """Yield the verified bytes of all files in `found`. Each archive is read in one pass."""
     archives: dict[Path, set[File]] = {}
     for file, path in found.items():
         if places.is_archive(path):
@@ -76,7 +76,7 @@ def broken(entry: Entry, path: Path, reason: str) -> DataError:
 
 
 def _complaint(entry: Entry, file: File, data: bytes) -> str | None:
-    """Return what is wrong with these bytes; None if they are the file's."""
+    """Return what is wrong with these bytes; None if they are the right ones."""
     digest = hashlib.sha256(data).hexdigest()
     if digest == file.sha256:
         return None

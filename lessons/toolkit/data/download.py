@@ -19,7 +19,7 @@ PIECE = 1 << 18
 class Patience:
     """Limits for a server: seconds of silence, retries, and the slowest acceptable rate.
 
-    The rate is a number of bytes in a window of seconds.
+    The rate is `least` bytes per `window` seconds.
     """
 
     silence: float = 20
@@ -38,7 +38,7 @@ class UnavailableError(Exception):
 
 
 class UnreachableError(UnavailableError):
-    """An error for an address that does not answer, so its other files need no request."""
+    """An error for an address that does not answer. Its other files are then not requested."""
 
 
 def download(
@@ -47,7 +47,7 @@ def download(
     """Fill `part` with the pack from `url`, resuming an earlier download.
 
     On return, the file is complete and has the right checksum. After an UnavailableError, the file
-    keeps the bytes so far, unless they are wrong.
+    keeps the bytes that have arrived, unless they are wrong.
     """
     from_the_start = not part.exists()
     for attempt in range(patience.tries):

@@ -11,7 +11,7 @@ class DataError(Exception):
     """A problem with the data: what is wrong, where, and how to correct it."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that Jupyter shows in place of a traceback."""
+        """Return the lines that Jupyter shows instead of a traceback."""
         return [f"DataError: {self}"]
 
 

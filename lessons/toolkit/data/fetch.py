@@ -1,4 +1,4 @@
-"""Make a data set complete in a folder: from an archive on this machine, or from a mirror."""
+"""Complete a data set in a folder, from an archive on this machine or from a mirror."""
 
 import os
 from pathlib import Path
@@ -34,7 +34,7 @@ def fetch(
 
 
 def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
-    """Unpack files that exist only in an archive into `folder`, once for all later starts."""
+    """Unpack files that exist only in an archive into `folder`, where later starts find them."""
     with one_at_a_time(folder, entry.name):
         found = places.find(entry, where)
         packed = {file: path for file, path in found.items() if places.is_archive(path)}

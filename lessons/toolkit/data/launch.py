@@ -1,4 +1,4 @@
-"""Facts in the environment about how this program was started."""
+"""What the environment says about how this program was started."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ def size(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def local_rank(environ: Mapping[str, str] = os.environ) -> int:
-    """Return the number of this rank on its node; 0 without a launcher."""
+    """Return this rank's number on its node; 0 without a launcher."""
     launch = launched(environ)
     return launch.local_rank if launch else 0
 

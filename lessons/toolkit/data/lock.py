@@ -1,4 +1,4 @@
-"""Let one process at a time fill a folder; the others wait for its files or its failure."""
+"""Let one process at a time fill a folder. The others wait until it succeeds or fails."""
 
 import os
 import socket
@@ -19,8 +19,8 @@ MOST_LINES = 60
 def one_at_a_time(folder: Path, name: str) -> Iterator[None]:
     """Hold the lock for data set `name` in `folder`.
 
-    If the holder failed, a process that waited fails with the same message: eight ranks on a node
-    without internet wait for one timeout, not for eight.
+    If the holder failed, the waiting processes fail with the same message. On a node without
+    internet, eight ranks therefore wait for one timeout, not for eight.
     """
     folder.mkdir(parents=True, exist_ok=True)
     failure = folder / f".{name}.failed"

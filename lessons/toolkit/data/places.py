@@ -18,7 +18,7 @@ class DataFolder:
 
 
 def cache_folder() -> Path:
-    """Return COURSE_DATA_CACHE, else dl-course/data in the user's cache folder."""
+    """Return COURSE_DATA_CACHE or, if it is not set, dl-course/data in the user's cache folder."""
     if chosen := os.environ.get("COURSE_DATA_CACHE"):
         return Path(chosen).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dl-course" / "data"

@@ -1,4 +1,4 @@
-"""Show progress of long work on stderr: a bar on a terminal, otherwise a line now and then."""
+"""Show the progress of long work on stderr: a bar on a terminal, otherwise an occasional line."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Return a function to call with the number of bytes so far."""
+    """Return a function that takes the number of bytes so far."""
     if sys.stderr.isatty():
         with _bar(label, total) as update:
             yield update

@@ -38,7 +38,7 @@ COLOUR = Difficulty(patterns=6, blend=0.8, noise=0.5, wrong=0.08)
 
 
 def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
-    """Return x_train, y_train, x_test, y_test in the real set's shapes.
+    """Return x_train, y_train, x_test, y_test with the shapes of the real data set.
 
     Each call returns the same bytes. The first n samples are the same however many are requested.
     """

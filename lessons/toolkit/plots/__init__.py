@@ -1,7 +1,7 @@
 """The lessons' pictures: functions of runs that were read from outputs, or of plain lists.
 
-They measure with autograder.measuring, so a picture shows the graded values. Each returns a Figure,
-which a notebook shows and `figure.savefig("name.png")` saves.
+They use autograder.measuring, so a picture shows the graded values. Each returns a Figure, which a
+notebook shows and `figure.savefig("name.png")` saves.
 """
 
 from lessons.toolkit.plots.exchange import (
@@ -38,6 +38,7 @@ from lessons.toolkit.plots.sharding import staircase
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
+from lessons.toolkit.plots.surviving import lives
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images, speed_card
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 from lessons.toolkit.plots.writing import writing
@@ -64,6 +65,7 @@ __all__ = [
     "input_overlap",
     "input_rates",
     "laws_beyond",
+    "lives",
     "losses",
     "measured_stages",
     "median_of_measure",

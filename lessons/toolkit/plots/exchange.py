@@ -1,4 +1,4 @@
-"""Pictures of data exchange between workers: its time, its amount, and its place in a step."""
+"""Pictures of the exchange between workers: its time, its amount, and its place in a step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ def allreduce_times(
 ) -> None:
     """Seconds against bytes, one colour per scheme, with fitted models as lines.
 
-    Sizes that the fit has not seen are hollow points.
+    Hollow points are sizes that the fit did not use.
     """
     axes = figure.subplots()
     for place, (scheme, measured) in enumerate(points.items()):
@@ -38,7 +38,7 @@ def allreduce_times(
 
 @picture
 def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
-    """Arrays that the busiest rank moves one after another, against the number of ranks."""
+    """How many arrays the busiest rank moves one after another, against the number of ranks."""
     axes = figure.subplots()
     counts = sorted({count for by_ranks in moved.values() for count in by_ranks})
     for place, (scheme, by_ranks) in enumerate(moved.items()):

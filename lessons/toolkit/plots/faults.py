@@ -51,7 +51,7 @@ def faults(
 
 
 def by_powers(axes: Any) -> None:
-    """Draw spreads by powers of ten with 0 below them, so that the first steps are visible."""
+    """Draw spreads on logarithmic axes with a 0 below, so that the first steps are visible."""
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("symlog", linthresh=LOWEST)
     axes.set_ylim(-LOWEST / 2, 2)

@@ -66,7 +66,7 @@ def digits(value: float) -> str:
 
 
 def card(figure: Any, number: str, what: str, facts: Sequence[str]) -> Any:
-    """Write one large number with its facts below; return the axes beside it."""
+    """Write one large number with its facts below it. Return the axes beside it."""
     figure.set_size_inches(7.2, 3)
     left, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
     left.set_axis_off()

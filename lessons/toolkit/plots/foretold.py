@@ -1,4 +1,4 @@
-"""The picture of a scaling study and its larger sizes, as `autograder foretell` draws it."""
+"""The picture of a scaling study and its forecast, as `autograder foretell` draws it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ def foretold(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> None:
-    """Speedup with the ideal, the laws, and the interval for larger sizes, listed below.
+    """Speedup with the ideal, the laws, and the interval for larger sizes, also listed below.
 
     study: a CSV file as in docs/foretell.md, or {workers: values, one per repeat} and the `column`
     that they belong to. at: sizes; by default 2, 4 and 8 times the last one.

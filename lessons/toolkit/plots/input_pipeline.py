@@ -1,4 +1,4 @@
-"""Pictures of the input: samples per second of its sources, and the gain from overlapping."""
+"""Pictures of the input: samples per second of each source, and the gain from overlapping."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ def input_rates(
     net: Run | None = None,
     published: Mapping[str, float] | None = None,
 ) -> None:
-    """Images per second of each way to read: a bar at the median, each epoch a point.
+    """Images per second for each way to read. The bar is the median, and each epoch is a point.
 
     A dashed line shows how many a network consumes. If a bar ends left of the line, the network has
-    to wait. `published`: other networks' rates, by name, as dotted lines.
+    to wait. `published`: the rates of other networks by name, drawn as dotted lines.
     """
     known = {name: rates_of(run) for name, run in runs.items()}
     known = {name: values for name, values in known.items() if values}
@@ -71,7 +71,7 @@ def input_rates(
 
 @picture
 def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
-    """For each run: input alone, computing alone, and both beside the expected time.
+    """For each run: input alone, computing alone, and both together beside the expected time.
 
     Input and computing differ between runs, so each run has its own mark.
     """

@@ -1,4 +1,4 @@
-"""Pictures of training with large batches: the loss of accuracy, and when it pays."""
+"""Pictures of training with large batches: the loss of accuracy, and when large batches pay."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
 def at_equal_loss(
     figure: Any, runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]], level: float
 ) -> None:
-    """Training loss by epoch, and test accuracy by training loss; one line per seed.
+    """Training loss by epoch, and test accuracy against training loss. Each line is a seed.
 
     runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. A gap can
     be read off only at the level, and only for runs that have reached it.
@@ -110,7 +110,7 @@ def race(
     gains: Mapping[int, Sequence[float]],
     target: float,
 ) -> None:
-    """Epochs until an accuracy by number of workers, and the gain in time; seeds are points.
+    """Epochs to reach an accuracy, and the gain in time, by number of workers. A point is a seed.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
     gains: workers -> for each seed that reached it, the gain over one worker with a free exchange.
@@ -142,7 +142,7 @@ def race(
 
 @picture
 def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
-    """Speedup per epoch, and until a lasting test accuracy, against the number of ranks."""
+    """Speedup per epoch, and in reaching a lasting test accuracy, against the number of ranks."""
     by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
     epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
     reached = {

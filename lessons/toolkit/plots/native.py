@@ -8,7 +8,7 @@ from lessons.toolkit.plots.figure import COLOURS, picture
 
 @picture
 def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
-    """The time in transit of every bucket of gradients beside the backward pass; a row per size."""
+    """When each bucket of gradients is in transit in the backward pass; one row per bucket size."""
     found = journeys(run, late_ms)
     axes = figure.subplots()
     figure.set_size_inches(7.2, 1.6 + 0.8 * len(found))
@@ -38,7 +38,8 @@ def journeys(
 ) -> dict[float, tuple[float, list[tuple[float, float]]]]:
     """Return the backward pass and the buckets' times in transit, by bucket size in MB.
 
-    The backward pass has its seconds; each bucket has the times when it left and arrived.
+    The backward pass is a number of seconds. Each bucket is a pair: when it left and when it
+    arrived.
     """
     found: dict[float, tuple[float, list[tuple[float, float]]]] = {}
     for told in run.measures:

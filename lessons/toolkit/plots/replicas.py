@@ -20,7 +20,7 @@ def whole_seconds(times: Mapping[int, float]) -> Times:
 
 
 def times_by_replicas(runs: Sequence[Run]) -> Times:
-    """Return the epoch time by number of replicas.
+    """Return the epoch time for each number of replicas.
 
     Of several runs with the same number, the latest counts.
     """
@@ -33,7 +33,7 @@ def times_by_replicas(runs: Sequence[Run]) -> Times:
 
 @picture
 def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
-    """Epoch time, speedup and efficiency against replicas; whiskers show rounding."""
+    """Epoch time, speedup and efficiency by number of replicas. Whiskers show rounding."""
     figure.set_size_inches(8.4, 4.4 + 0.3 * sum(len(times) for times in series.values()))
     above, below = figure.subfigures(2, 1, height_ratios=[3, 1.6])
     seconds, gain, share = above.subplots(1, 3)
@@ -74,7 +74,7 @@ def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
 
 
 def gain_over(base: interval.Measure, time: interval.Measure) -> interval.Measure:
-    """Return the gain over the base. For the base itself it is 1, whatever its rounding."""
+    """Return the gain over the base. The base's gain over itself is exactly 1."""
     if time is base:
         return interval.exact(1.0)
     return interval.measured_or_none(interval.ratio, base, time) or interval.exact(float("nan"))

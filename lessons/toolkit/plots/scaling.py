@@ -24,7 +24,7 @@ BESIDE = 0.035  # distance between the kinds, as a power of two
 
 @picture
 def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
-    """Speedup and efficiency against ranks for each kind of scaling, every round a point.
+    """Speedup and efficiency against ranks for each kind of scaling. Every round is a point.
 
     The ideal is dashed, the machine's ceiling dotted. The numbers are listed below.
     """
@@ -91,7 +91,7 @@ def work_of(few: int) -> str:
 def cost_against_time(
     figure: Any, times: Mapping[str, tuple[Sequence[int], Sequence[float]]]
 ) -> None:
-    """Cost against time, one point per size; the smallest cost × time has a ring.
+    """Cost against time, one point per size. A ring marks the smallest product of the two.
 
     times: name -> (sizes, seconds from start to end). Cost is size × seconds.
     """
@@ -127,7 +127,7 @@ def laws_beyond(
     laws: Mapping[str, Mapping[str, Law]],
     upto: int,
 ) -> None:
-    """Measured speedups and fitted laws; beyond the last size, the range of the laws is shaded.
+    """Measured speedups and fitted laws. Beyond the last measured size, the laws' range is shaded.
 
     tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
     """

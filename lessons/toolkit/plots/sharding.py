@@ -1,4 +1,4 @@
-"""Plot the memory within a step as a staircase, one line for each way."""
+"""Plot the memory within a step as a staircase, with one line for each way to hold the state."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ BY_HAND = ("zero1", "zero2", "zero3")
 def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None:
     """Plot the megabytes of all tensors that are alive during one step of one rank.
 
-    `runs` maps ways to runs. All phases have the same width, so the same moments are above each
-    other. Left is ZeRO by hand, right are the other ways. `beside` is in both.
+    `runs` maps ways to runs. All phases have the same width, so equal moments are above each other.
+    The left panel shows ZeRO by hand, the right panel the other ways, and both panels `beside`.
     """
     left = [way for way in runs if way in BY_HAND]
     right = [way for way in runs if way not in (*BY_HAND, beside)]

@@ -12,8 +12,9 @@ def shares_of(run: Run) -> list[list[int]]:
     samples = int(run.header.dataset.train_samples or 0)
     shares = []
     for rank in run.ranks:
-        pieces = rank.slices or (rank.shard or (0, samples, 1),)
-        shares.append([number for piece in pieces for number in range(*piece)])
+        pieces = rank.slices or ((0, samples, 1),)
+        ranges = [range(a, samples if b is None else b, step) for a, b, step in pieces]
+        shares.append([number for piece in ranges for number in piece])
     return shares
 
 

@@ -44,9 +44,9 @@ def measured_stages(figure: Any, run: Run) -> None:
 
 @picture
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
-    """Seconds per step of every round against the number of micro-batches, with medians.
+    """Seconds per step against the number of micro-batches, for every round, with the medians.
 
-    Lines show one process, and the time that would remain if only the bubble cost anything.
+    Lines show the time of one process, and the time if only the bubble cost anything.
     """
     rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])

@@ -27,7 +27,7 @@ def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
 
 @picture
 def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
-    """Seconds of each epoch, the first one hatched, with a line at the time that counts."""
+    """Seconds of each epoch, the first one hatched. A line shows the reported time per epoch."""
     axes = figure.subplots()
     width = 0.8 / max(len(runs), 1)
     most = 1

@@ -13,7 +13,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 @picture
 def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) -> None:
-    """Speedup against workers, every repeat a point, the ideal dashed, the numbers below.
+    """Speedup against workers, with the ideal dashed and the numbers below. A point is a repeat.
 
     runs: runs that were read from outputs, or {workers: seconds of an epoch, one per repeat}.
     """
@@ -93,7 +93,7 @@ def time_and_accuracy(
     runs: Mapping[str, Sequence[Run]],
     published: Mapping[int, float] | None = None,
 ) -> None:
-    """Seconds from start to end and test accuracy against ranks; every run a point."""
+    """Total seconds and test accuracy against the number of ranks. Every run is a point."""
     left, right = figure.subplots(1, 2)
     figure.set_size_inches(7.6, 4.2)
     counts: set[int] = set()

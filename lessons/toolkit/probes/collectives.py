@@ -1,4 +1,4 @@
-"""Test exchanges: whether the sums are right, how much data moved, and what overlapped."""
+"""Test exchanges: whether the sums are right, how much data is moved, and what overlaps."""
 
 import math
 import threading
@@ -16,7 +16,8 @@ PATIENCE = 5.0  # seconds that a late rank waits for the rank that should not wa
 def largest_error(found: Any, exact: Sequence[Any]) -> float:
     """Return the largest difference between two lists of arrays, relative to the largest number.
 
-    It is inf if an array is missing, has another shape or contains no number.
+    It is inf if an array is missing, has the wrong shape, or contains a value that is not a finite
+    number.
     """
     try:
         pairs = [(np.asarray(f, float), np.asarray(e)) for f, e in zip(found, exact, strict=True)]
@@ -32,7 +33,7 @@ def largest_error(found: Any, exact: Sequence[Any]) -> float:
 def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
     """Return the bytes that the busiest simulated rank moves, as a multiple of the array's.
 
-    The result is nan if some rank does not end with the sum, or if the function cannot run on
+    The result is nan if a rank does not end with the sum, or if the function cannot run on
     simulated ranks.
     """
     rng = np.random.default_rng()
@@ -48,7 +49,7 @@ def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
 
 
 def under_way(overlapped: Callable[..., Any], arrays: int = 3) -> float:
-    """Return how many sums rank 0 has started when it computes its last array.
+    """Return how many sums rank 0 has started by the time it computes its last array.
 
     Two ranks are simulated, and rank 1 has not yet computed its first array. The result is 0 if
     rank 0 waits for rank 1.

@@ -23,7 +23,7 @@ WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": 
 
 
 def ranks_heard(distribute: Function, device: torch.device, rank: int, size: int) -> int:
-    """Return how many ranks' gradients change this rank's parameters in one step.
+    """Return the number of ranks whose gradients change this rank's parameters in one step.
 
     The network has a weight for each rank, which only that rank's gradient can change.
     """
@@ -105,12 +105,12 @@ def gradients(network: nn.Module) -> list[torch.Tensor]:
 
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
-    """Return the error of rank 0's parameters after a step without the other ranks.
+    """Return the error of rank 0's parameters after a step that only rank 0 makes.
 
     The network has a BatchNorm layer. The right parameters are computed by hand. The error is
-    infinite if the network is no longer in training mode. The other ranks wait for rank 0. If it
-    waits for them, a timeout ends all. NCCL only queues its messages, so rank 0 waits for its GPU
-    before it meets the others.
+    infinite if the network is no longer in training mode. The other ranks wait for rank 0. If rank
+    0 waits for them, a timeout ends all ranks. NCCL only queues its messages, so rank 0 waits for
+    its GPU before it meets the others.
     """
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):

@@ -1,4 +1,4 @@
-"""Test what a program reads from the environments of launchers."""
+"""Test what a program reads from the variables of different launchers."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,7 +23,7 @@ ENVIRONMENTS: tuple[tuple[Mapping[str, str], tuple[int, int, int]], ...] = (
 
 
 def facts_wrong(facts: Callable[[Mapping[str, str]], object]) -> int:
-    """Return in how many of these environments rank, size or local_rank is wrong."""
+    """Return the number of these environments in which rank, size or local_rank is wrong."""
     return sum(
         answer(facts, environ) != dict(zip(("rank", "size", "local_rank"), right, strict=True))
         for environ, right in ENVIRONMENTS

@@ -17,7 +17,7 @@ def gradient_error(
     """Return the error of a small network's gradients.
 
     They are compared with central differences of its loss. Each array's error is relative to its
-    largest value, and the worst array counts. 1 means that nothing is right.
+    largest value. The result is the error of the worst array; 1 means that nothing is right.
     """
     rng = np.random.default_rng(1)
     shapes = [(INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, OUTPUTS), (OUTPUTS,)]

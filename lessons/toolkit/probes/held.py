@@ -30,9 +30,9 @@ class Kept:
 
 @contextmanager
 def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
-    """Count the kept bytes during a `with` block of forward and backward passes.
+    """Count the bytes that are kept for backward passes, during a `with` block.
 
-    "now" is the current number, "most" the largest one. Parameters are kept too but not counted,
+    "now" is the current number, "most" the largest one. Parameters are also kept, but do not count,
     because they exist in any case.
     """
     import torch
@@ -62,10 +62,10 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
 
 
 def share_off(found: Any, held: Mapping[str, float]) -> float:
-    """Return the largest error of a part of the arithmetic.
+    """Return the largest error among the parts of the student's result.
 
-    The error is relative to the bytes that this part really holds, or to a hundredth of all bytes
-    if that is more. It is inf if a part is missing or is not a number.
+    The error is relative to the real number of bytes of the part, or to a hundredth of all bytes if
+    that is more. It is inf if a part is missing or is not a number.
     """
     least = sum(held.values()) / 100
     try:

@@ -1,9 +1,9 @@
 """Test whether a reading order is the one that a DistributedSampler draws for each epoch.
 
-It is not enough to count different orders, because a list that is shifted by one image per epoch is
-also different each time. So the program's function gets samplers that it does not know, of one rank
-and of several. Its orders are compared with theirs after set_epoch. The package does not import
-this module, because it needs PyTorch.
+Counting different orders is not enough, because a list that is shifted by one image per epoch is
+also different each time. The program's function therefore gets samplers that it does not know, for
+one rank and for several. The orders that it returns are compared with those of the samplers after
+set_epoch. The package does not import this module, because it needs PyTorch.
 """
 
 from collections.abc import Callable

@@ -36,7 +36,7 @@ POINTS = 50  # points of a phase in the staircase; the reader takes lists of up 
 def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
     """Return the largest difference from the parameters of one process, after steps in float64.
 
-    The one process reads the texts of all ranks. The difference is infinite if the steps fail.
+    That process reads the texts of all ranks. The difference is infinite if the steps fail.
     """
     rank, size = dist.get_rank(), dist.get_world_size()
     with torch.random.fork_rng(devices=[]):
@@ -58,7 +58,7 @@ def serial_error(share_out: Function, train_step: Function, gpt: Function, devic
 
 
 def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
-    """Return the parameters after the same steps of one process on the texts of all ranks."""
+    """Return the parameters after one process makes the same steps with all ranks' texts."""
     params = list(network.parameters())
     optimizer = torch.optim.AdamW(params, RATE, betas=(0.9, 0.99))
     for step, most in zip(texts, MOST, strict=True):
@@ -148,7 +148,7 @@ class Alive(TorchDispatchMode):
 
 
 def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
-    """Return the bytes alive during a step, the third, and the state after its backward pass."""
+    """Return the bytes alive during the third step, and the state after its backward pass."""
     held: dict[str, int] = {}
 
     def before_step(most: float) -> None:
@@ -209,7 +209,7 @@ def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def thinned(line: list[int]) -> list[int]:
-    """Return at most POINTS values in kilobytes, each the largest of its neighbours."""
+    """Return at most POINTS values in kilobytes, each the largest of several neighbours."""
     every = -(-len(line) // POINTS)
     pieces = (line[first : first + every] for first in range(0, len(line), every))
     return [round(max(piece) / 1000) for piece in pieces]
@@ -226,7 +226,7 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
 def note_memory(
     record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
 ) -> None:
-    """Record the staircase, the bytes held, and the error of a student's arithmetic."""
+    """Record the staircase, the bytes held, and the error of the student's result."""
     held, stage = seen["held"], STAGES[way]
     parts = {f"{part}_bytes": much for part, much in held.items()}
     record.measure("state_bytes", sum(held.values()), "bytes", **parts)
@@ -244,7 +244,7 @@ def note_memory(
 
 
 def memory_error(way: str, state: Function, params: int) -> float:
-    """Return the largest relative error of a part in the student's arithmetic."""
+    """Return the largest relative error among the parts of the student's result."""
     errors = []
     for precision in EACH:
         for ranks in (1, 2, 5):

@@ -11,11 +11,12 @@ from lessons.toolkit.probes.refusal import tell
 
 
 def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int) -> float:
-    """Return the bytes of one step that a rank receives.
+    """Return the bytes that a rank receives in one step.
 
     `sizes`: the inputs and outputs of dense layers that are cut in pairs. With `data`, all
-    gradients are sent. With `tensor`, the output of each pair is sent forward. The gradient of each
-    pair's input is sent backward, except the first one's, which nobody needs.
+    gradients are sent. With `tensor`, the output of each pair of layers is sent forward. The
+    gradient of each pair's input is sent backward, except for the first pair, where nobody needs
+    it.
     """
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))
@@ -28,7 +29,7 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
 def bytes_off(
     came: float, way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int
 ) -> float:
-    """Return the relative error of the received bytes."""
+    """Return the relative error of the number of received bytes."""
     right = ring_bytes(way, sizes, batch, ranks, itemsize)
     return abs(came - right) / right
 

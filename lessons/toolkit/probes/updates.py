@@ -62,7 +62,7 @@ def lars_error(lars: Function, rng: np.random.Generator) -> float:
 
 @in_one_number
 def rate_error(lr_at: Function, rng: np.random.Generator) -> float:
-    """Return the largest error over warm-up and all three decays, relative to the peak."""
+    """Return the largest error in the warm-up and in all three decays, relative to the peak."""
     base, peak = rng.uniform(0.05, 0.2), rng.uniform(0.5, 2.0)
     warmup, total = (int(number) for number in rng.integers((10, 100), (50, 200)))
     falls = {

@@ -9,10 +9,10 @@
 
     mine = get_filenames("data/parts")  # on rank r of n: items r, r + n, r + 2n, …
 
-Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that
-only needs another import. In addition, there are `seed` and `shuffle` at construction, equal shares
-by padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives only its
-own share, and a failure on any rank is an error on all of them instead of a hang.
+Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that module only
+needs a different import. In addition, this module has `seed` and `shuffle` at construction, equal
+shares by padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives
+only its own share, and a failure on any rank is an error on all of them instead of a hang.
 """
 
 import functools
@@ -115,7 +115,7 @@ class DataDistributor:
     def _pack(
         self, load: Loader, args: Any, kwargs: Any, shuffle: bool
     ) -> tuple[list[tuple[str | None, bytes]], BaseException | None]:
-        """Return one message per rank, and the error that ended the loader.
+        """Return one message per rank, and the error that stopped the loader.
 
         A message has a problem or the rank's share.
         """
@@ -131,7 +131,7 @@ class DataDistributor:
         return [(problem, b"")] * self._num_ranks, ended
 
     def _arrange(self, found: Any, shuffle: bool) -> list[Any]:
-        """Return the loader's items as a list to distribute, or the reason why it cannot be."""
+        """Return the loader's items as a list to distribute, or raise a DataDistributionError."""
         name = type(found).__name__
         for works, missing in ((iter, "iterable: iter()"), (len, "sized: len()")):
             try:
@@ -170,9 +170,9 @@ class DataDistributor:
 
 
 def strangers(comm: Any) -> str | None:
-    """Return the reason why a communicator of one rank is wrong here.
+    """Return why a communicator with one rank is wrong here; None if it is not.
 
-    Every one of several ranks would take all items.
+    If there are several ranks, each of them would take all items.
     """
     launcher = facts.launcher(os.environ)
     asked = facts.ranks_asked(os.environ) if launcher != "none" else None
@@ -202,7 +202,8 @@ def in_order(items: Iterable[Any]) -> list[Any]:
 def words(error: BaseException) -> str:
     """Return the message of an error.
 
-    Its name is added if the message says too little, as KeyError's does.
+    Except for an OSError, the error's name is added, because a message such as KeyError's says too
+    little.
     """
     said = str(error)
     return said if isinstance(error, OSError) else f"{type(error).__name__}: {said}".rstrip(": ")

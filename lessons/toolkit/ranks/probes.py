@@ -7,7 +7,7 @@ UNLIKE = ([3200, 2400], [101, 100])  # images of two ranks
 
 
 def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> None:
-    """Record the steps of ranks with different numbers of images.
+    """Record the steps for ranks with different numbers of images.
 
     In an ordinary run, all ranks may have the same number.
     """
@@ -17,10 +17,10 @@ def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> N
 
 
 def ranks_heard(keras: Any, optimizer: Any, rank: int, size: int) -> int:
-    """Return how many ranks' gradients change this rank's parameters in one step; on every rank.
+    """Return, on every rank, how many ranks' gradients change its parameters in one step.
 
-    keras: the program's, 2 or 3. The network has a weight for each rank, with an input that is 1 on
-    that rank and 0 elsewhere, so only that rank's gradient can change it.
+    keras: the program's, 2 or 3. The network has one weight per rank, with an input that is 1 on
+    that rank and 0 elsewhere. Only that rank's gradient can therefore change it.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Simulate the orders of a pipeline's work: when each stage works, and what is idle or held.
+"""Simulate the schedule of a pipeline: when each stage works, and what is idle or held.
 
 An order is the work of one stage in sequence: ("F", 3) is the forward pass of micro-batch 3,
 ("B", 3) its backward pass. If a stage holds several pieces of the network, a third number is the
@@ -27,7 +27,7 @@ class Box(NamedTuple):
 
 
 def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[Box]:
-    """Return every piece of work as early as its order and its inputs allow.
+    """Return every piece of work, started as early as its order and its inputs allow.
 
     forward, backward: the time of a stage's whole share of a micro-batch. Messages take no time.
     """
@@ -61,7 +61,7 @@ def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[B
 
 
 def needed(kind: str, number: int, place: int, places: int) -> list[tuple[str, int, int]]:
-    """Return the work that has to be done before this piece."""
+    """Return the pieces of work that have to be finished before this one."""
     if kind == "F":
         return [("F", number, place - 1)] if place else []
     after = [("B", number, place + 1)] if place + 1 < places else []

@@ -1,9 +1,9 @@
 """Run ranks as threads of this process, to try a collective without starting MPI.
 
-Messages are never buffered: Send returns when the other side has received, as MPI's does for large
-messages. So an exchange that could hang always hangs here. A hang is detected exactly, as the state
-in which every rank waits for another one. Each rank counts the bytes that it has to move one after
-another; sending while receiving counts once.
+Messages are never buffered: Send returns only when the other side has received, as in MPI for large
+messages. An exchange that could hang therefore always hangs here. A hang is detected exactly, as
+the state in which every rank waits for another one. Each rank counts the bytes that it has to move
+one after another; sending while receiving counts once.
 """
 
 import threading
@@ -26,7 +26,7 @@ class SameArray(Exception):  # noqa: N818
 
 
 class OtherRankFailed(Exception):  # noqa: N818
-    """The end of a rank because another rank failed."""
+    """The rank ends because another rank failed."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Transfer:
 
 
 def plain(buffer: Any) -> np.ndarray:
-    """Return the array in `values` or in `[values, MPI.FLOAT]`."""
+    """Return the array from `values`, which is an array or `[array, MPI.FLOAT]`."""
     array = buffer[0] if isinstance(buffer, list | tuple) else buffer
     if not isinstance(array, np.ndarray):
         raise TypeError(f"Send and Recv move NumPy arrays, not {type(array).__name__}")

@@ -30,7 +30,7 @@ class Span:
 class Step:
     """A step with the spans of its tensors.
 
-    It lasts from its first negotiation to the first one of the next step.
+    It lasts from its first negotiation to the first negotiation of the next step.
     """
 
     start: float
@@ -53,7 +53,7 @@ class Step:
 
 
 def read_timeline(path: str | Path) -> list[Span]:
-    """Return all activities in the order of their start, without unfinished ones."""
+    """Return all finished activities in the order of their start."""
     tensors: dict[int, str] = {}
     open_: dict[int, list[tuple[str, float]]] = defaultdict(list)
     spans = []
@@ -72,7 +72,7 @@ def read_timeline(path: str | Path) -> list[Span]:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Return the trace's objects, even if a killed job left the list without its end."""
+    """Return the trace's objects, even if a killed job left the list unfinished."""
     try:
         return list(json.loads(text))
     except json.JSONDecodeError:

@@ -1,6 +1,6 @@
 """Count the bytes received over the network, as the kernel counts them.
 
-The kernel counts them for each of this process's connections, so no program has to be trusted.
+The kernel counts the bytes of each of this process's connections, so no program has to be trusted.
 Gloo, MPI over TCP and everything else that uses sockets is counted, including the protocol's own
 bytes. NVLink, InfiniBand and shared memory are not counted.
 """
@@ -32,7 +32,7 @@ def bytes_received() -> int | None:
 
 
 def of_connection(number: int) -> int | None:
-    """Return the bytes of the open file with this number, if it is a TCP connection."""
+    """Return the bytes received through file descriptor `number`, if it is a TCP connection."""
     try:
         if not stat.S_ISSOCK(os.fstat(number).st_mode):
             return None

@@ -20,7 +20,7 @@ def device(which: str) -> str:
 
 
 def device_and_number(which: str, environ: Environ) -> str:
-    """Return the name of this rank's device, for a GPU with an identity."""
+    """Return the name of this rank's device and, for a GPU, its identity."""
     name, number = device(which), device_number(which, environ)
     return f"{name} #{number}" if number else name
 
@@ -29,7 +29,7 @@ def device_number(which: str, environ: Environ) -> str:
     """Return an identity of the GPU, or "" for a CPU.
 
     It is eight digits of the GPU's UUID. If the UUID is not available, it is only the GPU's number,
-    which another rank's GPU may share.
+    which can be the same for GPUs of other ranks.
     """
     if which == "torch":
         torch = sys.modules["torch"]
@@ -51,8 +51,8 @@ def device_number(which: str, environ: Environ) -> str:
 def framework_uuid(torch: object, index: int) -> str:
     """Return eight digits of the UUID that PyTorch reports, or "".
 
-    Parts of a GPU (MIG) report the UUID of the whole GPU, and AMD's UUIDs all begin the same, so
-    neither is an identity.
+    Parts of a GPU (MIG) report the UUID of the whole GPU, and AMD's UUIDs all begin with the same
+    digits. Neither identifies a GPU.
     """
     properties = torch.cuda.get_device_properties(index)  # type: ignore[attr-defined]
     uuid = getattr(properties, "uuid", None)
@@ -62,7 +62,7 @@ def framework_uuid(torch: object, index: int) -> str:
 
 
 def gpu_of(index: int, visible: str) -> str:
-    """Return the identity of the GPU that a framework calls `index` under CUDA_VISIBLE_DEVICES."""
+    """Return the identity of a framework's GPU number `index` under CUDA_VISIBLE_DEVICES."""
     masks = [mask.strip() for mask in visible.split(",") if mask.strip()]
     chosen = masks[index] if index < len(masks) else str(index)
     if match := re.match(r"(?:GPU|MIG)-([0-9a-f]{8})", chosen):

@@ -23,7 +23,7 @@ LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "
 
 
 def launcher(environ: Environ) -> str:
-    """Return the launcher that started this process as one of several.
+    """Return the launcher that started this process as one of several, or "none".
 
     If launchers are nested, it is the innermost one.
     """
@@ -104,7 +104,7 @@ def arguments(words: Sequence[str]) -> list[str] | None:
 
 
 def machine(which: str, environ: Environ) -> dict[str, Any]:
-    """Return the facts of one launch that do not depend on the training."""
+    """Return the facts about a launch that do not depend on the training."""
     return {
         "versions": versions(environ),
         "launcher": launcher(environ),

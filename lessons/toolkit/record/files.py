@@ -1,4 +1,4 @@
-"""Find the files that really appear in a folder.
+"""Find the files that are really created in a folder.
 
 A rank that did not write them looks on the disk.
 """
@@ -38,8 +38,8 @@ def new_files(
 ) -> Iterator[list[int]]:
     """Count the new files in a folder during a `with` block that writes them, on all ranks.
 
-    One rank looks before and after. When the block is over, the list contains the number on all
-    ranks. `gather`: the collective that collects a row from every rank; None if there is one rank.
+    One rank looks before and after. After the block, the list contains the number on all ranks.
+    `gather`: the collective that collects a row from every rank; None if there is only one rank.
     """
     before = files_in(folder) if looks else {}
     together(0, gather)  # no rank writes before this rank has looked

@@ -1,4 +1,4 @@
-"""The facts of a record's header that come from the program's settings."""
+"""The facts in a record's header that come from the program's settings."""
 
 import os
 from collections.abc import Mapping

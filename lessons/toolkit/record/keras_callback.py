@@ -41,7 +41,7 @@ class CallbackMethods(KerasMethods):
         self.record.trained(self.model.trainable_variables, self.gather)
 
     def steps(self) -> int | None:
-        """Return the steps of this epoch; None where Keras 3 reads data of unknown length."""
+        """Return the number of steps of this epoch; None if Keras 3 does not know it in advance."""
         pairs = zip(step_counts(self.model), self.counts_before, strict=True)
         finished, begun = (now - before for now, before in pairs)
         if finished:
@@ -84,8 +84,8 @@ def images_of_replicas(model: Any) -> list[float]:
 def step_counts(model: Any) -> tuple[int, int]:
     """Return how many steps Keras 2 has finished, and how many its optimizer has begun.
 
-    In an epoch of unknown length the optimizer also counts the step that finds no more data.
-    Keras 3 and loops of one's own only have the optimizer's count.
+    If the length of an epoch is unknown, the optimizer also counts the step that finds no more
+    data. With Keras 3 and hand-written loops, there is only the optimizer's count.
     """
     counters = (
         getattr(model, "_train_counter", None),

@@ -1,4 +1,4 @@
-"""Measure what a network computes from random images."""
+"""Measure what a network computes for random images."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ FLOOR = 1e-30  # smallest probability, before its logarithm is taken
 
 
 def bend(model: Any) -> float:
-    """Return how far a classifier is from a linear map, on means of two images.
+    """Return how far a classifier is from a linear map, tested on the mean of two images.
 
     The scores of the mean are compared with the mean of the scores, as a fraction of the difference
-    between both images' scores. The result is 0 if all layers together are one linear map.
+    between the scores of the two images. The result is 0 if all layers together are one linear map.
     """
     import numpy as np
 

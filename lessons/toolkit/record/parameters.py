@@ -35,7 +35,7 @@ def moved(before: list[Any], params: Any) -> float:
 
 
 def changed(before: list[Any], params: Any) -> int:
-    """Return how many single parameters differ from their earlier values."""
+    """Return how many individual parameters differ from their earlier values."""
     pairs = zip(before, arrays(params), strict=True)
     return sum(int((now != then).sum()) for then, now in pairs)
 
@@ -69,7 +69,7 @@ def array(value: Any) -> Any:
 
 
 def pieces(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield all floating-point numbers in order, in pieces that are neither tiny nor huge."""
+    """Yield all floating-point numbers in order, in pieces of moderate size."""
     import numpy as np
 
     flat = [value.reshape(-1) for value in values if value.dtype.kind == "f"]

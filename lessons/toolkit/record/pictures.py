@@ -1,6 +1,6 @@
 """Check what a student's tf.data pipeline really yields, from its output.
 
-The images' numbers pass through the pipeline in place of their labels. So its output can be
+The images' indices pass through the pipeline in place of their labels. Its output can therefore be
 compared with the data set, the samples that training reads can be counted, and the student's
 functions cannot alter a label.
 """
@@ -14,9 +14,9 @@ from lessons.toolkit.data import resized, scaled
 
 
 def pixels_away(images: Any, numbers: Any, originals: np.ndarray) -> float:
-    """Return the mean error of a pixel over a batch, from 0 to 1.
+    """Return the mean error per pixel of a batch, from 0 to 1.
 
-    The batch is compared with the data set's images of these numbers, scaled to 0…1 and resized. It
+    The batch is compared with the data set's images at these indices, scaled to 0…1 and resized. It
     is 1 if the shapes differ.
     """
     images, numbers = np.asarray(images), np.asarray(numbers).reshape(-1).astype(np.int64)
@@ -30,7 +30,7 @@ def pixels_away(images: Any, numbers: Any, originals: np.ndarray) -> float:
 
 
 def labels_right(found: Any, numbers: Any, labels: np.ndarray) -> float:
-    """Return the fraction of the labels that belong to these numbers."""
+    """Return the fraction of the labels that are right for these indices."""
     numbers = np.asarray(numbers).reshape(-1).astype(np.int64)
     found = np.asarray(found).reshape(-1)
     if found.shape != numbers.shape or not numbers.size:
@@ -39,9 +39,9 @@ def labels_right(found: Any, numbers: Any, labels: np.ndarray) -> float:
 
 
 def with_labels(batches: Any, labels: np.ndarray, read: list[np.ndarray]) -> Any:
-    """Return the batches (images, numbers) with each number replaced by its label.
+    """Return the batches (images, indices) with each index replaced by its label.
 
-    `read` collects the numbers of each batch that is read.
+    `read` collects the indices of each batch that is read.
     """
     tf = sys.modules["tensorflow"]
 

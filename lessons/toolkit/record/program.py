@@ -1,4 +1,4 @@
-"""Hash the files of the program that runs: its own, its folder's modules, and the toolkit.
+"""Hash the files of the running program: its own, its folder's modules, and the toolkit.
 
 Files are read again for this. A file that changed on disk since this process began may not be what
 runs, so its hash is None.
@@ -41,7 +41,7 @@ def main_hash() -> str | None:
 
 
 def program_files() -> dict[str, Path]:
-    """Return name -> path of the program and of the modules it imported from its folder."""
+    """Return the program's files by name: its own, and the modules imported from its folder."""
     main = main_file()
     if main is None:
         return {}
@@ -59,7 +59,7 @@ def program_files() -> dict[str, Path]:
 
 
 def not_the_programs(folder: str) -> tuple[str, ...]:
-    """Return the folders whose modules are not the program's own.
+    """Return the folders whose modules do not belong to the program.
 
     A program may be in the top folder of the course, or above installed packages.
     """
@@ -108,13 +108,13 @@ def first_values() -> Iterator[dict[str, Any]]:
 
 
 def later_values(told: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield statements about the modules imported since."""
+    """Yield statements about modules that were imported later."""
     new = {name: path for name, path in program_files().items() if name not in told}
     yield from ({"files": group} for group in in_lines(new))
 
 
 def in_lines(files: dict[str, Path]) -> Iterator[dict[str, str | None]]:
-    """Yield names with their hashes, in groups that always fit on a line."""
+    """Yield names with their hashes, in groups that each fit on a line."""
     group: dict[str, str | None] = {}
     size = 0
     for name, path in files.items():

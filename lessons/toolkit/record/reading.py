@@ -7,7 +7,7 @@ from typing import Any
 def what_was_read(steps: list[Any]) -> dict[str, Any] | None:
     """Return how many samples were read, how many distinct ones, and a hash of their order.
 
-    Also return how often the most frequent one was read.
+    Also return how often the most frequent sample was read.
     """
     if not steps:
         return None

@@ -100,7 +100,7 @@ class Record(RunRecord):
         return CountingClock(self, steps, samples)
 
     def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
-        """Return the record as a Keras callback, which calls begin and trained itself.
+        """Return the record as a Keras callback, which itself calls begin and trained.
 
         Put callbacks that write checkpoints after it. `gather`: see trained. `bend`: also measure
         how far the network is from a linear map (networks.py).
@@ -110,8 +110,8 @@ class Record(RunRecord):
     def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
         """Return labelled batches for Keras, and count the samples that are read.
 
-        `batches` come from a tf.data pipeline, in which each image has its number in the data set
-        (images, labels). Each number is replaced by its label. First, a few batches are compared
+        `batches` come from a tf.data pipeline, in which each image has its index in the data set
+        (images, labels). Each index is replaced by its label. First, a few batches are compared
         with the data set's images.
         """
         from lessons.toolkit.record.pictures import with_labels
@@ -123,7 +123,7 @@ class Record(RunRecord):
     def look_at(
         self, batch: Any, numbers: Any, images: Any, found: Any = None, labels: Any = None
     ) -> None:
-        """Compare a batch with the data set's images that have these numbers.
+        """Compare a batch with the data set's images at these indices.
 
         `found` are the labels that came with the batch; they are compared with the data set's
         labels.
@@ -165,7 +165,7 @@ class Record(RunRecord):
     ) -> Iterator[None]:
         """Count the files that the `with` block writes into the folder, on every rank.
 
-        The last rank looks on the disk for new files. `gather`: see trained.
+        The last rank looks for new files on the disk. `gather`: see trained.
         """
         with new_files(folder, gather, looks=self.rank == self.size - 1) as found:
             yield

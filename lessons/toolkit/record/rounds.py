@@ -6,12 +6,13 @@
 
 A round has three phases in the same processes, right after one another: *alone*, where rank 0 steps
 and the others sleep; *silent*, where all ranks step and exchange nothing; *together*, where the
-gradients are averaged. So other load on the machine affects all three. Every second round has the
-reverse order. A phase lasts as long as its slowest rank. The record gets one line per round, and
-the grader compares the phases of one round with each other (docs/run-record.md).
+gradients are averaged. Other load on the machine therefore affects all three. Every second round
+runs in reverse order. A phase lasts as long as its slowest rank. The record gets one line per
+round, and the grader compares the phases of one round with each other (docs/run-record.md).
 
 The program passes two functions that each make one step. Each has its own network, because ranks
-that average nothing drift apart. The functions choose the framework and the exchange.
+that average nothing drift apart. These functions choose the framework and the way to exchange
+gradients.
 """
 
 import time
@@ -72,7 +73,7 @@ def measure(
 
 
 def seconds_of(comm: Any, phase: str, step: Step, steps: int) -> float:
-    """Return the seconds of the slowest rank, from a moment when all ranks are ready."""
+    """Return the time of the slowest rank in seconds, from a moment when all ranks are ready."""
     wait(comm)
     comm.Barrier()
     began = time.perf_counter()
@@ -86,7 +87,7 @@ def seconds_of(comm: Any, phase: str, step: Step, steps: int) -> float:
 
 
 def wait(comm: Any) -> None:
-    """Wait for all ranks, and leave the core to others meanwhile.
+    """Wait for all ranks, and leave the core to other processes while waiting.
 
     MPI's own barrier polls all the time.
     """
@@ -96,7 +97,7 @@ def wait(comm: Any) -> None:
 
 
 def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
-    """Return the largest change of a parameter, on the rank where it is smallest."""
+    """Return the largest change of any parameter, on the rank where that change is smallest."""
     import numpy as np
 
     pairs = zip(before, after, strict=True)
@@ -105,7 +106,7 @@ def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> floa
 
 
 def spread(comm: Any, arrays: Sequence[Any]) -> float:
-    """Return the largest difference of a parameter between two ranks; NaN if one is NaN."""
+    """Return the largest difference between two ranks in any parameter; NaN if one is NaN."""
     import numpy as np
     from mpi4py import MPI
 

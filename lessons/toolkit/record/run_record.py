@@ -120,13 +120,13 @@ class RunRecord:
         }
 
     def presence(self) -> dict[str, Any]:
-        """Return what a rank says at its start."""
+        """Return the facts that a rank reports at its start."""
         here = {"rank": self.rank, "local_rank": self.local_rank, "host": socket.gethostname()}
         used = {"device": device(self.header["framework"]), "samples": self.samples}
         return here | used | {"shard_ids_hash": None}
 
     def program_lines(self) -> list[str]:
-        """Return lines about the program's files; the course's record has some."""
+        """Return lines about the program's files. Only the course's record has some."""
         return []
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
@@ -188,7 +188,7 @@ class RunRecord:
         write(lines)
 
     def last_facts(self) -> dict[str, Any]:
-        """Return what a rank says at its end."""
+        """Return the facts that a rank reports at its end."""
         facts = {"rank": self.rank, "samples": self.samples}
         facts |= {"param_hash": None, "files_written": None}
         if self.clock is not None:  # facts of this rank's last epoch
@@ -200,7 +200,7 @@ class RunRecord:
         return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
 
     def abort(self) -> None:
-        """Record that an exception ended the program, on rank 0 at the program's end."""
+        """If an exception ended the program, record that on rank 0."""
         if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
             write([self.stop_line("aborted", {"reason": type(sys.last_value).__name__})])
 
@@ -249,7 +249,7 @@ class EpochClock:
 
 
 class KerasMethods:
-    """A Keras callback's methods. There is none for batches, because it would slow Keras down."""
+    """A Keras callback's methods. None is called per batch, because that would slow Keras down."""
 
     params: Any
 
@@ -290,7 +290,7 @@ def keras_callback(methods: type, *values: Any) -> Any:
 
 
 def keras_accuracy(logs: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return the accuracy from Keras's logs, where it has the name of the requested metric."""
+    """Return the accuracy from Keras's logs, which use the name of the requested metric."""
     names = ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy")
     return next((logs[prefix + name] for name in names if prefix + name in logs), None)
 
@@ -331,7 +331,7 @@ def scheduler(environ: Mapping[str, str]) -> str:
 
 
 def launcher(environ: Mapping[str, str]) -> str:
-    """Return the innermost launcher that identifies its launch."""
+    """Return the innermost launcher that the environment shows, or "none"."""
     kind = next((name for name, names in LAUNCHERS.items() if names[0] in environ), "none")
     # In a batch script, the id of the step has ten digits, and no ranks have been started yet.
     return "none" if kind == "srun" and len(environ.get("SLURM_STEP_ID", "")) > 9 else kind
@@ -344,7 +344,7 @@ def run_id(environ: Mapping[str, str], size: int) -> str:
 
 
 def launch_id(environ: Mapping[str, str], size: int) -> str:
-    """Return eight hex digits that identify a launch. They are the same in all of its ranks.
+    """Return eight hex digits that identify a launch. They are the same on all of its ranks.
 
     Ranks exchange no message for it. A program that considers itself the only rank is a run of its
     own, even if a launcher started it N times.
@@ -382,7 +382,7 @@ def birth(pid: int) -> str:
 
 
 class Chain:
-    """The lines of one rank. Each contains a hash of itself and the line before it."""
+    """The lines of one rank. Each line contains a hash of itself and of the line before it."""
 
     def __init__(self, run: str, rank: int, loggers: tuple[str, ...] = RunRecord.loggers) -> None:
         self.run, self.rank, self.loggers = run, rank, loggers

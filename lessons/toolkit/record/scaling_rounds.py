@@ -3,13 +3,14 @@
     scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
-sleep. Every second round has the reverse order. So other load on the machine affects all sizes
-equally. The record gets a line for each size of each round (docs/run-record.md): the seconds of the
-slowest rank, and the samples that the steps read, counted from the indices that the pass returns.
+sleep. Every second round runs in reverse order. Other load on the machine therefore affects all
+sizes equally. The record gets a line for each size of each round (docs/run-record.md): the seconds
+of the slowest rank, and the samples that the steps read, counted from the indices that the pass
+returns.
 
-With `silent`, a round has one more phase: all ranks make the pass of one rank at the same time and
-exchange nothing. The record reports it in the line `round` of a speed job (rounds.py), with the
-seconds of one rank alone and of all ranks together in the same round.
+With `silent`, a round has one more phase: all ranks make the pass of a single rank, at the same
+time and without exchanging anything. The record reports it in the line `round`, as for a speed job
+(rounds.py), with the seconds of one rank alone and of all ranks together in the same round.
 """
 
 import time
@@ -109,7 +110,7 @@ def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, S
 
 
 def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
-    """Return how many distinct samples the ranks of a pass read together, and how many in all."""
+    """Return how many distinct samples the ranks of a pass read together, and how many in total."""
     steps = [
         step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank
     ]

@@ -34,8 +34,8 @@ def started_by(
 ) -> list[str]:
     """Return the names of launchers and schedulers above a process, the nearest first.
 
-    The last one is "?" if others may exist that cannot be seen. `whole`: whether the table of
-    processes is that of the machine.
+    The last one is "?" if there may be others that cannot be seen. `whole`: whether the table of
+    processes is that of the whole machine.
     """
     found: list[str] = []
     process = look(pid)
@@ -79,7 +79,7 @@ def in_proc(pid: int) -> Process | None:
 def sees_all() -> bool:
     """Return whether all processes can be seen.
 
-    In a container with its own processes, the requesting process may be outside.
+    In a container that has its own process ids, the requesting process may be outside.
     """
     try:
         return Path("/proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE

@@ -35,7 +35,7 @@ def measure_serial(
     record: Any, dist: Any, stage: Any, train_step: Callable[..., Any], order: Any,
     images: int = IMAGES, **point: Any,
 ) -> None:  # fmt: skip
-    """Record the error of steps against those of one process; call this on every rank.
+    """Record the error of the parameters compared with one process; call this on every rank.
 
     images: the images of a batch.
     """
@@ -48,7 +48,7 @@ def hash_of(parameter: Any) -> str:
 
 
 def small_layers(numbers: Sequence[int]) -> Any:
-    """Return these of the eight layers, always with the same parameters."""
+    """Return the layers with these numbers, of eight in all, always with the same parameters."""
     import torch
 
     layers = []
@@ -72,7 +72,7 @@ def serial_error(
 ) -> float:
     """Return the error of the parameters after three steps in float64.
 
-    They are compared with those of one process. The error is relative to the largest change of a
+    They are compared with those of one process. The error is relative to the largest change of any
     parameter in the same array.
     """
     import torch
@@ -99,7 +99,7 @@ def serial_error(
 
 
 def serial_steps(images: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return parameters at the start, and after the same steps of one process.
+    """Return the parameters at the start, and after the same steps in one process.
 
     The steps use whole batches.
     """

@@ -32,7 +32,7 @@ def least(costs: Sequence[float], stages: int) -> float:
 
 
 def split_excess(split: Callable[..., Any]) -> float:
-    """Return how much heavier than necessary the heaviest stage is.
+    """Return how much heavier the heaviest stage is than it has to be.
 
     The worst of several cases counts.
     """
@@ -47,7 +47,10 @@ def split_excess(split: Callable[..., Any]) -> float:
 
 
 def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
-    """Return the largest relative time beyond (m + p - 1) turns of both passes."""
+    """Return how much longer than necessary a schedule takes, relative to the shortest time.
+
+    That time is (m + p - 1) forward and backward passes. The worst of several cases counts.
+    """
     worst = 0.0
     for stages, micro_batches in SCHEDULES:
         orders = [list(order) for order in schedule(stages, micro_batches, kind)]
@@ -65,7 +68,7 @@ def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
 
 
 def grid_wrong(grid: Callable[..., Any]) -> float:
-    """Return the number of ranks with a wrong place, in several grids."""
+    """Return the number of ranks that are in the wrong place, in several grids."""
     wrong = 0
     for stages, replicas in ((2, 2), (3, 2), (4, 1), (1, 3), (2, 4)):
         for rank in range(stages * replicas):

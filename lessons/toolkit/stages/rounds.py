@@ -1,9 +1,10 @@
-"""Measure, in rounds in one launch, how much faster a pipeline is than one process.
+"""Measure, in several rounds of one launch, how much faster a pipeline is than one process.
 
-In one phase of a round, rank 0 works *alone* with the whole network. In the next, all ranks do that
-at the same time and exchange nothing (*silent*), which shows the machine's limit. Then the pipeline
-has a phase for each number of micro-batches. All batches have the same size. Every second round has
-the reverse order, so that other load on the machine affects all phases equally.
+In one phase of a round, rank 0 works *alone* with the whole network. In the next phase, all ranks
+do that at the same time and exchange nothing (*silent*), which shows the machine's limit. After
+that, the pipeline has one phase for each number of micro-batches. All batches have the same size.
+Every second round runs in reverse order, so that other load on the machine affects all phases
+equally.
 """
 
 import statistics
@@ -58,7 +59,7 @@ def measure_rounds(
 def say(
     record: Any, found: list[Any], typical: Mapping[int, float], steps: int, ranks: int
 ) -> None:
-    """Record the rounds, with ratios within each round.
+    """Record the rounds, and the ratios within each round.
 
     The possible gain from overlapping depends on the machine: on busy cores, two processes together
     may do no more than one.
@@ -92,7 +93,7 @@ def say(
 
 
 def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
-    """Return the seconds of the slowest rank, from a moment when all ranks are ready."""
+    """Return the time of the slowest rank in seconds, from a moment when all ranks are ready."""
     dist.barrier()
     began = time.perf_counter()
     if phase != "alone" or dist.get_rank() == 0:

@@ -16,7 +16,7 @@ PINGS = 16
 
 @dataclass
 class Diary:
-    """The passes of one rank, with their start and end in seconds of its clock."""
+    """The passes of one rank, with their start and end in seconds on its clock."""
 
     kinds: list[str] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Diary:
         self.ends[-1] = time.perf_counter()
 
     def held(self) -> int:
-        """Return the largest number of micro-batches that are between forward and backward pass."""
+        """Return the largest number of micro-batches that wait for their backward pass at once."""
         now = most = 0
         for kind in self.kinds:
             now += 1 if kind == "F" else -1
@@ -43,9 +43,9 @@ class Diary:
 
 @contextmanager
 def diary_of(layers: Any) -> Iterator[Diary]:
-    """Collect the passes in a `with` block.
+    """Record the forward and backward passes during a `with` block.
 
-    Hooks are on the first and the last layer, and on the parameters' gradients.
+    The hooks are on the first and the last layer, and on the parameters' gradients.
     """
     diary = Diary()
 
@@ -72,7 +72,7 @@ def diary_of(layers: Any) -> Iterator[Diary]:
 def ahead_of_rank_0(dist: Any, device: Any) -> float:
     """Return the seconds by which this rank's clock is ahead of rank 0's, by the quickest ping.
 
-    With NCCL `recv` returns before the message has arrived, so each rank waits for its GPU before
+    With NCCL, `recv` returns before the message has arrived, so each rank waits for its GPU before
     it reads its clock.
     """
     import torch

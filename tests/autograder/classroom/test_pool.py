@@ -43,8 +43,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_any_number_of_processes_gives_the_same_bytes(tmp_path, grade):
     handed_in = make_class(tmp_path / "class", 12)
-    first = grade(handed_in, "--processes", 1, out=tmp_path / "one")
-    second = grade(handed_in, "--processes", 3, out=tmp_path / "two")
+    first = grade(handed_in, "--jobs", 1, out=tmp_path / "one")
+    second = grade(handed_in, "--jobs", 3, out=tmp_path / "two")
     assert first.stdout == second.stdout
     one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
     assert one == two
@@ -100,7 +100,7 @@ def test_of_a_class_that_is_collected_again_only_what_changed_is_graded_again(
     assert marked == ["s01"]
 
 
-@pytest.mark.parametrize("lost", [".index", ".tables", "checks.csv", "students/s01.html"])
+@pytest.mark.parametrize("lost", [".tables", "checks.csv", "students/s01.html"])
 def test_lost_files_of_ours_are_made_again(tmp_path, grade, marked, lost):
     handed_in = make_class(tmp_path / "class", 3)
     grade(handed_in)
@@ -175,7 +175,7 @@ def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
         return really(files, settings, students, owner)
 
     monkeypatch.setattr(one_submission, "mark_files", dies)
-    result = grade(handed_in, "--processes", 2)
+    result = grade(handed_in, "--jobs", 2)
     assert result.exit_code == 3
     states = [line[3] for line in result.table]
     assert states.count("graded") == 11
@@ -186,7 +186,8 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     handed_in = make_class(tmp_path / "class", 40)
     time.sleep(2.1)  # files this new are graded again, because they could still change
     out = tmp_path / "grades"
-    words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--processes", "2"]
+    words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--jobs", "2"]
+    words += ["--profile", "full"]
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     states = out / kept.STATES
     while len(list(states.glob("*.json"))) < 8 and process.poll() is None:
@@ -197,7 +198,7 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     assert workers
     assert all(gone(worker) for worker in workers)
     done = {path.name: path.stat().st_mtime_ns for path in states.glob("*.json")}
-    result = grade(handed_in, "--processes", 2)
+    result = grade(handed_in, "--jobs", 2)
     assert len(result.table) == 40
     untouched = [n for n, t in done.items() if (states / n).stat().st_mtime_ns == t]
     assert len(untouched) == len(done)
@@ -245,6 +246,6 @@ def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, mon
     """The time limit covers reading files, too, although errors in reading are only reported."""
     monkeypatch.setattr(pool, "SECONDS_A_UNIT", 1)
     monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
-    result = grade(make_class(tmp_path / "class", 1), "--processes", 1)
+    result = grade(make_class(tmp_path / "class", 1), "--jobs", 1)
     assert [line[3] for line in result.table] == ["grader error"]
     assert "took more than 1 s" in (result.folder / "students" / "s00.html").read_text()

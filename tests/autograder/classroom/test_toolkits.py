@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.classroom.toolkits import TOOLKIT
+from autograder.classroom.whole_class import TOOLKIT
 from autograder.text_hash import folder_hash
 from tests.autograder.make_record import hand_in, make_record
 

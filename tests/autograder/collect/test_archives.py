@@ -89,7 +89,7 @@ def test_bombs_stop_early(tmp_path, grade, monkeypatch):
     zeros = b"0" * (48 << 20)
     zip_of(tmp_path / "class" / "eve.zip", files_of_a_lesson(), **{"02/z.out": zeros})
     tar_of(tmp_path / "class" / "ida.tar.gz", files_of_a_lesson() | {"02/z.out": zeros})
-    monkeypatch.setattr(archives, "MAX_MEMBERS", 50)
+    monkeypatch.setattr(archives.unpack, "__defaults__", (archives.Limits(50), lambda _: False))
     many = {f"02/{i}.out": b"" for i in range(60)}
     zip_of(tmp_path / "class" / "joe.zip", files_of_a_lesson() | many)
     result = grade(tmp_path / "class")
@@ -99,7 +99,7 @@ def test_bombs_stop_early(tmp_path, grade, monkeypatch):
 
 
 def test_outputs_behind_a_data_set_of_many_files_are_taken(tmp_path, grade, monkeypatch):
-    monkeypatch.setattr(archives, "MAX_MEMBERS", 50)
+    monkeypatch.setattr(archives.unpack, "__defaults__", (archives.Limits(50), lambda _: False))
     samples = {f"02_serial/data/train/{number}": b"x" for number in range(60)}
     zip_of(tmp_path / "class" / "ada.zip", samples | files_of_a_lesson())
     assert line_of(grade(tmp_path / "class"), "ada")[2:4] == ["10/10", "graded"]

@@ -190,7 +190,7 @@ def test_a_groups_submission_is_graded_once(tmp_path, collect, grade, roster, ma
     collected = collect(place, *roster, "--groups", tmp_path / "groups.csv")
     assert collected.rows["ada/01"].students == "ada; ben"
     assert collected.rows["ada/01"].group == "team 1"
-    result = grade(collected.folder, "--profile", "smoke", "--processes", 1)
+    result = grade(collected.folder, "--profile", "smoke", "--jobs", 1)
     assert marked == ["ada/01", "zoe/01"]
     assert points(result) == {
         ("ada", "01"): "8.2/10", ("ben", "01"): "8.2/10", ("zoe", "01"): "5.2/10"}  # fmt: skip
@@ -213,7 +213,7 @@ def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, m
     files["submission_metadata.yml"] = told.encode()
     done = collect(write(tmp_path, "down", files), *roster, platform="gradescope")
     assert done.rows["ada+kim/01"].students == "ada; kim"
-    result = grade(done.folder, "--profile", "smoke", "--processes", 1)
+    result = grade(done.folder, "--profile", "smoke", "--jobs", 1)
     assert marked.count("ada+kim/01") == 1
     assert points(result)["kim", "01"] == points(result)["ada", "01"] == "8.2/10"
     record = json.loads((result.folder / "records/kim.json").read_text())

@@ -37,17 +37,17 @@ def smaller(**facts):
 
 # Name, what differs, points of the full profile (or smoke where given), and words of the page.
 CASES = [
-    ("other network", {"keras": make_record(params=50890)}, 9, "parameters of keras: 50,890"),
+    ("other network", {"keras": make_record(params=50890)}, 9, "parameters of the network: 50,890"),
     ("half credit at 0.96", {"keras": make_record(test_accuracy=0.96), "torch": make_record(
-        source="torch", run="b" * 8, test_accuracy=0.965)}, 8.5, "test accuracy of keras"),
+        source="torch", run="b" * 8, test_accuracy=0.965)}, 8.5, "test accuracy"),
     ("between the thresholds", {"keras": make_record(test_accuracy=0.966), "torch": make_record(
-        source="torch", run="b" * 8, test_accuracy=0.98)}, 9.25, "test accuracy of keras"),
+        source="torch", run="b" * 8, test_accuracy=0.98)}, 9.25, "test accuracy"),
     ("too low", {"keras": make_record(test_accuracy=0.9), "torch": make_record(
-        source="torch", run="b" * 8, test_accuracy=0.9)}, 7, "test accuracy of keras"),
+        source="torch", run="b" * 8, test_accuracy=0.9)}, 7, "test accuracy"),
     ("programs disagree", {"torch": make_record(
-        source="torch", run="b" * 8, test_accuracy=0.93)}, 6, "difference in test accuracy"),
+        source="torch", run="b" * 8, test_accuracy=0.93)}, 6, "test accuracy, difference to"),
     ("two epochs", {"torch": make_record(
-        source="torch", run="b" * 8, seconds=(2.0, 1.0))}, 9, "epochs of torch: 2"),
+        source="torch", run="b" * 8, seconds=(2.0, 1.0))}, 9, "finished epochs: 2"),
     ("torch missing", {"torch": []}, 5,
         "no run of <code>torch</code>"),
     ("torch unfinished", {"torch": make_record(
@@ -95,6 +95,51 @@ def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
     assert "smaller than required" in (full.folder / "students" / "ada.html").read_text()
 
 
+ASKS_FOR_RANKS = """
+lesson: "01"
+title: Two ranks
+points: 1
+runs:
+  ours: {where: {lesson: "01"}}
+checks:
+  - {id: ranks, title: Ranks, points: 1, require: [CONDITION]}
+"""
+
+
+# With two sets of thresholds nobody but the instructor chooses; with one there is no choice.
+@pytest.mark.parametrize(
+    ("rubric", "words", "code"),
+    [
+        ("{smoke: 2, full: 8}", [], 2),
+        ("{smoke: 2, full: 8}", ["--profile", "smoke"], 0),
+        ("{smoke: 2, full: 8}", ["--set", "profile=smoke"], 0),
+        ("{smoke: 2, full: 2}", [], 0),
+        ("2", [], 0),
+        ("2, only: full", [], 2),
+    ],
+)
+def test_a_profile_is_chosen_where_it_matters(tmp_path, rubric, words, code):
+    write_lines(tmp_path / "class/ada/01/a.out", make_record(lesson="01", size=2))
+    condition = f"{{metric: ranks, of: ours, equal: {rubric}}}"
+    write_lines(tmp_path / "rubrics/01.yaml", [ASKS_FOR_RANKS.replace("CONDITION", condition)])
+    more = ["--rubrics", tmp_path / "rubrics", "--out", tmp_path / "out", *words]
+    done = CliRunner().invoke(main, [*map(str, ["grade", tmp_path / "class", *more])])
+    assert (done.exit_code, (tmp_path / "out").exists()) == (code, code == 0), done.output
+    assert ("--profile smoke" in done.stderr) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    "words", [("gradescope-zip", "02", "--out", "02.zip"), ("merge", "part", "--out", "all")]
+)
+def test_no_command_that_grades_guesses_the_profile(tmp_path, monkeypatch, grade, words):
+    monkeypatch.chdir(tmp_path)
+    hand_in(tmp_path / "class" / "ada" / "02")
+    grade("class", "--shard", "1/1", out=tmp_path / "part")
+    assert CliRunner().invoke(main, words).exit_code == 2
+    again = CliRunner().invoke(main, [*words, "--profile", "full"])
+    assert again.exit_code == 0, again.output
+
+
 def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
     torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)
@@ -105,8 +150,8 @@ def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
     result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
     assert rows(result)["ada", "02"][0] == "10/10"
     page = (result.folder / "students" / "ada.html").read_text()
-    assert "test accuracy of torch: 0.979" in page
-    assert "test accuracy of keras: 0.974" not in page
+    assert "test accuracy: 0.979" in page
+    assert "test accuracy: 0.974" not in page
 
 
 @pytest.mark.parametrize(
@@ -164,7 +209,7 @@ def test_a_check_without_points_informs(tmp_path, grade, shards, read_twice):
     page = (result.folder / "students" / "ada.html").read_text()
     assert rows(result)["ada", "07"][0] == "0/10"
     assert "for information" in page
-    assert f"samples read twice of shares: {read_twice}" in page
+    assert f"samples read by more than one rank: {read_twice}" in page
 
 
 def test_nothing_there_is_a_usage_error(tmp_path, grade):
@@ -219,12 +264,12 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
     result = grade(tmp_path / "class")
     page = (result.folder / "students" / "ada.html").read_text()
     assert rows(result)["ada", "02"][2] == "unverified"
-    assert "test accuracy of keras: 0.98" in page
+    assert "test accuracy: 0.98" in page
     assert "<code>params</code>" in page
     assert result.exit_code == 1
     write_lines(folder / "record.out", make_record(test_accuracy=0.5))  # a record takes precedence
     grade(tmp_path / "class")
-    assert "test accuracy of keras: 0.5" in (result.folder / "students" / "ada.html").read_text()
+    assert "test accuracy: 0.5" in (result.folder / "students" / "ada.html").read_text()
 
 
 @pytest.mark.parametrize("beside", ["ada/02_serial/__pycache__", "ada/checkpoints", "__pycache__"])
@@ -280,7 +325,7 @@ def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
 LONG = "x" * 300
 TOO_LONG = [
     (["grade", LONG], "File name too long"),
-    (["grade", "class", "--out", LONG], "File name too long"),
+    (["grade", "class", "--out", LONG, "--profile", "full"], "File name too long"),
     (["grade", "class", "--rubrics", LONG], "does not exist"),
     (["grade", "class", *setting("expected", LONG)], "there is no folder"),
     (["grade", "class", *setting("released", LONG)], "there is no folder"),

@@ -56,6 +56,8 @@ def made(tmp_path_factory):
         "student,lesson,check,points,reason\nzoe,02,,8,oral exam\nben,02,,excused,ill\n"
     )
     options = (
+        "--profile",
+        "full",
         "--roster",
         home / "roster.csv",
         *setting("overrides", home / "overrides.csv"),
@@ -172,12 +174,12 @@ def test_what_cannot_be_merged_is_said(made, graded, tmp_path, choose, sentence)
 def test_other_options_than_the_shards_were_graded_with(made, graded, tmp_path):
     home, options, _ = made
     result = run(
-        "merge", *graded(2), "--out", tmp_path / "out", *options[:2], *setting("junit", "true")
+        "merge", *graded(2), "--out", tmp_path / "out", *options[:4], *setting("junit", "true")
     )
     assert result.exit_code == 2
     assert "graded with other settings for overrides than are given now" in result.stderr
     one = tmp_path / "one"
-    smoke = ("--profile", "smoke", *options)
+    smoke = (*options, "--profile", "smoke")
     run("grade", home / "all", "--out", one, "--shard", "1/2", *smoke)
     result = run("merge", one, graded(2)[1], "--out", tmp_path / "out", *options)
     assert "shards 1/2 and 2/2 were graded with unlike settings for profile" in result.stderr

@@ -8,7 +8,7 @@ from autograder.reading.files import read_bytes
 from autograder.reading.formats.mllog import FORMAT as MLPERF
 from autograder.reading.formats.record import FORMAT as RECORD
 from autograder.reading.printed_lines import READERS
-from autograder.reading.why import FORMATS, PLACES, reasons
+from autograder.reading.why import FORMATS, LOOKED_FOR, reasons
 
 TEXT = """SLURM_JOB_ID=4711
 Training the model with 4 GPU
@@ -45,8 +45,8 @@ def test_each_fact_has_its_line_and_its_rule(said):
 
 def test_every_fact_is_explained():
     (run,) = read_bytes({"job.out": TEXT.encode()})
-    assert [said[0] for said in SAID] == ["outcome", *PLACES]
-    assert [reason.fact for reason in reasons(run)] == ["outcome", *PLACES]
+    assert [said[0] for said in SAID] == ["outcome", *LOOKED_FOR]
+    assert [reason.fact for reason in reasons(run)] == ["outcome", *LOOKED_FOR]
 
 
 ENDS = {

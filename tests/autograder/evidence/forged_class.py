@@ -122,7 +122,7 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
         (root / "roster.csv").write_text(roster)
         (root / "sacct.txt").write_text(accounting(honest, case))
         words = ["grade", root / "class", "--out", root / "grades", "--profile", "smoke"]
-        words += ["--processes", "1", "--roster", root / "roster.csv"]
+        words += ["--jobs", "1", "--roster", root / "roster.csv"]
         words += [*setting("accounting", root / "sacct.txt")] if accounted else []
         done = CliRunner().invoke(main, [str(word) for word in words])
         assert done.exit_code in (0, 1), done.output

@@ -140,19 +140,29 @@ def test_own_laws_are_fitted_to_the_own_study():
 
 
 STUDIES = {
-    "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 size,"),
-    "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 size,"),
+    "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 size"),
+    "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 size"),
     "hardly any images": ("strong", {"work": lambda p: (64 // p, 64)}, "study", "64 samples"),
     "a small batch": (
         "strong",
         {"work": lambda p: (16 // p, 2048)},
         "study",
-        "batch, size smallest",
+        "size smallest",
     ),
-    "nothing moved": ("epoch", {"moved": 0.0}, "study", "moved of epoch: 0"),
-    "ranks apart": ("epoch", {"spread": 0.1}, "study", "spread of epoch: 0.1"),
+    "nothing moved": (
+        "epoch",
+        {"moved": 0.0},
+        "study",
+        "smallest change of the parameters in a pass: 0",
+    ),
+    "ranks apart": (
+        "epoch",
+        {"spread": 0.1},
+        "study",
+        "difference of a parameter between ranks: 0.1",
+    ),
     "no spread": ("epoch", {"spread": "nan"}, "study", "spread"),
-    "by hand": ("epoch", {"started_by": []}, "study", "started by a launcher"),
+    "by hand": ("epoch", {"started_by": []}, "study", "launcher started the ranks: no"),
 }
 
 
@@ -182,19 +192,19 @@ def test_speed_is_the_share_of_what_silent_copies_do():
 
 
 TRAININGS = {
-    "strong, the local batch kept": ("same", (2, "strong", 64), {}, "global batch of same"),
-    "epoch, the batch divided": ("grown", (2, "epoch", 32), {}, "local batch of grown"),
+    "strong, the local batch kept": ("same", (2, "strong", 64), {}, "batch size of all ranks"),
+    "epoch, the batch divided": ("grown", (2, "epoch", 32), {}, "batch size on one rank"),
     "other accuracy": (
-        "same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one",
+        "same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy, difference to `one`",
     ),
-    "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy of grown"),
+    "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy"),
     "nothing moved": (
-        "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "param moved of one",
+        "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "largest change of a parameter",
     ),
     "ranks apart": (
-        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "param spread of grown",
+        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "difference of a parameter",
     ),
-    "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "unique samples of same"),
+    "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "different samples read"),
 }  # fmt: skip
 
 

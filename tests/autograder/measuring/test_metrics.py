@@ -140,7 +140,7 @@ ranks = st.builds(
     Rank,
     st.integers(0, 2),
     host=st.none() | st.just("n1"),
-    shard=st.none() | st.tuples(*[st.integers(-1, 9)] * 3),
+    slices=st.none() | st.tuples(st.tuples(*[st.integers(0, 9)] * 2, st.integers(1, 9))),
     files_written=st.none() | st.integers(0, 2),
     samples=st.none() | st.integers(0, 9),
     labels=st.none() | st.lists(st.integers(0, 3), max_size=3).map(tuple),
@@ -200,6 +200,15 @@ BESIDE_EACH_OTHER = [  # metric, each rank's facts, the end's facts, the value
     ("checkpoint_kept", [{}, {"param_hash": "q"}], {"checkpoint_hash": "p"}, "yes"),
     ("checkpoint_kept", [{}], {"checkpoint_hash": None}, "no"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("base", "run", "value"),
+    [("pp", "pp", "yes"), ("pp", "p", "yes"), ("pp", "pq", "no"), ("pq", "pq", "no")],
+)
+def test_parameters_are_equal_on_all_ranks_of_both_runs(base, run, value):
+    runs = [ranks_that_say(*({"param_hash": each} for each in hashes)) for hashes in (base, run)]
+    assert METRICS["same_params"].function(*runs) == value
 
 
 @pytest.mark.parametrize(("name", "says", "end", "value"), BESIDE_EACH_OTHER)

@@ -27,8 +27,8 @@ def run_of(*ranks: Rank, size: int = 10, end: dict | None = None) -> Run:
 ALL = {"shard_ids_hash": "all"}
 SHARES = [
     # Each rank's share, the samples read twice, and the samples nobody read.
-    ([{"shard": (0, 10, 2)}, {"shard": (1, 10, 2)}], 0, 0),
-    ([{"shard": (0, 10, 3)}, {"shard": (1, 10, 3)}], 0, 3),
+    ([{"slices": ((0, 10, 2),)}, {"slices": ((1, 10, 2),)}], 0, 0),
+    ([{"slices": ((0, None, 3),)}, {"slices": ((1, None, 3),)}], 0, 3),
     ([ALL, ALL, ALL], 20, 0),
     ([{"slices": ((0, 2, 1), (4, 6, 1), (8, 10, 1))}, {"slices": ((2, 4, 1), (6, 8, 1))}], 0, 0),
     ([{"slices": ((0, 4, 1),)}, {"slices": ((2, 4, 1), (6, 8, 1))}], 2, 4),
@@ -47,7 +47,6 @@ def test_overlap_and_cover(shares, twice, never):
 SLICE = st.tuples(st.integers(0, 60), st.integers(0, 80), st.sampled_from((1, 2, 3, 4, 8, 12)))
 SHARE = st.one_of(
     st.just(ALL),
-    SLICE.map(lambda share: {"shard": share}),
     st.lists(SLICE, min_size=1, max_size=4).map(lambda parts: {"slices": tuple(parts)}),
 )
 
@@ -55,11 +54,7 @@ SHARE = st.one_of(
 @given(st.lists(SHARE, min_size=1, max_size=6), st.integers(1, 70))
 def test_what_is_counted_is_what_counting_one_by_one_gives(shares, size):
     run = run_of(*(Rank(number, **share) for number, share in enumerate(shares)), size=size)
-    parts = [
-        part
-        for share in shares
-        for part in share.get("slices") or (share.get("shard") or (0, size, 1),)
-    ]
+    parts = [part for share in shares for part in share.get("slices", ((0, size, 1),))]
     read = Counter(chain.from_iterable(range(a, min(b, size), step) for a, b, step in parts))
     assert METRICS["shard_overlap"].function(run).value == read.total() - len(read)
     assert METRICS["shard_uncovered"].function(run).value == size - len(read)
@@ -67,19 +62,19 @@ def test_what_is_counted_is_what_counting_one_by_one_gives(shares, size):
 
 def test_a_large_set_takes_no_longer_than_a_small_one():
     ranks, size = 4000, 10**12
-    strided = run_of(*(Rank(n, shard=(n, size, ranks)) for n in range(ranks)), size=size)
+    strided = run_of(*(Rank(n, slices=((n, size, ranks),)) for n in range(ranks)), size=size)
     assert METRICS["shard_overlap"].function(strided).value == 0
     same = run_of(*(Rank(n, slices=((n, size, 1),)) for n in range(ranks)), size=size)
     assert METRICS["shard_overlap"].function(same).value == sum(size - n for n in range(1, ranks))
 
 
 def test_shares_that_nobody_can_compare_in_time_are_not_measured():
-    run = run_of(*(Rank(n, shard=(0, 10**9, 9973 + 2 * n)) for n in range(50)), size=10**9)
+    run = run_of(*(Rank(n, slices=((0, 10**9, 9973 + 2 * n),)) for n in range(50)), size=10**9)
     with pytest.raises(NotMeasured, match="too little in common"):
         METRICS["shard_overlap"].function(run)
 
 
-@pytest.mark.parametrize("share", [{}, {"shard_ids_hash": "5f"}, {"slices": ((-1, 4, 1),)}])
+@pytest.mark.parametrize("share", [{}, {"shard_ids_hash": "5f"}])
 def test_a_share_that_is_not_told_is_not_measured(share):
     run = run_of(Rank(0, **ALL), Rank(1, **share))
     with pytest.raises(NotMeasured):

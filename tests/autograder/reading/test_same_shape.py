@@ -76,6 +76,4 @@ def test_of_a_flood_of_tracebacks_the_first_and_the_last_are_kept(monkeypatch):
     monkeypatch.setattr(printed_lines.lines, "BLOCK", 80_000)
     monkeypatch.setattr(printed_lines.lines.blocks, "__defaults__", (80_000, 10**6))
     (run,) = read_bytes({"job.out": text})
-    monkeypatch.setattr(printed_lines, "MOST_OF_A_SIGN", 0)
-    assert read_bytes({"job.out": text}) == [run]
     assert run.problems[1].text.startswith("Odd0Error")

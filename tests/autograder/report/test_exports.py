@@ -22,7 +22,8 @@ ROSTER = (
 
 
 def run(*words):
-    result = CliRunner().invoke(main, [str(word) for word in words])
+    full = ["--profile", "full"] if words[0] in ("grade", "gradescope-zip") else []
+    result = CliRunner().invoke(main, [*map(str, words), *full])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -241,7 +242,7 @@ def graded(home, tmp_path):
 @pytest.mark.parametrize(
     ("student", "code", "words"),
     [
-        ("zoe", 0, ["8 of 10 points, graded; nothing was handed in", "oral exam"]),
+        ("zoe", 0, ["8 of 10 points, graded", "oral exam"]),
         ("tom", 0, ["nothing that is clearly of lesson 02", "1 outputs without a lesson"]),
         ("ben", 1, ["ben handed in nothing"]),
         ("zoee", 1, ["Did you mean zoe?"]),

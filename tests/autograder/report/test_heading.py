@@ -16,6 +16,7 @@ from tests.autograder.make_record import hand_in
 
 def grade(folder, *words):
     command = ["grade", folder / "class", "--out", folder / "grades", *words]
+    command += ["--profile", "full"]
     result = CliRunner().invoke(main, [*map(str, command)])
     assert result.exit_code in (0, 1), result.output
     pages = [folder / "grades/index.html", *(folder / "grades/students").glob("*.html")]

@@ -179,6 +179,6 @@ def test_gradescope_has_its_own(tmp_path):
     assert board[0]["order"] == "desc"
     for flag, there in (([], False), (["--leaderboard"], True)):
         target = tmp_path / "07.zip"
-        CliRunner().invoke(main, ["gradescope-zip", "07", "--out", str(target), *flag])
+        CliRunner().invoke(main, ["gradescope-zip", "07", "--out", str(target), *words[2:], *flag])
         script = zipfile.ZipFile(target).read("run_autograder").decode()
         assert ("--gradescope-leaderboard" in script) == there

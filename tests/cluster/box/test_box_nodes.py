@@ -32,13 +32,13 @@ make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", 8)
 """
 # Because the run is small, it misses these conditions of `full`, and no others.
 MISSED = (
-    "parameters of nodes: 1,626,442",
-    "image size of nodes: 32",
-    "epochs of nodes: 3",
-    "loss last of nodes",
-    "study sizes of nodes: 1 size,",
-    "difference in a class's share of nodes",
-    "test accuracy of nodes",
+    "parameters of the network: 1,626,442",
+    "width of the images: 32",
+    "finished epochs: 3",
+    "training loss of the last epoch",
+    "sizes measured: 1 size",
+    "difference in a class's share between one rank and all",
+    "test accuracy",
     "no run of `nodes-one`",
     "validation accuracy did not reach",
 )

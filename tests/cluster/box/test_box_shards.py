@@ -10,6 +10,7 @@ from tests.autograder.make_record import make_record
 
 pytestmark = pytest.mark.slurm
 CLASS = """\
+profile: full
 roster: ../roster.csv
 late:
   due: {02: 2026-03-01T23:59+01:00}

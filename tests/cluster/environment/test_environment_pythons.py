@@ -69,7 +69,7 @@ def test_the_grader_alone_does_the_same(end, tmp_path):
     commands = {"here": [sys.executable, "-m", "autograder"], "there": [venv / "bin/autograder"]}
     for where, command in commands.items():
         out = tmp_path / where / "grades"
-        rest = ("--out", out, "--profile", "smoke", "--processes", "1")
+        rest = ("--out", out, "--profile", "smoke", "--jobs", "1")
         path = {"PYTHONPATH": str(ROOT)} if where == "here" else {}
         run(*command, "grade", tmp_path / "class", *rest, HOME=str(tmp_path), **path)
         grades[where] = tree(out)

@@ -28,7 +28,7 @@ def course_class(tmp_path):
 
 
 def rerun(*words):
-    result = CliRunner().invoke(main, ["rerun", *map(str, words)])
+    result = CliRunner().invoke(main, ["rerun", *map(str, words), "--profile", "full"])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -50,7 +50,7 @@ def test_a_lot_is_the_same_for_the_same_seed(course_class):
 def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class, tmp_path):
     output = course_class / "ben" / "02_serial" / "02_serial_1.out"
     output.write_text(output.read_text().replace('"test_accuracy":0.978', '"test_accuracy":0.998'))
-    grade = ["grade", str(course_class), "--out", str(tmp_path / "grades")]
+    grade = ["grade", str(course_class), "--out", str(tmp_path / "grades"), "--profile", "full"]
     assert CliRunner().invoke(autograder, grade).exit_code == 1
     words = (course_class, "02", "--site", "laptop", "--as", "nobody-here", "--draw", 9)
     flagged = rerun(*words, "--flagged", tmp_path / "grades")

@@ -27,6 +27,7 @@ PRETENDED = {
     "sacct": f"[[ $* == *' -n '* ]] || echo '{SACCT_HEADER}'\n"
     "[[ $* != *77* ]] || echo '77|ada||job.sbatch|gpus|COMPLETED'",
     "qsub": "echo 77.server",
+    "qselect": "true",
     "qstat": f"[[ $* != *77* ]] || echo '{json.dumps({'Jobs': {'77.server': PBS_JOB}})}'",
     "qdel": "true",
 }
@@ -121,6 +122,9 @@ def test_accounting_has_sacct_s_columns(site, capsys):
     assert head == SACCT_HEADER
     values = dict(zip(head.split("|"), row.split("|"), strict=False))
     assert (values["JobID"], values["State"]) == (number, "COMPLETED")
+    (record,) = scheduler.records([number])
+    assert record == row.split("|")
+    assert scheduler.unfinished() == []
 
 
 def test_the_real_command_is_shown(site, capsys):

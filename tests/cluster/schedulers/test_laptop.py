@@ -1,5 +1,6 @@
 """Real jobs on the laptop site."""
 
+import json
 import os
 import re
 import signal
@@ -158,6 +159,12 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
     listed = shell.cluster("queue", "--site", "laptop").stdout
     assert "(Resources)" in listed
     assert "(Priority)" in listed
+    rows = json.loads(shell.cluster("queue", "--site", "laptop", "--json").stdout)
+    assert [(row["JobID"], row["State"]) for row in rows] == [
+        (jobs[0], "RUNNING"),
+        (jobs[1], "PENDING"),
+        (jobs[2], "PENDING"),
+    ]
     (shell.folder / "go").touch()
     times = []
     for number in jobs:

@@ -113,6 +113,7 @@ FAKE = """#!/bin/bash
 printf '%s\\n' "$(basename "$0") $*" >>"$HOME/calls"
 case $(basename "$0") in
     qsub) [ -z "$REFUSAL" ] || { echo "qsub: $REFUSAL" >&2; exit 1; }; echo 4711.polaris-pbs-01 ;;
+    qselect) echo 4711.polaris-pbs-01 ;;
     qstat) cat "$HOME/answer" ;;
 esac
 """
@@ -120,7 +121,7 @@ esac
 
 @pytest.fixture
 def polaris(shell):
-    for name in ("qsub", "qstat", "qdel"):
+    for name in ("qsub", "qselect", "qstat", "qdel"):
         program = shell.home / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(FAKE)
@@ -209,3 +210,9 @@ def test_cancel_and_queue_call_qdel_and_qstat(polaris):
     answer(polaris, job_state="R")
     assert polaris.cluster("cancel", "4711").stderr == "$ qdel 4711\n"
     assert polaris.cluster("queue").stderr.startswith("$ qstat -u ")
+
+
+def test_queue_as_json(polaris):
+    answer(polaris, job_state="R", resources_used={"walltime": "00:00:07"})
+    (job,) = json.loads(polaris.cluster("queue", "--json").stdout)
+    assert (job["JobID"], job["State"], job["Elapsed"]) == ("4711", "RUNNING", "00:00:07")

@@ -319,6 +319,12 @@ def test_logs_find_the_output_of_a_submitted_job(slurm):
     assert slurm.cluster("logs", "--site", "box", "-f", "77").stdout == "hello\n"
 
 
+def test_queue_as_json(slurm):
+    answer(slurm, squeue=["77|gpus|mine|PENDING|0:00|2|N/A|(Priority)\n", "", 0])
+    (job,) = json.loads(slurm.cluster("queue", "--site", "box", "--json").stdout)
+    assert (job["JobID"], job["State"], job["NodeList"]) == ("77", "PENDING", "(Priority)")
+
+
 @pytest.mark.parametrize(
     ("words", "real"),
     [

@@ -1,4 +1,4 @@
-"""Tests of `lessons release --from --upto`: released weeks, and what later ones reveal."""
+"""Tests of `lessons release NN --upto NN`: released weeks, and what later ones reveal."""
 
 import re
 import zipfile
@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lessons.edition.open_elsewhere import in_words, is_program, open_elsewhere
-from lessons.edition.release import gather, not_asked, readable
+from lessons.edition.release import asked_for, gather, readable
+from lessons.folders import lesson_folders
 
 ROOT = Path(__file__).parents[3]
+LESSONS = lesson_folders(ROOT / "solutions").keys()
 
 
 def open_in(files):
@@ -17,9 +19,7 @@ def open_in(files):
 
 
 def test_weeks_that_are_not_yet_handed_out_are_not_in_it(released):
-    later = not_asked(ROOT, None, "07")
-    assert later[0] == "08"
-    packed = set(gather(ROOT, later))
+    packed = set(gather(ROOT, LESSONS - asked_for(ROOT, (), "07").keys()))
     missing = set(released) - packed
     assert packed < set(released)
     assert {"autograder/rubrics/08.yaml", "autograder/rubrics/released/08.json"} <= missing
@@ -28,7 +28,22 @@ def test_weeks_that_are_not_yet_handed_out_are_not_in_it(released):
         name for name in missing if re.search(r"(^lessons/|rubrics/(released/)?)0[0-7]", name)
     ]
     assert "lessons/toolkit/checks/lesson_08/parts.py" in packed, "the toolkit stays whole"
-    assert not_asked(ROOT, "3", "05_mirrored")[:4] == ["00", "01", "02", "06"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "added"),
+    [
+        (["00", "1"], []),
+        (["03_baseline"], ["02"]),
+        (["8"], ["02", "07"]),  # 08 reads 07's program, and 07 reads 02's
+        (["00", "02", "10"], []),
+        (["04", "02"], ["03"]),
+    ],
+)
+def test_a_lesson_that_another_one_reads_is_added(asked, added):
+    chosen = asked_for(ROOT, asked, None)
+    assert [number for number, reason in chosen.items() if reason] == added
+    assert len(chosen) == len(asked) + len(added)
 
 
 def test_it_says_which_gaps_are_open_elsewhere(released):
@@ -36,7 +51,7 @@ def test_it_says_which_gaps_are_open_elsewhere(released):
     found = open_in(released)
     for number in ("7.1", "7.2", "7.3", "7.4"):
         assert "lessons/08_data/train.py" in found[number]
-    found = open_in(gather(ROOT, not_asked(ROOT, None, "07")))
+    found = open_in(gather(ROOT, LESSONS - asked_for(ROOT, (), "07").keys()))
     assert not {"7.2", "7.3"} & found.keys()
     assert any("7.3: 08_data/train.py" in line for line in in_words(open_in(released)))
     assert found.keys() < open_in(released).keys()
@@ -47,7 +62,8 @@ def test_it_says_which_gaps_are_open_elsewhere(released):
     [
         (["--upto", "1"], "course.zip: ", 0),
         (["--upto", "09"], "There is no lesson 09", 2),
-        (["--from", "02", "--upto", "01"], "--from 02 comes after --upto 01", 2),
+        (["01"], "course.zip: ", 0),
+        (["02", "--upto", "01"], "but not both", 2),
     ],
 )
 def test_a_range_by_the_command(small, lessons_command, words, said, code):

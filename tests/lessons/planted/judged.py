@@ -63,7 +63,7 @@ def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
         words = ["grade", f"{place}/class", "--out", f"{place}/grades"]
-        words += ["--profile", "smoke", "--processes", "1"]
+        words += ["--profile", "smoke", "--jobs", "1"]
         done = CliRunner().invoke(main, [str(word) for word in words])
         assert done.exit_code in (0, 1), done.output  # 1: something for a person to look at
         [record] = Path(place, "grades", "records").glob("*.json")

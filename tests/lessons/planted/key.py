@@ -14,6 +14,8 @@ from pathlib import Path
 from lessons.toolkit.record.run_record import RECORD_VERSION
 from tests.lessons.planted.table import Lesson
 
+JOB_FILES = {"queued": "job.sbatch", "elastic": "job_elastic.sbatch"}  # of a way to start
+
 
 def key_of(lesson: Lesson, name: str) -> str:
     """Return twelve hex digits that change with everything that the job's output depends on."""
@@ -24,8 +26,8 @@ def key_of(lesson: Lesson, name: str) -> str:
         parts += [facts, job.measured and inspect.getsource(job.measured)]
         programs = {job.program, *(words[0] for words in job.before)}
         parts += [code_of(lesson.source / program) for program in sorted(programs)]
-        if job.start == "queued":
-            parts.append((lesson.source / "job.sbatch").read_text("utf-8"))
+        if job.start in JOB_FILES:
+            parts.append((lesson.source / JOB_FILES[job.start]).read_text("utf-8"))
     return digest(json.dumps(parts))
 
 

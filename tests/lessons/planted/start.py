@@ -112,6 +112,34 @@ def fails(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     assert done.returncode != 0, f"{folder.name} should have failed"
 
 
+def lives(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """Start a job again until it is complete, as a queue does, with one output for all lives."""
+    folder, words = start
+    for _ in range(4):
+        with (folder / "job.out").open("a") as out:
+            command = [*launcher, sys.executable, "-u", *words]
+            done = subprocess.run(
+                command, cwd=folder, env=environ, stdout=out, stderr=subprocess.PIPE, text=True,
+                timeout=120,
+            )  # fmt: skip
+        if done.returncode == 0:
+            return
+    raise AssertionError(done.stderr[-2000:])
+
+
+def elastic(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """Run the lesson's job_elastic.sbatch without a queue."""
+    folder, words = start
+    (folder / "site.sh").write_text("facts() { :; }\n")
+    own = environ | {"COURSE_SITE": str(folder / "site.sh"), "SLURM_JOB_ID": "7"}
+    with (folder / "job.out").open("w") as out:
+        command = ["bash", "job_elastic.sbatch", *words[1:]]
+        done = subprocess.run(
+            command, cwd=folder, env=own, stdout=out, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def hangs(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     """Run a job that has to hang; stop it when Horovod reports that."""
     folder, words = start
@@ -177,6 +205,8 @@ def by_hand(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 ALONE: dict[str, Callable[[Start, list[str], dict[str, str]], None]] = {
     "apart": apart,
     "fails": fails,
+    "lives": lives,
+    "elastic": elastic,
     "hangs": hangs,
     "strangers": strangers,
     "queued": queued,

@@ -163,6 +163,22 @@ def traces_of_14(runs: Runs, printed: str) -> None:
     assert max(loss.values()) == pytest.approx(min(loss.values()), abs=0.02)
 
 
+def traces_of_15(runs: Runs, printed: str) -> None:
+    away = {name: measured(run, "apart") for name, run in runs.items()}
+    assert away["nothing"] == away["half"] == 0
+    assert away["sampler"] == pytest.approx(0.007, rel=0.1)
+    assert away["random"] == pytest.approx(0.004, rel=0.1)
+    twice = {name: measured(run, "read_wrong") for name, run in runs.items()}
+    assert twice.pop("sampler") == 88 > 0 == max(twice.values())
+    lost = {name: measured(run, "lost") for name, run in runs.items()}
+    assert lost.pop("half") == 18 > 3 == max(lost.values())
+    loss = {name: run.epochs[-1].train_loss.value for name, run in runs.items()}
+    assert loss["nothing"] == pytest.approx(3.136, abs=0.01)
+    assert loss["optimizer"] == pytest.approx(3.017, abs=0.01)
+    assert loss["sampler"] == pytest.approx(loss["nothing"], rel=0.01)
+    assert loss["random"] == pytest.approx(loss["nothing"], rel=0.01)
+
+
 TRACES_OF = {
     "05": traces_of_05,
     "06": traces_of_06,
@@ -171,6 +187,7 @@ TRACES_OF = {
     "09": traces_of_09,
     "13": traces_of_13,
     "14": traces_of_14,
+    "15": traces_of_15,
 }
 
 

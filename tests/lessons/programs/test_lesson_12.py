@@ -9,7 +9,7 @@ import pytest
 from real_runs import ROOT, environment, meet, run
 
 from autograder.evidence import examine
-from autograder.measuring import rounds, study_table, study_work
+from autograder.measuring import rounds, scaling_study, study_table
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.files import read_files
 
@@ -58,9 +58,9 @@ def test_a_study_on_three_ranks_has_all_sizes_and_does_the_work_it_says(tmp_path
     for kind, found in run_of.items():
         rows = study_table.rows([found])
         assert [(row.ranks, row.runs) for row in rows] == [(1, 3), (2, 3), (3, 3)]
-        assert study_work.moved([found], {}).value > 0
-        assert study_work.spread([found], {}).value == 0
-        largest = study_work.samples([found], {}).value
+        assert scaling_study.moved([found], {}).value > 0
+        assert scaling_study.spread([found], {}).value == 0
+        largest = scaling_study.samples([found], {}).value
         assert largest == (72 if kind == "weak" else 24)
     assert rounds.how_many(run_of["weak"]).value == 3
     assert measured_or_none(rounds.share, run_of["strong"]) is None

@@ -184,6 +184,19 @@ MENTIONS = {
         "arXiv:1710.03740",
         "arXiv:2204.02311",
     ],
+    "15": [
+        "SLURM_RESTART_COUNT",
+        "--requeue",
+        "--open-mode=append",
+        "afterany",
+        "B:USR1@120",
+        "os.fsync",
+        "dropout",
+        "gradient accumulation",
+        "rendezvous",
+        "--max-restarts",
+        "arXiv:2407.21783",
+    ],
     "16": [
         "ClusterSpec",
         "gRPC",
@@ -255,7 +268,7 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "14", "16"]
+NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "14", "15", "16"]
 
 
 @pytest.mark.parametrize("lesson", NUMBERED)
@@ -279,6 +292,10 @@ def test_every_prediction_comes_back(lesson):
     assert [n for n in names if not any(re.fullmatch(n, name) for name in noted)] == []
 
 
+# Jobs that come back, or that start two agents, do something after the launch.
+LAST = ("launch ", 'exit "$status"', 'wait "$first"')
+
+
 @pytest.mark.parametrize(
     "job", [job for f in LESSONS for job in sorted(f.glob("*.sbatch"))], ids=lambda job: job.name
 )
@@ -286,7 +303,7 @@ def test_a_job_is_plain(job):
     lines = job.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 30
     assert "set -euo pipefail" in lines
-    assert lines[-1].startswith("launch "), "the last line's exit code is the job's"
+    assert lines[-1].startswith(LAST), "the last line's exit code is the job's"
     for line in lines:
         if line.startswith("#SBATCH"):
             assert line.split()[1].startswith("--"), "long options only"

@@ -40,6 +40,7 @@ CHAIN = [
     ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
     ("14_profile/train.py", "00_cluster/train_gpt.py", 250),
     ("14_profile/break_it.py", "14_profile/train_ways.py", 165),
+    ("15_survive/train.py 15_survive/step.py", "13_shard/train.py", 375),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
@@ -51,6 +52,7 @@ COPIES = [
     ("09_learning_rate/network.py", "16_tensorflow/network.py"),
     ("00_cluster/gpt.py", "13_shard/gpt.py"),
     ("13_shard/gpt.py", "14_profile/gpt.py"),
+    ("13_shard/gpt.py", "15_survive/gpt.py"),
 ]
 
 

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, RunNumber, RunNumbers
-from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.reading.printed_numbers import (
+    NUMBER,
+    VALUE,
+    clock,
+    fraction,
+    positive,
+    printed,
+    seconds_in,
+)
 from autograder.records import Number
 
 On = Literal["train", "val", "test"]
@@ -49,7 +57,6 @@ ON = re.compile(
     r"(?i)(?<![a-z])(?:(train(?:ing)?)|(val(?:id(?:ation)?)?|eval(?:uation)?|dev|v)|(test(?:ing)?))"
     r"(?![a-z])"
 )
-UNITS = {"ms": 1e-3, "m": 60.0, "h": 3600.0}  # by their first letters; all others are seconds
 LOSSES = ("loss", "total loss", "lm loss", "cross entropy", "cost")
 ACCURACIES = (
     *("accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1", "top 1 accuracy", "top1 acc"),
@@ -154,8 +161,8 @@ def values(line: str, at: int, on: On | None = None) -> Named:
             named.numbers["seconds"] = times[widest]
         named.sure_time = widest in SURE
     elif took:
-        clock = duration(line, took.end(), "", "")
-        seconds = printed(took[1], scale_of(took[2])) if took[1] else clock
+        clock_time = duration(line, took.end(), "", "")
+        seconds = printed(took[1], seconds_in(took[2])) if took[1] else clock_time
         if seconds is not None:
             named.numbers["seconds"] = seconds
     if (rate := rate_in(line[begin:])) is not None:
@@ -166,8 +173,7 @@ def values(line: str, at: int, on: On | None = None) -> Named:
 def rate_in(text: str) -> Number | None:
     """Return samples per second."""
     rate = RATE.search(text)
-    number = printed(rate[1] or rate[2]) if rate else None
-    return number if number is not None and number.value > 0 else None
+    return positive(printed(rate[1] or rate[2])) if rate else None
 
 
 def add_by_blanks(
@@ -270,17 +276,10 @@ def plainly(text: str) -> str:
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
     """Return the seconds of a number, with or without a unit, or of a clock; None if ambiguous."""
-    clock = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
-    if clock:
-        rest = printed(clock[3])
-        before = 3600 * int(clock[1] or 0) + 60 * int(clock[2])
-        return rest and Number(before + rest.value, rest.half_width)
+    match = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
+    if match:
+        return clock(match[1], match[2], match[3])
     after = line[at + len(text) : at + len(text) + 12].lstrip("\"' ")
     if not unit and after[:1].isalpha():
         return None
-    return None if unit == "%" else printed(text, scale_of(unit))
-
-
-def scale_of(unit: str) -> float:
-    unit = unit.lower()
-    return UNITS["ms"] if unit == "ms" else UNITS.get(unit[:1], 1.0)
+    return None if unit == "%" else printed(text, seconds_in(unit))

@@ -18,7 +18,6 @@ from autograder.reading.formats.plain.named_values import (
     of_either,
     plainly,
 )
-from autograder.reading.formats.plain.steps import READER as STEPS_READER
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts, RunNumbers
 from autograder.reading.printed_numbers import VALUE, fraction, printed
@@ -113,7 +112,3 @@ def never(line: str) -> LineFacts | None:
 
 
 READER = Reader(FORMAT, (), never)
-
-
-def reader_of(table: Table) -> Reader:
-    return STEPS_READER if table.of_steps else READER

@@ -50,7 +50,7 @@ def check_3_1(decode: Function) -> str:
 
 @exercise("3.2")
 def check_3_2(prepare: Function) -> str:
-    """Batches of float32 images in 0...1, of the requested size, made while they are read."""
+    """Batches of float32 images in 0…1, with the requested size, made only when they are read."""
     import numpy as np
     import tensorflow as tf
 

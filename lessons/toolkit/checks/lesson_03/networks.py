@@ -36,7 +36,7 @@ def no_download(*_: Any, **__: Any) -> None:
 
 @exercise("3.3")
 def check_3_3(program: Any) -> str:
-    """ResNet50V2 with 10 classes has 23,585,290 parameters, at any size of image."""
+    """ResNet50V2 with 10 classes has 23,585,290 parameters, whatever the size of the images."""
     for name, size in (("MobileNet", 32), ("ResNet50V2", 40)):
         with no_internet(program):
             model = program.build_model(name, size)
@@ -62,7 +62,7 @@ def check_3_3(program: Any) -> str:
 
 
 def no_internet(program: Any) -> Any:
-    """Make every download a failed check, whichever Keras the program uses."""
+    """Make every download fail the check, whichever Keras the program uses."""
     fetches = sys.modules[program.keras.utils.get_file.__module__]
     return mock.patch.object(fetches, "get_file", no_download)
 
@@ -106,7 +106,7 @@ WHY_SHAPES = {
 
 @exercise("3.6")
 def check_3_6(shapes: Function) -> str:
-    """Four settings of the constructor have four output shapes; each begins with None."""
+    """Four settings of the constructor give four output shapes, which all begin with None."""
     found = shapes()
     if found is None:
         advice = "Is there a `return` in front of it? A dictionary's `.update` returns None."

@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 @exercise("4.3")
 def check_4_3(stages: Function) -> str:
-    """Every sample once per epoch in a new order, decoded once in total and ahead of time."""
+    """Every sample once per epoch, in a new order. Each is decoded only once, ahead of time."""
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
     first = watched.epoch()
@@ -61,7 +61,7 @@ def check_4_3(stages: Function) -> str:
 
 
 def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
-    """Check that single samples are shuffled, not whole batches or packs."""
+    """Check that individual samples are shuffled, not whole batches or packs."""
     together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
     if sum(together) > len(batches) // 2:
         raise CheckFailed(

@@ -54,7 +54,7 @@ class Watched:
         return images, tf.stack([numbers % 10, numbers], axis=1)
 
     def epoch(self) -> list[list[int]]:
-        """Return the samples' numbers in an epoch, batch by batch."""
+        """Return the indices of an epoch's samples, batch by batch."""
         found = []
         for batch in self.batches:
             images, marks = batch
@@ -69,7 +69,7 @@ class Watched:
         return found
 
     def stages(self) -> Iterator[Any]:
-        """Yield the data sets from the last stage to the first."""
+        """Yield the data set of each stage, from the last to the first."""
         dataset = self.batches
         while dataset is not None:
             yield dataset
@@ -81,7 +81,7 @@ class Watched:
         return [type(stage).__name__ for stage in self.stages()]
 
     def caches_floats(self) -> bool:
-        """Return whether a cache keeps the output of prepare instead of bytes."""
+        """Return whether a cache keeps the output of prepare instead of the original bytes."""
         import tensorflow as tf
 
         caches = [stage for stage in self.stages() if "Cache" in type(stage).__name__]

@@ -20,7 +20,7 @@ WHO_HOLDS = {
 
 @exercise("5.1")
 def check_5_1(holds: Function) -> str:
-    """Which device holds which layers and images, for four ways to divide."""
+    """Which device has which layers and images, for four ways to divide the work."""
     for device in range(4):
         half, part = divmod(device, 2)
         quarter, two = [2 * device, 2 * device + 1], [2 * part, 2 * part + 1]
@@ -59,7 +59,7 @@ def held(found: Any, kind: str) -> Held:
 
 
 def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
-    """Return the usual mistake behind wrong layers and images."""
+    """Return the usual mistake that leads to these layers and images."""
     layers, images = found
     if found == right[::-1]:
         return "They are exchanged: first the layers, then the images."

@@ -11,7 +11,7 @@ Function = Callable[..., Any]
 
 @exercise("5.2")
 def check_5_2(program: Any) -> str:
-    """Every variable has a copy on both replicas, including those of the optimizer."""
+    """Every variable, including the optimizer's, has a copy on both replicas."""
     import numpy as np
 
     program.tf.get_logger().setLevel("WARNING")  # otherwise it logs every exchange
@@ -77,7 +77,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
 
 @exercise("5.3")
 def check_5_3(for_all: Function, steps: Function) -> str:
-    """Batch and rate are multiplied by N; 25, 13, 7 steps at batch 2,048 on 1, 2, 4 replicas."""
+    """Batch and rate are multiplied by N: 25, 13, 7 steps with batch 2,048 on 1, 2, 4 replicas."""
     for replicas in (1, 2, 4):
         batch, rate = pair(
             for_all(128, 0.01, replicas),
@@ -137,7 +137,7 @@ def whole_number(batch: Any, what: str) -> None:
 
 @exercise("5.4")
 def check_5_4(same_work: Function) -> str:
-    """On n replicas together the batch is 128 and the rate 0.02."""
+    """The batch of all n replicas together is 128, and the rate is 0.02."""
     for n in (1, 2, 4):
         batch, rate = pair(same_work(n), f"same_work({n})", ("batch", "rate"))
         compare(

@@ -1,4 +1,4 @@
-"""Checks of allreduce by hand (6.1, 6.2), and of one that overlaps with computing (6.5)."""
+"""Checks of an allreduce by hand (6.1, 6.2), and of one that overlaps with computing (6.5)."""
 
 import ast
 import inspect
@@ -72,7 +72,7 @@ REBOUND = (
 
 
 def rebinds_chunks(allreduce: Function) -> bool:
-    """Return whether elements of `chunks` are replaced, and `values` is never written."""
+    """Return whether the elements of `chunks` are replaced and `values` is never changed."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(allreduce)))
     except (OSError, TypeError, SyntaxError):  # this advice needs the source
@@ -148,7 +148,7 @@ def check_6_2(ring_allreduce: Function) -> str:
 
 @exercise("6.5")
 def check_6_5(overlapped_allreduce: Function) -> str:
-    """The sums are as before, and the first array is sent before the second is computed."""
+    """The sums are still right, and the first array is sent before the second is computed."""
     for ranks in (1, 2, 4):
         diary: list[str] = []
 

@@ -55,7 +55,7 @@ class Silent:
 
 
 def calls_of(train: Any) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
-    """Return the calls in one epoch of four steps, and whether their results were used.
+    """Return the calls made in one epoch of four steps, and whether their results were used.
 
     Nothing is printed or written.
     """

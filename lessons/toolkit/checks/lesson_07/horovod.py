@@ -185,7 +185,7 @@ def check_7_3(program: Any) -> str:
 
 
 def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
-    """Return the calls of broadcast_variables on one of two ranks: their variables and root."""
+    """Return the variables and the root of each broadcast_variables call on one of two ranks."""
     made: list[tuple[list[Any], Any]] = []
 
     def broadcast(variables: Any, root_rank: Any = None, *_: Any, **__: Any) -> None:
@@ -199,7 +199,7 @@ def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], 
 
 @exercise("7.4")
 def check_7_4(program: Any) -> str:
-    """One of four ranks saves the weights, into one file, and returns 1; the others return 0."""
+    """One of four ranks saves the weights in a single file and returns 1. The others return 0."""
     path = "checkpoints/network.weights.h5"
     model = mock.Mock(name="model")
     for rank in (0, 1, 2, 3):
@@ -230,7 +230,7 @@ def check_7_4(program: Any) -> str:
 
 
 def only_the_weights(saved: Sequence[Any], path: str) -> None:
-    """Check that one file was saved, in a format that `--resume` reads, under the caller's name."""
+    """Check that one file was saved with the caller's name, in a format that `--resume` reads."""
     if not saved:
         advice = "Rank 0 is the one that writes: `if hvd.rank() != 0: return 0` comes first."
         raise CheckFailed("rank 0 saves the weights", "it saves nothing", advice)

@@ -1,6 +1,7 @@
 """The check of a job file that requests a timeline (7.7), without Horovod.
 
-Most advice follows from the text. At the end the job runs with a `launch` that starts nothing.
+Most advice follows from the text. At the end, the job runs with a replacement for `launch` that
+starts nothing.
 """
 
 import os
@@ -79,7 +80,7 @@ def check_7_7(job: str) -> str:
 
 
 def seen_by_launch(job: Path) -> str | None:
-    """Return the HOROVOD_TIMELINE that a program gets from the launch on two ranks.
+    """Return the HOROVOD_TIMELINE that a program gets when it is launched on two ranks.
 
     Return None if the job ends before the launch.
     """
@@ -97,7 +98,7 @@ def seen_by_launch(job: Path) -> str | None:
 
 
 def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:
-    """Return the value as the shell expands it, and names in it that are not set.
+    """Return the value as the shell expands it, and the names in it that are not set.
 
     `tasks` is the number of tasks.
     """

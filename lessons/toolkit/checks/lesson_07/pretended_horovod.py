@@ -1,6 +1,6 @@
 """A replacement for Horovod that claims to be one rank of several, for checks.
 
-There is also a replacement for a node's GPUs, which need not exist.
+There is also a replacement for the GPUs of a node, so no GPU is needed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -94,10 +94,10 @@ def pretending(program: Any, rank: int, size: int, local_rank: int, **others: An
 
 @contextmanager
 def pretended_gpus(program: Any, gpus: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-    """Replace TensorFlow's devices by a CPU and these GPUs during a `with` block.
+    """Replace TensorFlow's devices with a CPU and these GPUs during a `with` block.
 
     The result contains the device types that were requested, and the devices that each call made
-    visible, with their type.
+    visible, with their types.
     """
     asked: list[str | None] = []
     visible: list[tuple[Any, str | None]] = []

@@ -31,7 +31,7 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
 
 @exercise("8.1")
 def check_8_1(partition: Function) -> str:
-    """Every sample is in one part; the parts' numbers of each class differ by at most one."""
+    """Every sample is in one part, and every class is split evenly, give or take one sample."""
     import numpy as np
 
     rng = np.random.default_rng(3)
@@ -79,7 +79,7 @@ def as_index(value: Any) -> int:
 
 
 def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
-    """Return the probable mistake behind indices that are in no part or in several."""
+    """Return the probable mistake if an index is in no part or in several."""
     n, parts = len(labels), len(found)
     lost_of_class = Counter(labels[lost].tolist())
     whole = [kind for kind, count in lost_of_class.items() if count == (labels == kind).sum()]

@@ -1,4 +1,4 @@
-"""The check of how lesson 08's program uses a folder's files: the second half of 8.3."""
+"""The check of how lesson 08's program uses the files of a folder: the second half of 8.3."""
 
 import io
 import os

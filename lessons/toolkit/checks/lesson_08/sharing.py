@@ -66,7 +66,7 @@ def check_8_2(round_robin: Function) -> str:
 
 
 def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
-    """Return the probable mistake behind items that no rank gets."""
+    """Return the probable mistake if an item reaches no rank."""
     whole_rounds = len(names) // len(shares) * len(shares)
     starts = [names.index(share[0]) for share in shares if share and share[0] in names]
     blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
@@ -89,7 +89,7 @@ def no_folder(*_: Any) -> list[str]:
 
 @exercise("8.3")
 def check_8_3(distribute: Function, program: Any) -> str:
-    """Rank 0 loads and every rank gets a share; an error on rank 0 is an error on every rank."""
+    """Rank 0 loads, and every rank gets a share. An error on rank 0 is an error on every rank."""
     called: list[str] = []
 
     def load() -> list[str]:
@@ -159,7 +159,7 @@ ENDS_ONE_RANK = (
 def only_elsewhere(found: list[Any], what: str) -> None:
     """Raise CheckFailed for an error that occurs only on ranks other than 0.
 
-    It is usually about a variable that only rank 0 has.
+    Such an error usually concerns a variable that only rank 0 has.
     """
     faults = [(rank, e) for rank, e in enumerate(found) if isinstance(e, Exception)]
     rank, error = next((rank, e) for rank, e in faults if not isinstance(e, Hangs))
@@ -218,7 +218,7 @@ COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), 
 
 @exercise("8.4")
 def check_8_4(common_steps: Function) -> str:
-    """The steps are the batches of the rank with the fewest images; a smaller last one counts."""
+    """One step per batch of the rank with the fewest images, including a smaller last batch."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch

@@ -65,7 +65,7 @@ def small_network() -> tuple[Any, Any, Any]:
 
 @exercise("10.4")
 def check_10_4(program: Any) -> str:
-    """Four parts have the gradients of the whole batch, which are sent once."""
+    """The gradients of four parts add up to those of the whole batch, and are sent once."""
     import torch
 
     network, x, y = small_network()
@@ -118,7 +118,7 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """Check 5 images in 4 parts. chunk makes only 3 parts, of 2, 2 and 1 images."""
+    """Check 5 images in 4 parts. chunk then makes only 3 parts, with 2, 2 and 1 images."""
     import torch
 
     network, x, y = small_network()
@@ -131,7 +131,7 @@ def fewer_than_asked(program: Any) -> None:
 
 
 def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
-    """Return advice if the parts' means were added or averaged with equal weight."""
+    """Return advice if the parts' means were added, or averaged with equal weights."""
     import torch
 
     found = network.weight.grad.clone()

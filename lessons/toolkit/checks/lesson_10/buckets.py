@@ -1,4 +1,4 @@
-"""The check of when the last bucket of gradients has arrived (10.3)."""
+"""The check of the time when the last bucket of gradients has arrived (10.3)."""
 
 from collections.abc import Callable
 from typing import Any

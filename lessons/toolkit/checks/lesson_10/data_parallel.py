@@ -48,12 +48,12 @@ def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
 
 
 def where_it_is(module: Any, *_: Any, **__: Any) -> Any:
-    """Return the network itself in place of a copy on a GPU that does not exist."""
+    """Return the network itself instead of a copy on a GPU that does not exist."""
     return module
 
 
 def current_gpu(pin: Calls) -> int:
-    """Return the number of the GPU that was chosen last, as CUDA reports it; 0 if none was."""
+    """Return the number of the GPU that was set last, as CUDA reports it; 0 if none was."""
     return as_gpu(chosen(pin)[-1]).index or 0 if pin else 0
 
 

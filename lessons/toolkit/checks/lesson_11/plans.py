@@ -74,7 +74,7 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
 
 @exercise("11.2")
 def check_11_2(bubble: Function) -> str:
-    """The idle fraction of the time: 0.5 for 2 stages with 1 micro-batch, 0.2 with 4."""
+    """The idle fraction of the time is 0.5 for 2 stages with 1 micro-batch, and 0.2 with 4."""
     for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
         mistakes = {

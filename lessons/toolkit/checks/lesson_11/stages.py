@@ -110,7 +110,7 @@ def layers_of(numbers: Sequence[int]) -> Any:
 
 @exercise("11.4")
 def check_11_4(pipeline: ModuleType) -> str:
-    """On 2 and 3 stages the gradients of all layers equal those of one process, to 1e-9."""
+    """With 2 and 3 stages, all layers have the gradients of one process, to within 1e-9."""
     pretended = PretendedDist()
     real, pipeline.dist = pipeline.dist, pretended  # type: ignore[attr-defined]
     try:

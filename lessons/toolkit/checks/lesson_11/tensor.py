@@ -211,7 +211,7 @@ def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int)
 
 
 def where_unlike(right: Any, found: Any) -> tuple[str, str]:
-    """Return three numbers of each, where they differ most.
+    """Return three numbers of each array, from where the two differ most.
 
     The first numbers may be equal.
     """

@@ -14,7 +14,7 @@ FAR = 2  # times worse at the next size; no table is that bad, so the unit must 
 
 @exercise("12.5")
 def check_12_5(intervals: Mapping[str, Any]) -> str:
-    """An interval for each table: not too wide, and within what the next size can reach."""
+    """An interval for each table: not too wide, and possible at the next size."""
     for name, table in foretelling.TABLES.items():
         if name not in intervals:
             raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")

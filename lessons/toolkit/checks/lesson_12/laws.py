@@ -22,7 +22,7 @@ def made(law: Callable[[int], float]) -> list[float]:
 
 @exercise("12.2")
 def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
-    """Amdahl's law with f = 0.1 gives e = 0.1 on every size; a ring on 1 rank takes no time."""
+    """Amdahl's law with f = 0.1 gives e = 0.1 at every size. A ring of 1 rank takes no time."""
     for p in (2, 4, 64):
         gain = 1 / (0.1 + 0.9 / p)
         compare(
@@ -66,7 +66,7 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
 
 @exercise("12.3")
 def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Function) -> str:
-    """From points of a law its parameter is recovered; with noise, by least squares."""
+    """The fit finds the parameter of a law from its points; with noise, by least squares."""
     f, s = 0.03, 0.2
     exactly = made(lambda p: 1 / (f + (1 - f) / p))
     one_fit(amdahl_f, "amdahl_f", exactly, f, amdahl_mistakes(exactly))

@@ -1,4 +1,4 @@
-"""The check of what each kind of scaling keeps fixed (12.1)."""
+"""The check of what each kind of scaling keeps constant (12.1)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ STAYS = {
 
 @exercise("12.1")
 def check_12_1(program: Any) -> str:
-    """Batches and images on 1, 2, 4 and 8 ranks; one rank has 96 per step, 4,800 per epoch."""
+    """Local batch and images per epoch on 1, 2, 4 and 8 ranks; on one rank, 96 and 4,800."""
     for mode, right in RIGHT.items():
         found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
         pairs = pairs_of(found, mode)

@@ -39,7 +39,7 @@ CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
 
 @exercise("12.6")
 def check_12_6(time_to: Function) -> str:
-    """Seconds until the target is reached and still holds at the next evaluation; None if never."""
+    """Seconds until the target is reached and holds at the next evaluation too; None if never."""
     for accuracies, right, mistakes in CURVES:
         found = time_to(0.8, list(accuracies), list(SECONDS))
         what = f"time_to(0.8, {accuracies}, …)"

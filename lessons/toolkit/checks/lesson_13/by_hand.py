@@ -66,7 +66,7 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
 
 @exercise("13.3")
 def check_13_3(zero: ModuleType) -> str:
-    """After gather every rank has all parts; after collect its part of the mean gradient."""
+    """After gather, every rank has all parts; after collect, its part of the mean gradient."""
     with pretended(zero) as stand_in:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
@@ -129,7 +129,7 @@ def try_ring(ring_reduce_scatter: Function, inputs: list[Any], rank: int) -> Any
 
 @exercise("13.4")
 def check_13_4(ring: ModuleType) -> str:
-    """On 4 ranks each sends 3 messages of a quarter, and gets its part of the sum."""
+    """Each of 4 ranks sends 3 messages of a quarter of the array, and gets its part of the sum."""
     import torch
 
     for size in (2, 3, 4):
@@ -229,7 +229,7 @@ def noted_step(watch: Function, stage: int) -> list[str]:
 
 @exercise("13.5")
 def check_13_5(watch: Function) -> str:
-    """In stage 3 a unit is whole only while its module computes, forward and backward."""
+    """In stage 3, a unit is gathered only while its module computes, forward or backward."""
     for stage, right in STEPS.items():
         found = noted_step(watch, stage)
         if found != right:
@@ -267,7 +267,7 @@ def wrong_step(found: list[str], stage: int) -> str:
 
 @exercise("13.6")
 def check_13_6(zero: ModuleType) -> str:
-    """Parts with the norms 3 and 4 have the norm 5 together; at most 1: all times 0.2."""
+    """Parts with norms 3 and 4 have the norm 5 together; clipping to 1 multiplies both by 0.2."""
     import torch
 
     cases = ([3.0, 4.0], [3.0, 0.0, 4.0], [0.03, 0.04])

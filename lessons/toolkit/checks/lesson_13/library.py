@@ -15,7 +15,7 @@ WIDTH, BLOCKS = 6, 3
 
 
 def small_network() -> Any:
-    """Return a network whose blocks note the type of their weights when they compute."""
+    """Return a network whose blocks record the type of their weights when they compute."""
     import torch
 
     class Block(torch.nn.Module):
@@ -44,7 +44,7 @@ def small_network() -> Any:
 
 @contextlib.contextmanager
 def one_rank() -> Iterator[Any]:
-    """Provide the mesh of a group that has only this process."""
+    """Provide a device mesh for a process group that has only this process."""
     import torch.distributed as dist
     from torch.distributed.device_mesh import init_device_mesh
 
@@ -59,7 +59,7 @@ def one_rank() -> Iterator[Any]:
 
 
 def wraps(module: Any) -> bool:
-    """Return whether fully_shard has made a unit of the module."""
+    """Return whether fully_shard has made the module a unit."""
     from torch.distributed.fsdp import FSDPModule
 
     return isinstance(module, FSDPModule)

@@ -47,7 +47,7 @@ class StillAGap(CheckFailed):
 def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]:
     """Turn a function into a check.
 
-    The function returns a text on the correct result, or raises CheckFailed.
+    The function returns a text about a correct result, or raises CheckFailed.
     """
 
     def decorate(function: Callable[..., str]) -> Callable[..., None]:
@@ -135,7 +135,7 @@ def number(value: Any, name: str) -> float:
 
 
 def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
-    """Return the value as two numbers, whose names are in `parts`."""
+    """Return the value as two numbers. `parts` are their names."""
     if value is None:
         raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
     try:

@@ -12,7 +12,7 @@ PATIENCE = 5.0  # seconds that a rank may wait for the others
 
 
 class Hangs(Exception):  # noqa: N818 - it says what the program does
-    """The error of a rank that waits forever, with the last result of its bcast."""
+    """A rank would wait forever. The error contains the last result of its bcast."""
 
     def __init__(self, said: str, received: Sequence[Any]) -> None:
         super().__init__(said)
@@ -20,7 +20,7 @@ class Hangs(Exception):  # noqa: N818 - it says what the program does
 
 
 class Meeting:
-    """The place where ranks that are threads exchange values."""
+    """The place where ranks exchange values if they are threads."""
 
     def __init__(self, size: int) -> None:
         self.size = size

@@ -3,8 +3,8 @@
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
 TENSOR = "cut layers"
-UNLIKE = {"tensor": "difference to serial"}
-BYTES = {"tensor": "bytes off"}
+UNLIKE = {"tensor": "difference of the parameters"}
+BYTES = {"tensor": "difference of the bytes sent"}
 BLOCK = "tensor_layers.py 11.6: ToParts, column layer, relu, row layer, FromParts, its bias"
 WHOLE = "return linear(torch.relu(linear(x, *column)), *row)"
 # Exact, and every rank has all of the network once more.
@@ -23,7 +23,10 @@ TABLE: LazyTable = {
     "tensor_layers.py 11.5": {
         "all of it": Lazy("return weight, bias", UNLIKE, base=TENSOR),
         "all of it, nothing exchanged": Lazy(
-            "return weight, bias", {"tensor": "held over part"}, also={BLOCK: WHOLE}, base=TENSOR
+            "return weight, bias",
+            {"tensor": "parameters held / the rank's part"},
+            also={BLOCK: WHOLE},
+            base=TENSOR,
         ),
         "pass": Lazy("pass", {"tensor": "did not finish"}, base=TENSOR, start="fails"),
     },
@@ -48,11 +51,13 @@ TABLE: LazyTable = {
         "all weights from all ranks": Lazy(GATHERS, BYTES, base=TENSOR),
     },
     "tensor_layers.py 11.7": {
-        "a constant": Lazy("return 4795501", {"tensor": "bytes error"}, base=TENSOR),
+        "a constant": Lazy(
+            "return 4795501", {"tensor": "error of the formula for bytes"}, base=TENSOR
+        ),
         "the same for both ways": Lazy(
             "return 2 * (ranks - 1) / ranks * itemsize"
             " * sum((i + 1) * o for i, o in itertools.pairwise(sizes))",
-            {"tensor": "bytes error"},
+            {"tensor": "error of the formula for bytes"},
             base=TENSOR,
         ),
     },

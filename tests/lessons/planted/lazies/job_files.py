@@ -16,6 +16,16 @@ TWO = """
 """
 EXPORT = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
 
+HEARD = "15.5: USR1 to the ranks, two minutes before the time limit"
+AGAIN = "15.5: after 75, or if a signal killed a rank, scontrol requeue; 5 times"
+BACKGROUND = 'launch python -u train.py "$@" &\n'
+REQUEUE = """
+if [ "$status" = 75 ] || [ "$status" -gt 128 ]; then
+    [ "${SLURM_RESTART_COUNT:-0}" -ge 5 ] || scontrol requeue "$SLURM_JOB_ID"
+fi
+"""
+TRAP = "trap 'pkill -USR1 -P \"$!\"' USR1\n"
+
 JOB_FILES: dict[str, LazyJobs] = {
     "00": {
         "job.sbatch 0.1": {
@@ -42,6 +52,45 @@ JOB_FILES: dict[str, LazyJobs] = {
             "with the gap's last line": (f"{EXPORT}\nexit 1", "`exit 1`. Remove it"),
             "where nobody gets": (f"if false; then\n{EXPORT}\nfi", "never reached"),
             "taken back": (f"{EXPORT}\nunset HOROVOD_TIMELINE", "A later line changes it"),
+        },
+    },
+    "15": {
+        f"job.sbatch {HEARD}": {
+            "nothing": ("", "no signal"),
+            "to the shell": ("#SBATCH --signal=B:USR1@120", "B: sends it"),
+            "too late": ("#SBATCH --signal=USR1@10", "seconds before"),
+            "another signal": ("#SBATCH --signal=TERM@120", "listens for USR1"),
+        },
+        f"job.sbatch {AGAIN}": {
+            "nothing": ("", "requeue"),
+            "a command that does nothing": (":", "requeue"),
+            "always": ('scontrol requeue "$SLURM_JOB_ID"', "no requeue"),
+            "for ever": (
+                'if [ "$status" = 75 ] || [ "$status" -gt 128 ]; then\n'
+                '    scontrol requeue "$SLURM_JOB_ID"\nfi',
+                "after 5 restarts",
+            ),
+            "after a warning only": (
+                '[ "$status" != 75 ] || scontrol requeue "$SLURM_JOB_ID"', "137"
+            ),
+        },
+        "job_shell.sbatch 15.6": {
+            "nothing": ("", "the job launches"),
+            "without a trap": (f"{BACKGROUND}wait $! || status=$?{REQUEUE}", "USR1 ended it"),
+            "in the foreground": (
+                'trap \'pkill -USR1 -P "$$"\' USR1\nlaunch python -u train.py "$@" || status=$?'
+                + REQUEUE,
+                "they do not",
+            ),
+            "not waited for": (f"{BACKGROUND}{TRAP}{REQUEUE}", "ended before them"),
+            "never again": (
+                f"{BACKGROUND}{TRAP}wait $! || wait $! || status=$?", "exit code",
+            ),
+            "waited for once": (f"{BACKGROUND}{TRAP}wait $! || status=$?{REQUEUE}", "exit code"),
+            "to the wrong shell": (
+                f"{BACKGROUND}trap 'kill -USR1 $!' USR1\nwait $! || wait $! || status=$?{REQUEUE}",
+                "signal its child",
+            ),
         },
     },
 }  # fmt: skip

@@ -21,7 +21,7 @@ TABLE: LazyTable = {
             found["rank"] = found["local_rank"] = int(environ.get("{MPI}_RANK", 0))
             found["size"] = int(environ.get("{MPI}_SIZE", 1))
             """,
-            {"places": "facts wrong of job: 4 environments"},
+            {"places": "launchers whose ranks were misread: 4 environments"},
         ),
         "whatever it is asked": Lazy(
             f"""
@@ -35,7 +35,7 @@ TABLE: LazyTable = {
             for fact, names in NAMES.items():
                 found[fact] = int(environ.get(names[0], found[fact]))
             """,
-            {"places": "facts wrong of job: 2 environments"},
+            {"places": "launchers whose ranks were misread: 2 environments"},
         ),
     },
 }

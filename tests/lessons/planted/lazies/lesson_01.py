@@ -61,7 +61,7 @@ return [x.T @ (d_scores @ w2.T), 0, hidden.T @ d_scores, 0]
         ),
         "only the first images": Lazy(
             "return [rng.permutation(batch * 40)[:batch] for _ in range(n // batch)]",
-            {"steps": "unique samples", "accuracy": ""},
+            {"steps": "different samples read", "accuracy": ""},
         ),
     },
     "train.py 1.5": {

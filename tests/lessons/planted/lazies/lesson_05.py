@@ -14,7 +14,7 @@ TAKES = {
     1: {"replicas": "", "same-training": ""},
     2: {"replicas": "", "equal": "", "same-training": ""},
 }
-REPLICAS = {"replicas": "replicas of several", "equal": "replicas of several"}
+REPLICAS = {"replicas": "copies of the network", "equal": "copies of the network"}
 SEVERAL, TEN = "right 2", "right 4"  # two replicas: whole epochs, and ten steps
 COMPILED = 'loss="sparse_categorical_crossentropy", metrics=["accuracy"])'
 
@@ -43,8 +43,8 @@ def tiny(code: str, loses: dict[str, str], network: str = "tiny") -> Lazy:
 
 
 NETWORK = {"replicas": "kind Conv2D"}
-RATE = {"batch-and-rate": "rate of the optimizer"}
-STOOD_STILL = {"equal": "param moved of several"}
+RATE = {"batch-and-rate": "learning rate at the end"}
+STOOD_STILL = {"equal": "largest change of a parameter"}
 IN_PART = {"equal": "parameters that training changed"}
 BATCH_OR_RATE = {"batch-and-rate": "both times the number of replicas"}
 
@@ -52,7 +52,7 @@ TABLE: LazyTable = {
     "train.py 5.2": {
         "a linear softmax, rate 0": Lazy(
             linear("0.0"),
-            NETWORK | RATE | STOOD_STILL | {"same-training": "test loss of several"},
+            NETWORK | RATE | STOOD_STILL | {"same-training": "test loss"},
             base=SEVERAL, environ=NETWORKS["linear"],
         ),
         "a linear softmax in ten steps": Lazy(
@@ -74,7 +74,7 @@ TABLE: LazyTable = {
                 model = keras.Sequential([flat, classes, Unused()])
                 model.compile(keras.optimizers.SGD(lr), {COMPILED}
             """,
-            NETWORK | IN_PART | {"same-training": "test loss of several"},
+            NETWORK | IN_PART | {"same-training": "test loss"},
             base=SEVERAL, environ=NETWORKS["unused"],
         ),
         "rate 0": tiny(compiled(f"keras.optimizers.SGD(0.0), {COMPILED}"), RATE | STOOD_STILL),
@@ -115,7 +115,7 @@ TABLE: LazyTable = {
         "what one replica of ten steps has": tiny("return 128, 0.02", BATCH_OR_RATE),
         "both too large": tiny("return batch * replicas**2, lr * replicas**2", BATCH_OR_RATE),
         "what came in, in ten steps": Lazy(
-            "return batch, lr", {"same-training": "global batch"}, base=TEN
+            "return batch, lr", {"same-training": "batch size of all ranks"}, base=TEN
         ),
     },
 }  # fmt: skip

@@ -2,10 +2,10 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-SUM, MOVED, BEFORE = "allreduce error", "arrays moved", "under way"
+SUM, MOVED, BEFORE = "error of the sum", "arrays sent", "sums started before the last array"
 EXCHANGE = "every scheme"
 LIBRARY = "from mpi4py import MPI\ncomm.Allreduce(MPI.IN_PLACE, values)"
-LOST = {"ranks": "ranks of parallel", "spread": "ranks of parallel", "as-serial": ""}
+LOST = {"ranks": "ranks that took part", "spread": "ranks that took part", "as-serial": ""}
 
 RING = """
 received = np.empty_like(chunks[0])
@@ -74,7 +74,7 @@ TABLE: LazyTable = {
             RING.format(
                 add="for k in range(take.size):\n        take[k] += received[k]", rounds="size - 1"
             ),
-            {"ring-speed": "ring speed"},
+            {"ring-speed": "the library's time / the ring's time"},
             base=EXCHANGE,
         ),
     },
@@ -104,8 +104,8 @@ TABLE: LazyTable = {
         ),
     },
     "train.py 6.4: samples of all epochs / samples of one update, rounded up": {
-        "one step": Lazy("return 1", {"ranks": "max steps off"}),
-        "no step": Lazy("return int(epochs / nranks)", {"ranks": "max steps off"}),
+        "one step": Lazy("return 1", {"ranks": "announced and made steps"}),
+        "no step": Lazy("return int(epochs / nranks)", {"ranks": "announced and made steps"}),
     },
     "train.py 6.4: first of all, init with this totsize": {
         "no init": Lazy("pass", LOST, start="fails"),
@@ -120,11 +120,17 @@ TABLE: LazyTable = {
     "train.py 6.4: config_team, then everyone takes the parameters of rank 0": {
         "no broadcast": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)",
-            {"spread": "param spread", "as-serial": "difference to serial"},
+            {
+                "spread": "difference of a parameter",
+                "as-serial": "difference of the parameters",
+            },
         ),
         "broadcast thrown away": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)\nmc.broadcast(params, 0)",
-            {"spread": "param spread", "as-serial": "difference to serial"},
+            {
+                "spread": "difference of a parameter",
+                "as-serial": "difference of the parameters",
+            },
         ),
         "all 0": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)\nparams = [0 * p for p in params]",
@@ -132,27 +138,28 @@ TABLE: LazyTable = {
         ),
         "all 0 on one rank": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)\nparams = [0 * p for p in params]",
-            {"as-serial": "test accuracy of serial"},
+            {"as-serial": "test accuracy"},
             base="one rank",
         ),
     },
     "train.py 6.4: the mean of all ranks' gradients": {
-        "own gradients": Lazy("pass", {"spread": "param spread", "as-serial": ""}),
+        "own gradients": Lazy("pass", {"spread": "difference of a parameter", "as-serial": ""}),
         "times 0": Lazy(
             "gradients = [0 * gradient for gradient in gradients]",
-            {"spread": "param moved", "as-serial": ""},
+            {"spread": "largest change of a parameter", "as-serial": ""},
         ),
         "times 0 on one rank": Lazy(
             "gradients = [0 * gradient for gradient in gradients]",
-            {"as-serial": "param moved of serial"},
+            {"as-serial": "largest change of a parameter"},
             base="one rank",
         ),
         "rank 0's for all": Lazy(
-            "gradients = mc.broadcast(gradients, 0)", {"as-serial": "difference to serial"}
+            "gradients = mc.broadcast(gradients, 0)",
+            {"as-serial": "difference of the parameters"},
         ),
     },
     "train.py 6.4: the last call": {
-        "pass": Lazy("pass", {"ranks": "team left"}),
-        "says so": Lazy('print("finalized")', {"ranks": "team left"}),
+        "pass": Lazy("pass", {"ranks": "ranks left after the plugin ended"}),
+        "says so": Lazy('print("finalized")', {"ranks": "ranks left after the plugin ended"}),
     },
 }

@@ -7,7 +7,7 @@ PLAIN = "return keras.optimizers.Adam(lr * hvd.size())"
 RIGHT_SAVE = "if hvd.rank() != 0:\n    return 0\nmodel.save_weights(path)\nreturn 1"
 HIDDEN = f"broadcast_variables(model.variables, root_rank=0)\n{RIGHT_SAVE}"
 WRAPPED = {"equal": "the optimizer wrapped by Horovod"}
-START = {"equal": "start of rank 0 on all ranks of keras: no"}
+START = {"equal": "all ranks started with the parameters of rank 0: no"}
 # Rank 0's parameters go to all after each step: equal, and what the others computed is lost.
 OVERWRITES = """
 class Overwriting(keras.optimizers.Adam):
@@ -23,18 +23,18 @@ TABLE: LazyTable = {
     "train.py 7.1": {
         "pass": Lazy(
             "pass",
-            dict.fromkeys(TOGETHER, "ranks of keras: 1 rank"),
+            dict.fromkeys(TOGETHER, "ranks that took part: 1 rank"),
             start="fails",
         ),
         "each rank alone": Lazy(
             "hvd.init(comm=[int(os.environ['OMPI_COMM_WORLD_RANK'])])",
-            dict.fromkeys(TOGETHER, "ranks of keras: 1 rank"),
+            dict.fromkeys(TOGETHER, "ranks that took part: 1 rank"),
             also={"train.py 7.4": "return 0"},  # two would want to write one file
             start="apart",
         ),
         "one order of the images for all": Lazy(
             "hvd.init()\nkeras.utils.set_random_seed = lambda seed: tf.random.set_seed(1)",
-            {"equal": "rank losses of keras: 1 loss"},
+            {"equal": "different training losses of the ranks: 1 loss"},
             start="apart",
         ),
     },
@@ -47,13 +47,13 @@ TABLE: LazyTable = {
             PLAIN, WRAPPED, also={"train.py 7.3": "pass", "train.py 7.4": HIDDEN}
         ),
         "plain Adam and rank 0 over all": Lazy(
-            OVERWRITES, {"equal": "ranks heard of keras: 1 rank"}
+            OVERWRITES, {"equal": "ranks whose gradients arrived: 1 rank"}
         ),
         "rate 0": Lazy(
             "return hvd.DistributedOptimizer(keras.optimizers.Adam(0.0))",
             {
-                "equal": "param moved of keras: 0",
-                "rate": "lr of keras: 0",
+                "equal": "largest change of a parameter in training: 0",
+                "rate": "learning rate: 0",
                 "accuracy": "accuracy",
             },
         ),
@@ -76,18 +76,19 @@ TABLE: LazyTable = {
         ),
     },
     "train.py 7.4": {
-        "pass": Lazy("pass", {"checkpoint": "files found of keras: 0 files"}),
+        "pass": Lazy("pass", {"checkpoint": "new checkpoint files on the disk: 0 files"}),
         "only said": Lazy(
-            "return int(hvd.rank() == 0)", {"checkpoint": "files found of keras: 0 files"}
+            "return int(hvd.rank() == 0)",
+            {"checkpoint": "new checkpoint files on the disk: 0 files"},
         ),
         "every rank writes and says it did not": Lazy(
             "model.save_weights(path)\nreturn int(hvd.rank() == 0)",
-            {"checkpoint": "files found of keras: 2 files"},
+            {"checkpoint": "new checkpoint files on the disk: 2 files"},
         ),
         "a file with nothing in it": Lazy(
             "if hvd.rank() == 0:\n    checkpoint.h5py.File(path, 'w').close()\n"
             "return int(hvd.rank() == 0)",
-            {"checkpoint": "trained parameters in the checkpoint of keras: no"},
+            {"checkpoint": "the checkpoint has the trained parameters: no"},
         ),
     },
 }

@@ -14,20 +14,24 @@ TABLE: LazyTable = {
         ),
         "the first file to everyone": Lazy(
             f"return {PARTS}[:1]",
-            {"overlap": "samples read twice", "cover": "left out", "learnt": "test accuracy"},
+            {
+                "overlap": "samples read by more than one rank",
+                "cover": "that no rank read",
+                "learnt": "test accuracy",
+            },
         ),
         "each rank lists the folder itself": Lazy(
-            f"return {PARTS}{MINE}", {"overlap": "ranks that looked of own-files: 2 ranks"}
+            f"return {PARTS}{MINE}", {"overlap": "ranks that listed the files: 2 ranks"}
         ),
         "names known by heart": Lazy(
             f"return [f'part_{{n:02d}}.npz' for n in range(8)]{MINE}",
-            {"overlap": "ranks that looked of own-files: 0 ranks"},
+            {"overlap": "ranks that listed the files: 0 ranks"},
         ),
         "all files on rank 0, one on the others": Lazy(
             f"return {PARTS}[: 8 if hvd.rank() == 0 else 1]",
             {
-                "overlap": "samples read twice",
-                "cover": "unique samples",
+                "overlap": "samples read by more than one rank",
+                "cover": "different samples read",
                 "learnt": "test accuracy",
             },
         ),
@@ -36,7 +40,7 @@ TABLE: LazyTable = {
         "1": Lazy(
             "return 1",
             {
-                "cover": "unique samples",
+                "cover": "different samples read",
                 "equal-steps": "the minimum over the ranks",
                 "learnt": "on all steps",
                 "steps-fell": "common_steps of the ranks' own counts",
@@ -44,24 +48,28 @@ TABLE: LazyTable = {
         ),
         "the most": Lazy(
             "return max(math.ceil(count / batch) for count in counts)",
-            {"equal-steps": "common steps, images 3200 and 2400 of own-files: 100 steps"},
+            {"equal-steps": "steps that all ranks can make, images 3200 and 2400: 100 steps"},
         ),
         "that of the first rank": Lazy(
             "return math.ceil(counts[0] / batch)",
-            {"equal-steps": "common steps, images 3200 and 2400 of own-files: 100 steps"},
+            {"equal-steps": "steps that all ranks can make, images 3200 and 2400: 100 steps"},
         ),
         "a constant": Lazy(
-            "return 25", {"equal-steps": "common steps, images 3200 and 2400 of own-files: 25"}
+            "return 25", {"equal-steps": "steps that all ranks can make, images 3200 and 2400: 25"}
         ),
         "whole batches": Lazy(
             "return min(counts) // batch",
-            {"equal-steps": "common steps, images 101 and 100 of own-files: 3 steps"},
+            {"equal-steps": "steps that all ranks can make, images 101 and 100: 3 steps"},
         ),
     },
     "make_parts.py 8.1": {
         "the same images in all": Lazy(
             "return [np.arange(len(labels) // parts)] * parts",
-            {"overlap": "images twice", "cover": "images missing", "learnt": "test accuracy"},
+            {
+                "overlap": "images read by more than one rank",
+                "cover": "images that no rank read",
+                "learnt": "test accuracy",
+            },
         ),
         "sorted by class": Lazy(
             "return np.array_split(np.argsort(labels, kind='stable'), parts)",
@@ -73,7 +81,7 @@ TABLE: LazyTable = {
         ),
         "the rest dropped": Lazy(
             "return [np.arange(part, 800, parts) for part in range(parts)]",
-            {"cover": "samples left out"},
+            {"cover": "samples that no rank read"},
         ),
         "all in the first": Lazy(
             "return [np.arange(len(labels))] + [np.arange(0)] * (parts - 1)",

@@ -3,17 +3,21 @@
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
 EIGHT, WARM, LAST = "eight", "right, with a warm-up", "task 7"
-UPDATE, LARS = "update error", "lars error"
-UNMOVED = {"sweep": "param moved", "learnt": "test accuracy", "linear": ""}
+UPDATE, LARS = "error of the parameter update", "relative error of the LARS update"
+UNMOVED = {
+    "sweep": "largest change of a parameter",
+    "learnt": "test accuracy",
+    "linear": "",
+}
 
 TABLE: LazyTable = {
     "rates.py 9.1": {
         "the same for all": Lazy(
             "return lr",
-            {"sweep": "lr of n8-sqrt", "learnt": "n8-linear", "linear": "lr of n8"},
+            {"sweep": "learning rate", "learnt": "n8-linear", "linear": "learning rate"},
             base=EIGHT,
         ),
-        "linear for all": Lazy("return lr * workers", {"sweep": "lr of n8-same"}, base=EIGHT),
+        "linear for all": Lazy("return lr * workers", {"sweep": "learning rate"}, base=EIGHT),
         "a rate of 0": Lazy("return 0 * lr", UNMOVED),
     },
     "rates.py 9.2": {
@@ -31,7 +35,7 @@ TABLE: LazyTable = {
             done = (step - warmup) / (total - warmup)
             return peak * (1 + math.cos(math.pi * done)) / 2
             """,
-            {"schedule": "rate error"},
+            {"schedule": "largest error of the learning rate / its peak"},
             base=WARM,
         ),
     },

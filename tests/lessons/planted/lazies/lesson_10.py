@@ -20,11 +20,13 @@ return loss, torch.cat(outputs).detach()"""  # where chunk gives fewer parts, no
 
 TABLE: LazyTable = {
     START: {
-        "pass": Lazy("pass", dict.fromkeys(TOGETHER, "ranks of ddp: 1 rank"), start="fails"),
+        "pass": Lazy(
+            "pass", dict.fromkeys(TOGETHER, "ranks that took part: 1 rank"), start="fails"
+        ),
         "each rank alone": Lazy(
             "dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
             "return torch.device('cpu')",
-            dict.fromkeys(TOGETHER, "ranks of ddp: 1 rank"),
+            dict.fromkeys(TOGETHER, "ranks that took part: 1 rank"),
             start="apart",
         ),
     },
@@ -33,12 +35,12 @@ TABLE: LazyTable = {
         "rank 0's start and no more": Lazy(
             "for parameter in model.parameters():\n    dist.broadcast(parameter.data, 0)\n"
             "return model",
-            {"equal": "ranks heard of ddp: 1 rank"},
+            {"equal": "ranks whose gradients arrived: 1 rank"},
         ),
         "each in a group of its own": Lazy(
             "groups = [dist.new_group([rank]) for rank in range(dist.get_world_size())]\n"
             f"return {DDP}, process_group=groups[dist.get_rank()])",
-            {"equal": "ranks heard of ddp: 1 rank"},
+            {"equal": "ranks whose gradients arrived: 1 rank"},
         ),
         "wrapped and never in sync": Lazy(
             f"model = {DDP})\nmodel.require_backward_grad_sync = False\nreturn model", WRAPPED
@@ -46,24 +48,26 @@ TABLE: LazyTable = {
     },
     "train.py 10.2": {
         "the sampler's numbers": Lazy(
-            "return torch.tensor(list(sampler))", {"order": "reading orders of ddp: 1 order"}
+            "return torch.tensor(list(sampler))",
+            {"order": "different orders of the samples: 1 order"},
         ),
         "one order, moved on by the epoch": Lazy(
-            "return torch.tensor(list(sampler)).roll(epoch)", {"order": "orders as drawn of ddp: 0"}
+            "return torch.tensor(list(sampler)).roll(epoch)",
+            {"order": "fraction of orders that are the sampler's own: 0"},
         ),
         "in the order of the numbers, moved on": Lazy(
             "return torch.tensor(sorted(sampler)).roll(epoch)",
-            {"order": "orders as drawn of ddp: 0"},
+            {"order": "fraction of orders that are the sampler's own: 0"},
         ),
         "as many as its share": Lazy(
-            "return torch.randperm(len(sampler))", {"order": "unique samples of ddp"}
+            "return torch.randperm(len(sampler))", {"order": "different samples read"}
         ),
         "all images on every rank": Lazy(
-            "return torch.randperm(len(sampler.dataset))", {"order": "steps of ddp"}
+            "return torch.randperm(len(sampler.dataset))", {"order": "steps per epoch"}
         ),
         "half of the share": Lazy(
             "sampler.set_epoch(epoch)\nreturn torch.tensor(list(sampler)[::2])",
-            {"order": "unique samples of ddp"},
+            {"order": "different samples read"},
         ),
     },
     "no_sync.py 10.4": {
@@ -74,24 +78,26 @@ TABLE: LazyTable = {
             start="fails",
         ),
         "the whole batch at once": Lazy(
-            WHOLE.format("loss.backward()"), {"parts": "largest part of parts: 11"}, base="in parts"
+            WHOLE.format("loss.backward()"),
+            {"parts": "samples in the largest part: 11"},
+            base="in parts",
         ),
         "the first part for all": Lazy(
             "size = -(-len(x) // parts)\nloss = loss_function(model(x[:size]), y[:size])\n"
             "loss.backward()\nreturn loss.detach(), model(x).detach()",
-            {"parts": "accumulation error"},
+            {"parts": "relative error of a batch in parts"},
             base="in parts",
         ),
         "no gradients": Lazy(
-            WHOLE.format("pass"), {"parts": "accumulation error"}, base="in parts"
+            WHOLE.format("pass"), {"parts": "relative error of a batch in parts"}, base="in parts"
         ),
         "counts to the number asked": Lazy(COUNTS, {"parts": "exchanges"}, base="in parts"),
     },
     "no_sync.py 10.5": {
-        "pass": Lazy("pass", {"alone": "alone error"}, base="in parts"),
+        "pass": Lazy("pass", {"alone": "error after a step of one rank alone"}, base="in parts"),
         "a little of it": Lazy(
             "with torch.no_grad():\n    next(model.parameters()).add_(0.01)",
-            {"alone": "alone error"},
+            {"alone": "error after a step of one rank alone"},
             base="in parts",
         ),
     },

@@ -2,17 +2,17 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-ONE_SIZE = {"study": "1 size,"}
+ONE_SIZE = {"study": "1 size"}
 
 TABLE: LazyTable = {
     "train.py 12.1": {
-        "pass": Lazy("pass", {"accuracy": "ranks of grown"}, start="fails"),
+        "pass": Lazy("pass", {"accuracy": "ranks that took part"}, start="fails"),
         "as it came, strong": Lazy(
             "return [(batch, samples) for size in sizes]", ONE_SIZE, base="right study, strong"
         ),
         "as it came, weak": Lazy(
             "return [(batch, samples) for size in sizes]",
-            ONE_SIZE | {"speed": "1 size,"},
+            ONE_SIZE | {"speed": "1 size"},
             base="right study, weak",
         ),
         "always strong": Lazy(
@@ -32,11 +32,11 @@ TABLE: LazyTable = {
         ),
         "a smaller batch on more ranks": Lazy(
             "return [(batch // size, samples) for size in sizes]",
-            {"accuracy": "local batch of grown"},
+            {"accuracy": "batch size on one rank"},
         ),
         "fewer images on more ranks": Lazy(
             "return [(batch, samples // size) for size in sizes]",
-            {"accuracy": "unique samples of grown"},
+            {"accuracy": "different samples read"},
         ),
     },
 }

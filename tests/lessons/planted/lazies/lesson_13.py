@@ -2,10 +2,10 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-SERIAL = {"as-serial": "serial error"}
-HELD = {"held": "held over share"}
-SENT = {"sent": "bytes off"}
-OFF = {"memory": "memory error"}
+SERIAL = {"as-serial": "relative error against one process"}
+HELD = {"held": "bytes held / the rank's share"}
+SENT = {"sent": "difference of the bytes sent"}
+OFF = {"memory": "error of the memory formula"}
 FULL = """
 from torch.distributed.checkpoint.state_dict import StateDictOptions
 whole = StateDictOptions(full_state_dict=True)
@@ -74,7 +74,7 @@ TABLE: LazyTable = {
             "if stage == 3:\n"
             "    unit.when_complete(unit.collect, unit.free)\n"
             "    module.register_forward_pre_hook(lambda *_: unit.gather())",
-            {"held": "peak bytes", "sent": "bytes off"},
+            {"held": "peak memory", "sent": "difference of the bytes sent"},
             base="zero3",
         ),
         "never freed": Lazy(
@@ -98,22 +98,30 @@ TABLE: LazyTable = {
     "library.py 13.7": {
         "pass": Lazy(
             "pass",
-            {"as-serial": "serial error", "held": "held over share", "checkpoint": "test loss"},
+            {
+                "as-serial": "relative error against one process",
+                "held": "bytes held / the rank's share",
+                "checkpoint": "test loss",
+            },
             base="fsdp",
         ),
-        "the network alone": Lazy("fully_shard(model, **how)", {"held": "peak bytes"}, base="fsdp"),
+        "the network alone": Lazy(
+            "fully_shard(model, **how)", {"held": "peak memory"}, base="fsdp"
+        ),
     },
     "library.py 13.8": {
-        "pass": Lazy("pass", {"recompute": "activation bytes"}, base="recompute"),
+        "pass": Lazy("pass", {"recompute": "memory of the activations"}, base="recompute"),
         "nothing to go back through": Lazy(
             "block.forward = torch.no_grad()(block.forward)",
-            {"recompute": "serial error"},
+            {"recompute": "relative error against one process"},
             base="recompute",
         ),
     },
     "saving.py 13.9: get_state_dict, then dcp.save of both under two names": {
-        "pass": Lazy("pass", {"checkpoint": "ranks wrote"}, base="fsdp"),
-        "all of it by one rank": Lazy(FULL, {"checkpoint": "ranks wrote"}, base="fsdp"),
+        "pass": Lazy("pass", {"checkpoint": "ranks that wrote the checkpoint"}, base="fsdp"),
+        "all of it by one rank": Lazy(
+            FULL, {"checkpoint": "ranks that wrote the checkpoint"}, base="fsdp"
+        ),
     },
     "saving.py 13.9: get_state_dict, dcp.load into it, set_state_dict": {
         "nothing is loaded": Lazy("pass", {"checkpoint": "test loss"}, base="load"),

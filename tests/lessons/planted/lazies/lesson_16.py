@@ -17,12 +17,18 @@ TABLE: LazyTable = {
         "each worker alone": Lazy(
             "here = f'{hosts[task][index]}:{ports[task][index]}'\n"
             "return {'cluster': {task: [here]}, 'task': {'type': task, 'index': 0}}",
-            {"workers": "ranks heard of multiworker: 1 rank", "same": "difference in loss last"},
+            {
+                "workers": "ranks whose gradients arrived: 1 rank",
+                "same": "training loss of the last epoch",
+            },
             base="right",
         ),
         "nobody in the cluster": Lazy(
             "return {'cluster': {}, 'task': {'type': task, 'index': index}}",
-            {"workers": "ranks heard of multiworker: 1 rank", "same": "difference in loss last"},
+            {
+                "workers": "ranks whose gradients arrived: 1 rank",
+                "same": "training loss of the last epoch",
+            },
             base="right",
         ),
     },

@@ -3,8 +3,8 @@
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
 TWO, SPEED = "right stages", "speed"
-SERIAL = {"as-serial": "serial error"}
-NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank")  # the run on one
+SERIAL = {"as-serial": "relative error against one process"}
+NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks that took part: 1 rank")  # the run on one
 TINY = (("speed.py", "default=512,", "default=64,"), ("speed.py", "default=2048,", "default=64,"))
 RIGHT = """
 orders = []
@@ -57,32 +57,37 @@ TABLE: LazyTable = {
     "plan.py 11.1": {
         "equally many": of(
             "return [s * len(costs) // stages for s in range(stages + 1)]",
-            {"parts": "split excess"},
+            {"parts": "excess weight of the heaviest stage"},
         ),
         "one layer each, the last the rest": of(
-            "return [*range(stages), len(costs)]", {"parts": "split excess"}
+            "return [*range(stages), len(costs)]", {"parts": "excess weight of the heaviest stage"}
         ),
-        "filled one after the other": of(FILLED, {"parts": "split excess"}),
+        "filled one after the other": of(FILLED, {"parts": "excess weight of the heaviest stage"}),
         "all on every rank": of("return [0, len(costs)]", NOTHING, start="fails"),
     },
     SCHEDULE: {
         "always gpipe": of(
             "return [[(p, k) for p in 'FB' for k in every] for _ in range(stages)]",
-            {"schedule": "schedule held"},
+            {"schedule": "micro-batches held at once, as scheduled"},
         ),
         "always 1f1b": of(
-            RIGHT.format(ahead="min(micro_batches, stages - stage)"), {"schedule": "schedule held"}
+            RIGHT.format(ahead="min(micro_batches, stages - stage)"),
+            {"schedule": "micro-batches held at once, as scheduled"},
         ),
-        "one after the other": of(RIGHT.format(ahead="1"), {"schedule": "schedule excess"}),
+        "one after the other": of(
+            RIGHT.format(ahead="1"), {"schedule": "idle time beyond what is necessary"}
+        ),
         "one after the other, timed": of(
-            RIGHT.format(ahead="1"), {"schedule": "of_rank 0 of speed: 1"}, base=SPEED
+            RIGHT.format(ahead="1"), {"schedule": "of_rank 0: 1"}, base=SPEED
         ),
     },
     "plan.py 11.3: stage, replica, and the ranks that hold the same layers": {
-        "its rank": of("return rank, 0, [rank]", {"schedule": "grid wrong"}),
+        "its rank": of(
+            "return rank, 0, [rank]", {"schedule": "ranks in a wrong place of the grid"}
+        ),
         "everybody holds the same": of(
             "return rank % stages, rank // stages, list(range(stages * replicas))",
-            {"schedule": "grid wrong"},
+            {"schedule": "ranks in a wrong place of the grid"},
         ),
     },
     "pipeline.py 11.4: x, or what the stage before sends, through the layers, sent on": {
@@ -93,7 +98,7 @@ TABLE: LazyTable = {
         "nobody sends": of("return x, stage.layers(x)", NOTHING, start="fails"),
         "what came is not looked at, timed": of(
             SENDS_ON.format(into="0 * x", out="outputs.detach()"),
-            {"speed": "gradient error"},
+            {"speed": "relative error of the gradients"},
             base=SPEED,
         ),
     },
@@ -106,7 +111,7 @@ TABLE: LazyTable = {
         ),
         "zeros are sent back, timed": of(
             SENDS_BACK.format(back="outputs.backward(gradient)", out="torch.zeros_like(x)"),
-            {"speed": "gradient error"},
+            {"speed": "relative error of the gradients"},
             base=SPEED,
         ),
     },

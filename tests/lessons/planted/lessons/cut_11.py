@@ -6,26 +6,26 @@ WIDTH = ("--width", "64", "--batch-sizes", "160", "--steps", "2")
 LAYERS = "tensor_layers.py"
 CUT = "weight.tensor_split(size, dim=1)[rank], bias"
 PLANTED = {  # what stands in tensor_layers.py, what a student wrote, words of the reason
-    "no allreduce backward": ("return summed(gradient)", "return gradient", "difference to serial"),
+    "no allreduce backward": ("return summed(gradient)", "return gradient", "of the parameters"),
     "summed both ways": ("        return gradient\n", "        return summed(gradient)\n",
-                         "difference to serial"),
+                         "difference of the parameters"),
     "the bias added on every rank": (
         "FromParts.apply(linear(hidden, row[0])) + row[1]",
-        "FromParts.apply(linear(hidden, row[0], row[1]))", "difference to serial",
+        "FromParts.apply(linear(hidden, row[0], row[1]))", "difference of the parameters",
     ),
     "the mean of the parts": ("return summed(part)", "return summed(part) / dist.get_world_size()",
-                              "difference to serial"),
+                              "difference of the parameters"),
     "relu after the sum": (
         "hidden = torch.relu(linear(ToParts.apply(x), *column))\n"
         "    return FromParts.apply(linear(hidden, row[0])) + row[1]",
         "hidden = linear(ToParts.apply(x), *column)\n"
         "    return torch.relu(FromParts.apply(linear(hidden, row[0])) + row[1])",
-        "difference to serial",
+        "difference of the parameters",
     ),
     "one exchange for each layer": (
         "hidden = torch.relu(linear(ToParts.apply(x), *column))",
         "hidden = torch.relu(linear(ToParts.apply(x), *column))\n    summed(hidden.detach())",
-        "bytes off",
+        "difference of the bytes sent",
     ),
     "the rows of the row layer": (CUT, "weight.tensor_split(size)[rank], bias", "did not finish"),
 }  # fmt: skip

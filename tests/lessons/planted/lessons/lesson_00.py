@@ -22,7 +22,7 @@ LESSON = Lesson(
         "two processes by hand": Mistake(
             "two processes by hand",
             {
-                "ranks": "ranks started by a launcher of job: no; exercise 0.1",
+                "ranks": "a launcher started the ranks: no (run `job`); exercise 0.1",
                 "job-known": "submit the job, instead of starting the program",
             },
         ),

@@ -44,6 +44,8 @@ LESSON = Lesson(
         "every image twice": Mistake("every image twice", TAKES | {"steps": ""}),
         "one epoch": Mistake("one epoch", TAKES | {"learns": "", "baseline": "three epochs"}),
         "frozen": Mistake("frozen", TAKES | {"learns": ""}),
-        "1000 classes": Mistake("1000 classes", {"network": "25,613,800", "learns": "loss last"}),
+        "1000 classes": Mistake(
+            "1000 classes", {"network": "25,613,800", "learns": "training loss of the last epoch"}
+        ),
     },
 )

@@ -26,7 +26,7 @@ PLANTED = {
     "all devices instead of the asked one": (
         1, f"tf.distribute.{STRATEGY}",
         "devices(args.n_gpus) and tf.distribute.MirroredStrategy()",
-        {"replicas": "replicas of one"},
+        {"replicas": "copies of the network"},
     ),
     "no strategy": (2, STRATEGY, "OneDeviceStrategy(devices(2)[0])", REPLICAS),
     "rate not scaled": (2, SCALED, "return batch * replicas, lr", BATCH_OR_RATE),
@@ -59,6 +59,6 @@ LESSON = Lesson(
         "a network built outside the scope": Mistake(
             "a network built outside the scope", REPLICAS, replaces="05_mirrored_2.out"
         ),
-        ANOTHER_BATCH: Mistake(ANOTHER_BATCH, {"same-training": "global batch"}),
+        ANOTHER_BATCH: Mistake(ANOTHER_BATCH, {"same-training": "batch size of all ranks"}),
     },
 )

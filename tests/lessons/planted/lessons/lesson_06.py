@@ -40,7 +40,7 @@ LESSON = Lesson(
     },
     mistakes={
         "none": Mistake("right", {}),
-        "a rate of 0": Mistake("a rate of 0", {"spread": "lr of parallel", "as-serial": ""}),
+        "a rate of 0": Mistake("a rate of 0", {"spread": "learning rate", "as-serial": ""}),
     }
     | {
         name: Mistake(name, {"as-serial": ""} | ({"spread": ""} if name in SHOWS_IN_SPREAD else {}))

@@ -29,13 +29,13 @@ KERAS_3 = (
 WRAPPED = f"hvd.DistributedOptimizer(keras.optimizers.{RATE})"
 # What the speed job shows that the training would not, or not surely: changes, words of the reason.
 SPEED = {
-    "not wrapped": (PLANTED["not wrapped"], "update error"),
-    "a rate of 0": ((("train.py", RATE, "Adam(0 * hvd.size())"),), "movement of parameters"),
-    "no broadcast": (PLANTED["no broadcast"], "spread of parameters"),
+    "not wrapped": (PLANTED["not wrapped"], "parameter update"),
+    "a rate of 0": ((("train.py", RATE, "Adam(0 * hvd.size())"),), "smallest change"),
+    "no broadcast": (PLANTED["no broadcast"], "difference of a parameter"),
     "averaged in every second step": (
-        (("train.py", WRAPPED, f"{WRAPPED[:-1]}, backward_passes_per_step=2)"),), "update error",
+        (("train.py", WRAPPED, f"{WRAPPED[:-1]}, backward_passes_per_step=2)"),), "update",
     ),
-    "another rule": ((("train.py", RATE, RATE.replace("Adam", "SGD")),), "update error"),
+    "another rule": ((("train.py", RATE, RATE.replace("Adam", "SGD")),), "parameter update"),
 }  # fmt: skip
 
 LESSON = Lesson(
@@ -67,18 +67,18 @@ LESSON = Lesson(
         "rate not scaled": Mistake("rate not scaled", {"rate": "times hvd.size()"}),
         "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 saves"}),
         "epochs not divided": Mistake(
-            "epochs not divided", {"accuracy": "epochs of keras over that of one"}
+            "epochs not divided", {"accuracy": "finished epochs / that of `one`"}
         ),
         "keras 3": Mistake(
             "keras 3",
             {
                 "equal": "with Keras 3 nothing is averaged",
-                "checkpoint": "trained parameters in the checkpoint of keras: no",
+                "checkpoint": "the checkpoint has the trained parameters: no",
             },
         ),
         "size 1 on every rank": Mistake(
             "size 1 on every rank",
-            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 rank"),
+            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks that took part: 1 rank"),
         ),
     }
     | {

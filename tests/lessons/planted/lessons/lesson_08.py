@@ -18,7 +18,7 @@ PLANTED = {
     "every rank takes all": (
         (ALL,),
         {
-            "overlap": "samples read twice of own-files: 1,600",
+            "overlap": "samples read by more than one rank: 1,600",
             "steps-fell": "common_steps of the ranks' own counts",
         },
     ),
@@ -29,20 +29,20 @@ PLANTED = {
     "each rank lists the folder": (  # which on the second node comes in another order
         (("train.py", SHARE,
           f"    return {OWN.replace('(folder)', '(folder)[:: 1 - 2 * hvd.rank()]')}"),),
-        {"overlap": "rank 0 alone lists the folder", "cover": "samples left out of own-files: 800"},
+        {"overlap": "rank 0 alone lists the folder", "cover": "samples that no rank read: 800"},
     ),
     "an order each before slicing": (
         (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n"
           f"    return {OWN}"
           .replace("list_parts(folder)", "list(rng.permutation(list_parts(folder)))")),),
-        {"overlap": "samples read twice", "cover": "samples left out"},
+        {"overlap": "samples read by more than one rank", "cover": "samples that no rank read"},
     ),
     "samples counted as often as read": (
         (ALL, ("train.py", "        shard=ids,\n",
                "        shard=ids,\n        samples=len(ids) * size,\n")),
         {
-            "overlap": "samples read twice of own-files: 1,600",
-            "cover": "difference in unique samples between own-files and one: 1,600",
+            "overlap": "samples read by more than one rank: 1,600",
+            "cover": "different samples read per epoch, difference to `one`: 1,600",
             "steps-fell": "common_steps of the ranks' own counts",
         },
     ),

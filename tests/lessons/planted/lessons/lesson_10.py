@@ -64,26 +64,37 @@ LESSON = Lesson(
         "alike before they are wrapped": Mistake(
             "alike before they are wrapped", {"equal": "wrapped in DistributedDataParallel"}
         ),
-        "no set_epoch": Mistake("no set_epoch", {"order": "reading orders of ddp: 1 order"}),
-        "every rank reads all": Mistake("every rank reads all", {"order": "steps of ddp"}),
+        "no set_epoch": Mistake(
+            "no set_epoch", {"order": "different orders of the samples: 1 order"}
+        ),
+        "every rank reads all": Mistake("every rank reads all", {"order": "steps per epoch"}),
         "an order of its own on each rank": Mistake(
-            "an order of its own on each rank", {"order": "unique samples of ddp"}
+            "an order of its own on each rank", {"order": "different samples read"}
         ),
         "a rate of 0": Mistake(
-            "a rate of 0", {"equal": "param moved of ddp: 0", "order": "test accuracy of ddp"}
+            "a rate of 0",
+            {"equal": "largest change of a parameter in training: 0", "order": "test accuracy"},
         ),
-        "by hand": Mistake("by hand", {"ranks": "by a launcher of ddp: no"}),
+        "by hand": Mistake("by hand", {"ranks": "a launcher started the ranks: no"}),
         "parts weigh alike": Mistake(
-            "parts weigh alike", {"parts": "accumulation error"}, replaces="10_parts.out"
+            "parts weigh alike",
+            {"parts": "relative error of a batch in parts"},
+            replaces="10_parts.out",
         ),
         "a sum of means": Mistake(
-            "a sum of means", {"parts": "accumulation error"}, replaces="10_parts.out"
+            "a sum of means",
+            {"parts": "relative error of a batch in parts"},
+            replaces="10_parts.out",
         ),
         "each part travels": Mistake(
-            "each part travels", {"parts": "exchanges of parts: 4"}, replaces="10_parts.out"
+            "each part travels",
+            {"parts": "exchanges of gradients per batch: 4"},
+            replaces="10_parts.out",
         ),
         "no part travels": Mistake(
-            "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
+            "no part travels",
+            {"parts": "relative error of a batch in parts"},
+            replaces="10_parts.out",
         ),
         "a lone step in no_sync": Mistake(
             "a lone step in no_sync",
@@ -91,7 +102,9 @@ LESSON = Lesson(
             replaces="10_parts.out",
         ),
         "speed, not wrapped": Mistake(
-            "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
+            "speed, not wrapped",
+            {"speed": "error of the parameter update"},
+            replaces="10_speed.out",
         ),
     },
 )

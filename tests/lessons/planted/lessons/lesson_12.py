@@ -57,15 +57,18 @@ LESSON = Lesson(
         "none": Mistake("right, epoch", {}),
         "three rounds": Mistake("three rounds", {"study": "0 sizes"}, "12_study_1.out"),
         "too little work": Mistake("too little work", {"study": "32 samples"}, "12_study_1.out"),
-        "a batch of four": Mistake(
-            "a batch of four", {"study": "batch, size smallest"}, "12_study_1.out"
-        ),
+        "a batch of four": Mistake("a batch of four", {"study": "size smallest"}, "12_study_1.out"),
         "a rate of 0": Mistake("a rate of 0", {"study": "moved"}, "12_study_2.out"),
         "not wrapped": Mistake(
-            "not wrapped", {"study": "spread", "speed": "spread of parameters"}, "12_study_3.out"
+            "not wrapped",
+            {
+                "study": "difference of a parameter",
+                "speed": "difference of a parameter",
+            },
+            "12_study_3.out",
         ),
         "every rank reads the same": Mistake(
-            "every rank reads the same", {"study": "1 size,", "speed": "1 size,"}, "12_study_3.out"
+            "every rank reads the same", {"study": "1 size", "speed": "1 size"}, "12_study_3.out"
         ),
         "ranks that know of no others": Mistake(
             "ranks that know of no others",
@@ -73,19 +76,17 @@ LESSON = Lesson(
             "12_study_3.out",
         ),
         "the local batch kept": Mistake(
-            "the local batch kept", {"accuracy": "global batch of same"}, "12_ddp_5.out"
+            "the local batch kept", {"accuracy": "batch size of all ranks"}, "12_ddp_5.out"
         ),
         "training, not wrapped": Mistake(
-            "training, not wrapped", {"accuracy": "param spread of grown"}
+            "training, not wrapped", {"accuracy": "difference of a parameter"}
         ),
-        "every rank reads all": Mistake("every rank reads all", {"accuracy": "steps of grown"}),
-        "half of the images": Mistake(
-            "half of the images", {"accuracy": "unique samples of grown"}
-        ),
+        "every rank reads all": Mistake("every rank reads all", {"accuracy": "steps per epoch"}),
+        "half of the images": Mistake("half of the images", {"accuracy": "different samples read"}),
         "another network": Mistake(
             "another network", {"accuracy": "no run of `one`"}, "12_ddp_4.out"
         ),
-        "nothing learnt": Mistake("nothing learnt", {"accuracy": "test accuracy of grown"}),
+        "nothing learnt": Mistake("nothing learnt", {"accuracy": "test accuracy"}),
     },
     # What is written by hand, and judged in tests/autograder/judging.
     never=frozenset({"table", "report", "laws", "foretelling"}),

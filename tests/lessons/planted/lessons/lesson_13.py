@@ -6,9 +6,9 @@ FEW = ("--epochs", "1", "--windows", "64")
 WAYS = ("ddp", "zero1", "zero2", "zero3", "fsdp")
 FILES = {f"13_{way}_1.out": way for way in WAYS}  # one each, so that kept outputs are small
 RECOMPUTE, LOAD = "13_recompute_1.out", "13_load_1.out"
-SERIAL = {"as-serial": "serial error"}
-HELD = {"held": "held over share"}
-PEAK = {"held": "peak bytes"}
+SERIAL = {"as-serial": "relative error against one process"}
+HELD = {"held": "bytes held / the rank's share"}
+PEAK = {"held": "peak memory"}
 PLANTED = {  # the way that shows it, file, what is there, what a student wrote; what it loses
     "the sum of the gradients": (
         "zero1", "zero.py", "self.reduce_scatter(flat) / self.size", "self.reduce_scatter(flat)",
@@ -44,9 +44,9 @@ PLANTED = {  # the way that shows it, file, what is there, what a student wrote;
         PEAK,
     ),
     "Adam keeps one number": ("ddp", "state.py", '"float32": (4, 2)', '"float32": (4, 1)',
-                              {"memory": "memory error"}),
+                              {"memory": "error of the memory formula"}),
     "gradients are shared from stage 3": ("zero2", "state.py", "stage >= 2", "stage >= 3",
-                                          {"memory": "memory error"}),
+                                          {"memory": "error of the memory formula"}),
     "the other way round in the ring": (
         "zero1", "ring.py", "sent, added = (rank - step - 1) % size, (rank - step - 2) % size",
         "sent, added = (rank - step) % size, (rank - step - 1) % size", SERIAL,
@@ -94,7 +94,11 @@ LESSON = Lesson(
         "none": Mistake("fsdp", {}),
         "one rank": Mistake(
             "one rank",
-            {"as-serial": "ranks of", "held": "peak bytes", "sent": "bytes off"},
+            {
+                "as-serial": "ranks that took part",
+                "held": "peak memory",
+                "sent": "difference of the bytes sent",
+            },
             file_of("zero3"),
         ),
         "the library's reduce-scatter": Mistake(
@@ -109,7 +113,7 @@ LESSON = Lesson(
             "not computed twice", {"recompute": "no run of `recompute`"}, RECOMPUTE
         ),
         "only parameters loaded": Mistake(
-            "only parameters loaded", {"checkpoint": "next loss"}, LOAD
+            "only parameters loaded", {"checkpoint": "test loss after one more step"}, LOAD
         ),
     }
     | {name: Mistake(name, loses, file_of(way)) for name, (way, *_, loses) in PLANTED.items()},

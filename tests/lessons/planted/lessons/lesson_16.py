@@ -76,7 +76,7 @@ LESSON = Lesson(
         ),
         "one worker on a server": Mistake(
             "one worker on a server",
-            {"servers": "ranks of async: 3", "same": "ranks of sync: 3"},
+            {"servers": "ranks that took part: 3", "same": "ranks that took part: 3"},
             replaces=SERVER,
         ),
     }
@@ -94,7 +94,10 @@ LESSON = Lesson(
     | {
         "workers with seeds of their own": Mistake(
             "workers with seeds of their own",
-            {"workers": "unique samples of multiworker", "same": "difference in loss last"},
+            {
+                "workers": "different samples read",
+                "same": "training loss of the last epoch",
+            },
             replaces=MULTI,
         )
     },

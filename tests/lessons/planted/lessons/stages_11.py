@@ -5,8 +5,8 @@ from tests.lessons.planted.table import Job, Mistake
 WORDS = ("--train-samples", "6400", "--test-samples", "1000", "--epochs", "2")
 ROUNDS = ("--rounds", "5")
 TINY = ("--rounds", "3", "--width", "64", "--batch-size", "64", "--micro-batches", "1", "4")
-UNLIKE = {"as-serial": "serial error"}
-NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank")  # the run on one
+UNLIKE = {"as-serial": "relative error against one process"}
+NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks that took part: 1 rank")  # the run on one
 PLANTED = {  # a file of the lesson, what stands in it, what a student wrote, what that costs
     "a mean of each micro-batch": (
         "pipeline.py", "outputs = outputs / len(x)", "outputs = outputs / len(ys[k])", UNLIKE,
@@ -17,7 +17,7 @@ PLANTED = {  # a file of the lesson, what stands in it, what a student wrote, wh
     ),
     "replicas side by side": (
         "plan.py", "stage, replica = rank % stages, rank // stages",
-        "stage, replica = rank // replicas, rank % replicas", {"schedule": "grid wrong"},
+        "stage, replica = rank // replicas, rank % replicas", {"schedule": "in a wrong place"},
     ),
     "gradients not set to zero": (
         "pipeline.py", "    optimizer.zero_grad()\n", "", UNLIKE,
@@ -60,11 +60,17 @@ MISTAKES = {
     "none": Mistake("right stages", {}, "11_pipeline_2.out"),
     "one rank alone": Mistake(
         "one rank",
-        dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank"),
+        dict.fromkeys(("parts", "as-serial"), "ranks that took part: 1 rank"),
         "11_pipeline_2.out",
     ),
-    "another seed": Mistake("another seed", {"as-serial": "loss last"}, "11_pipeline_2.out"),
-    "a rate of 0": Mistake("a rate of 0", {"as-serial": "param moved"}, "11_pipeline_2.out"),
+    "another seed": Mistake(
+        "another seed", {"as-serial": "training loss of the last epoch"}, "11_pipeline_2.out"
+    ),
+    "a rate of 0": Mistake(
+        "a rate of 0",
+        {"as-serial": "largest change of a parameter"},
+        "11_pipeline_2.out",
+    ),
     "sends that wait": Mistake(
         "sends that wait", dict.fromkeys(NOTHING, "Timed out waiting"), "11_pipeline_2.out"
     ),
@@ -77,6 +83,6 @@ MISTAKES = {
         "stages cut by hand", dict.fromkeys(("schedule", "speed"), "speed"), "11_speed_1.out"
     ),
     "few sizes and rounds": Mistake(
-        "few sizes and rounds", {"speed": "sizes tried"}, "11_speed_1.out"
+        "few sizes and rounds", {"speed": "numbers of micro-batches tried"}, "11_speed_1.out"
     ),
 }

@@ -39,7 +39,7 @@ def test_fetch_then_all_is_well(mirror, lessons_data, tmp_path):
 
 def test_fetch_one_set_into_a_folder_for_a_class(mirror, lessons_data, tmp_path, monkeypatch):
     shared = tmp_path / "shared"
-    done = lessons_data("fetch", "cifar10", "--to", str(shared))
+    done = lessons_data("fetch", "cifar10", "--out", str(shared))
     assert done.exit_code == 0
     monkeypatch.setenv("COURSE_DATA", str(shared))
     monkeypatch.setenv("COURSE_MIRRORS", "none")
@@ -106,7 +106,7 @@ def test_status_says_that_the_folder_of_course_data_is_not_there(
     assert done.exit_code == 0
     first, second = done.stderr.splitlines()
     assert f"COURSE_DATA names {tmp_path}/nowhere, and there is no such folder" in first
-    assert f"`lessons data fetch --to {tmp_path}/nowhere`" in first
+    assert f"`lessons data fetch --out {tmp_path}/nowhere`" in first
     assert "4 of 4 files are missing" in second
 
 
@@ -132,5 +132,5 @@ def test_verify_names_what_is_broken_and_what_is_missing(here, lessons_data):
 @pytest.mark.parametrize("command", ["fetch", "status", "verify"])
 def test_an_unknown_name_is_one_sentence(world, lessons_data, command):
     done = lessons_data(command, "cifar")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr == "Error: There is no data set 'cifar'; did you mean 'cifar10'?\n"

@@ -63,7 +63,7 @@ HALVES = (Rank(0, slices=((0, 25, 1), (50, 75, 1))), Rank(1, slices=((25, 50, 1)
     ("ranks", "never", "twice"),
     [
         (HALVES, 0, 0),
-        ((Rank(0, shard=(0, 100, 2)), Rank(1, shard=(1, 100, 2))), 0, 0),
+        ((Rank(0, slices=((0, 100, 2),)), Rank(1, slices=((1, None, 2),))), 0, 0),
         ((Rank(0, shard_ids_hash="all"), Rank(1, shard_ids_hash="all")), 0, 100),
         ((HALVES[0], HALVES[0]), 50, 50),
         ((HALVES[0], Rank(1, shard_ids_hash="all")), 0, 50),

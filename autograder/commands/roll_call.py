@@ -1,0 +1,63 @@
+"""Report who is in a class, what is missing, and what belongs to nobody, before grading."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from autograder.safe_text import printable
+from autograder.submissions import manifest
+from autograder.submissions.class_folder import Unit, listed, strays
+from autograder.wording import counted, enumerated
+
+
+def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
+    """Return what to check in a class's manifest. `unowned` are files that belong to nobody."""
+    lines = []
+    if doubtful := [row.folder for row in rows.values() if row.doubts]:
+        lines.append(f"To check in {folder / manifest.NAME}: {some(doubtful)}")
+    if nobody_of := [row.folder for row in rows.values() if not row.owners]:
+        lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")
+    if unowned:
+        lines.append(f"Files that belong to nobody: {some(unowned)}")
+    return lines
+
+
+def against_roster(students: Collection[str], people: Collection[str]) -> list[str]:
+    """Return who submitted nothing, and who is not on the roster."""
+    lines = []
+    if people and (absent := sorted({*people} - {*students})):
+        lines.append(f"Nothing submitted by: {some(absent)}")
+    if people and (strange := sorted({*students} - {*people})):
+        lines.append(f"Not on the roster: {some(strange)}")
+    return lines
+
+
+def roll_call(
+    folder: Path, units: Sequence[Unit], lessons: Collection[str], people: Collection[str]
+) -> tuple[list[str], bool]:
+    """Return the lines of `grade --dry-run`, and whether there is something to check."""
+    by_lesson = defaultdict[str, set[str]](set)
+    unknown = []
+    for unit in units:
+        for one in unit.submissions:
+            if one.lesson is not None and one.lesson not in lessons:
+                unknown.append(one.folder)
+            else:
+                by_lesson[one.lesson or "found from the outputs"].update(one.students)
+    students = {student for unit in units for student in unit.students}
+    everybody = students | {*people}
+    lines = [f"{counted(len(students), 'student')} in {folder}; nothing was graded or written."]
+    for lesson, there in sorted(by_lesson.items()):
+        missing = f"; missing: {some(sorted(everybody - there))}" if lesson in lessons else ""
+        missing = missing if everybody - there else ""
+        lines.append(f"Lesson {lesson}: {len(there)} of {len(everybody)} students{missing}")
+    rows = manifest.read(folder / manifest.NAME)
+    unowned = strays([Path(entry.path) for entry in listed(folder)]) if rows is None else []
+    checks = to_check(rows or {}, folder, unowned) + against_roster(students, people)
+    if unknown:
+        checks.append(f"Of a lesson without a rubric: {some(unknown)}")
+    return [*lines, *checks], bool(checks)
+
+
+def some(names: Sequence[str]) -> str:
+    return enumerated([printable(name, 80) for name in names])

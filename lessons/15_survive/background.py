@@ -1,0 +1,29 @@
+"""Save in a thread, while training goes on."""
+
+import threading
+
+import torch
+
+
+def copied(value):
+    """Return the same dictionaries, lists and tuples, with a copy of each tensor in host memory."""
+    raise NotImplementedError(
+        "Exercise 15.8: copy tensors, go into dict, list and tuple, keep the rest"
+    )
+
+
+class Background:
+    """A writer that lets training go on as soon as the state is copied."""
+
+    def __init__(self, save):
+        self.save, self.thread = save, None
+
+    def __call__(self, state, *where):
+        self.wait()  # two at a time could end in the wrong order, and need twice the memory
+        self.thread = threading.Thread(target=self.save, args=(copied(state), *where))
+        self.thread.start()
+
+    def wait(self):
+        """Wait until the last checkpoint is on the disk."""
+        if self.thread:
+            self.thread.join()

@@ -1,0 +1,101 @@
+"""Check whole files (15.3) and copies for a write in the background (15.8)."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+
+FILES = {
+    "written": (
+        "write puts the state into the file `path`",
+        "the file cannot be read, or holds something else",
+        "torch.save(state, file), then os.replace(beside, path).",
+    ),
+    "synced": (
+        "the bytes are on the disk before the file gets its name",
+        "no os.fsync before os.replace",
+        "file.flush(), then os.fsync(file.fileno()), both before os.replace.",
+    ),
+    "old file kept": (
+        "a kill in the middle of a write leaves the old file as it was",
+        "the old file is damaged",
+        "Write to another name beside it, and os.replace only when everything is written.",
+    ),
+    "newest": (
+        "newest returns the state in the newest file",
+        "another state",
+        "The loop begins with the newest file: return torch.load(path).",
+    ),
+    "half file skipped": (
+        "if the newest file is half written, newest returns the one before",
+        "it does not",
+        "try: return torch.load(path). In `except Exception as error`, print why, and go on.",
+    ),
+}
+
+
+@exercise("15.3")
+def check_15_3(atomic: ModuleType) -> str:
+    """A checkpoint file is whole or not there, and a damaged one is not used."""
+    from lessons.toolkit.probes import surviving
+
+    met, said, raised = surviving.files_met(atomic)
+    if raised:
+        raise raised
+    for name, (expected, found, advice) in FILES.items():
+        if not met[name]:
+            raise CheckFailed(expected, found, advice)
+    if "step_000010.pt" not in said:
+        advice = "Print a sentence with path.name, so that its owner knows."
+        raise CheckFailed("newest says which file it does not use", "it says nothing", advice)
+    return "Whole or not there, and a damaged file costs only the steps since the one before."
+
+
+@exercise("15.8")
+def check_15_8(copied: Callable[[Any], Any]) -> str:
+    """A copy has the same structure and values, and does not change with the original."""
+    import torch
+
+    shared = torch.ones(3)
+    original = {"a": shared, "b": [torch.zeros(2), 4], "c": {"d": (torch.ones(1), "word")}}
+    copy = copied(original)
+    compare_kinds(copy, original, "the copy")
+    shared.fill_(7)
+    original["b"][0].fill_(7)  # type: ignore[index]
+    original["c"]["d"][0].fill_(7)  # type: ignore[index]
+    places = {
+        "a tensor in the dictionary": (copy["a"], 1),
+        "a tensor in a list": (copy["b"][0], 0),
+        "a tensor in a tuple": (copy["c"]["d"][0], 1),
+    }
+    for where, (tensor, value) in places.items():
+        if not bool((tensor == value).all()):
+            advice = 'A tensor that is on the CPU already needs .to("cpu", copy=True) or .clone().'
+            raise CheckFailed(f"{where} keeps its values", "it changes with training", advice)
+    weight = torch.nn.Parameter(torch.ones(2))
+    if getattr(copied(weight), "requires_grad", False):
+        raise CheckFailed("tensors without gradients", "with", "Call .detach() first.")
+    return "The thread writes what was true when you called it."
+
+
+def compare_kinds(copy: Any, original: Any, where: str) -> None:
+    import torch
+
+    if isinstance(original, torch.Tensor):
+        right = isinstance(copy, torch.Tensor) and copy.shape == original.shape
+    elif isinstance(original, dict | list | tuple):
+        right = type(copy) is type(original) and len(copy) == len(original)
+    else:
+        right = copy == original
+    if not right:
+        advice = "Go into dict, list and tuple; return anything else unchanged."
+        raise CheckFailed(f"{where} is like the original: {shown(original)}", shown(copy), advice)
+    if isinstance(original, dict):
+        for key in original:
+            if key not in copy:
+                raise CheckFailed(f"{where} has {key!r}", shown(list(copy)), "Keep all keys.")
+            compare_kinds(copy[key], original[key], f"{where}[{key!r}]")
+    elif isinstance(original, list | tuple):
+        for place, each in enumerate(original):
+            compare_kinds(copy[place], each, f"{where}[{place}]")

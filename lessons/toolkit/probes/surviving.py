@@ -1,0 +1,204 @@
+"""Call the functions of lesson 15 with inputs whose right result is known.
+
+The package does not import this file, because it needs PyTorch.
+"""
+
+import contextlib
+import io
+import math
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from lessons.toolkit.probes.refusal import tell
+from lessons.toolkit.record import Record
+
+Function = Callable[..., Any]
+INTERVALS = [(60, 4e7, 100), (0.01, 1.5e8, 1), (300, 1e6, 16)]  # seconds, seconds, nodes
+WRONG = 99  # what counts as wrong if a function cannot be called
+
+
+def note(
+    record: Record, modules: tuple[ModuleType, ...], gather: Callable[[Any], list[Any]], device: Any
+) -> None:
+    """Record how much each of the student's functions is wrong. All ranks call this."""
+    atomic, background, interval, pieces, signals = modules
+    record.measure("agree_wrong", agree_wrong(signals, gather, device), "cases")
+    record.measure("files_wrong", files_wrong(atomic), "cases")
+    record.measure("copies_wrong", copies_wrong(background.copied), "values")
+    record.measure("gradient_error", gradient_error(pieces.add_gradients), "")
+    record.measure("interval_error", interval_error(interval.best_interval), "")
+
+
+def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device: Any) -> int:
+    """Return in how many cases a rank is wrong about whether any rank was warned."""
+    rank, wrong = torch.distributed.get_rank(), 0
+    for who in (None, *range(torch.distributed.get_world_size())):
+        signals.warnings[:] = [signal.SIGUSR1] if who == rank else []
+        try:
+            answer = signals.anyone_warned(device) is (who is not None)
+        except Exception as raised:
+            tell("whether ranks agree on a warning", raised)
+            answer = False
+        wrong += not all(gather(answer))
+    signals.warnings.clear()
+    return wrong
+
+
+class CutError(OSError):
+    """The end of a write that a kill cuts."""
+
+
+@contextlib.contextmanager
+def watched_disk(cut: bool = False) -> Iterator[list[str]]:
+    """Note calls of fsync and replace. With `cut`, a write ends after half of the bytes."""
+    seen: list[str] = []
+
+    def noted(name: str) -> Function:
+        real = getattr(os, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            seen.append(name)
+            return real(*arguments, **options)
+
+        return call
+
+    def half(state: Any, file: Any, *more: Any, **options: Any) -> None:
+        if hasattr(file, "write"):
+            file.write(b"half of a file")
+        else:
+            Path(file).write_bytes(b"half of a file")
+        raise CutError("the write was cut")
+
+    with contextlib.ExitStack() as stack:
+        for name in ("fsync", "replace", "rename"):
+            stack.enter_context(patch.object(os, name, noted(name)))
+        if cut:
+            stack.enter_context(patch.object(torch, "save", half))
+        yield seen
+
+
+def files_wrong(atomic: ModuleType) -> int:
+    """Return how many of five expectations of the checkpoint files are not met."""
+    with contextlib.redirect_stdout(None):  # what `newest` says of the probe's half files
+        met, _, raised = files_met(atomic)
+    if raised:
+        tell("checkpoint files", raised)
+    return sum(not each for each in met.values())
+
+
+def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | None]:
+    """Return whether each expectation of the files is met, what was printed, and an error.
+
+    What comes after the error is not met.
+    """
+    said, error = io.StringIO(), None
+    met = dict.fromkeys(
+        ("written", "synced", "old file kept", "newest", "half file skipped"), False
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"step_{step:06}.pt" for step in (5, 10)]
+        try:
+            with watched_disk() as seen:
+                atomic.write({"step": 5}, paths[0])
+            met["written"] = holds(paths[0], 5)
+            moves = [place for place, name in enumerate(seen) if name != "fsync"]
+            met["synced"] = bool(moves) and "fsync" in seen[: moves[0]]
+            with watched_disk(cut=True), contextlib.suppress(CutError):
+                atomic.write({"step": 6}, paths[0])
+            met["old file kept"] = holds(paths[0], 5)
+            torch.save({"step": 5}, paths[0])
+            torch.save({"step": 10}, paths[1])
+            met["newest"] = atomic.newest(folder) == {"step": 10}
+            paths[1].write_bytes(paths[1].read_bytes()[:200])
+            with contextlib.redirect_stdout(said):
+                met["half file skipped"] = atomic.newest(folder) == {"step": 5}
+        except Exception as raised:
+            error = raised
+    return met, said.getvalue(), error
+
+
+def holds(path: Path, step: int) -> bool:
+    """Return whether a file is whole and has the state of this step."""
+    with contextlib.suppress(Exception):
+        return bool(torch.load(path) == {"step": step})
+    return False
+
+
+def copies_wrong(copied: Function) -> int:
+    """Return how many values of a copy are wrong or change with the original."""
+    original: dict[str, Any] = {
+        "a": torch.ones(3),
+        "b": [torch.zeros(2), 4],
+        "c": {"d": (torch.ones(1), "word")},
+    }
+    right = [*([1.0] * 3), *([0.0] * 2), 4, 1.0, "word"]
+    try:
+        copy = copied(original)
+        for tensor in (original["a"], original["b"][0], original["c"]["d"][0]):
+            tensor.fill_(7)
+        values = [*copy["a"].tolist(), *copy["b"][0].tolist(), copy["b"][1]]
+        values += [*copy["c"]["d"][0].tolist(), copy["c"]["d"][1]]
+    except Exception as raised:
+        tell("copies of tensors", raised)
+        return WRONG
+    return sum(one != other for one, other in zip(values, right, strict=True))
+
+
+def gradient_error(add_gradients: Function) -> float:
+    """Return the largest error of the gradient that ranks and pieces add up to.
+
+    The ranks are simulated, one after the other. The error is infinite if a piece is too long.
+    """
+    generator = torch.Generator().manual_seed(5)
+    inputs = torch.randn(12, 4, generator=generator, dtype=torch.float64)
+    batch = torch.randperm(12, generator=generator)
+    errors = []
+    for size, most in ((1, 12), (1, 5), (2, 6), (2, 4), (3, 3)):
+        weights = torch.ones(4, dtype=torch.float64, requires_grad=True)
+
+        def loss_of(numbers: Any, weights: Any = weights) -> torch.Tensor:
+            loss: torch.Tensor = (inputs[numbers] @ weights).square().mean()
+            return loss
+
+        [right] = torch.autograd.grad(loss_of(batch), [weights])
+        lengths: list[int] = []
+
+        def loss_of_piece(
+            numbers: Any, lengths: list[int] = lengths, loss_of: Function = loss_of
+        ) -> torch.Tensor:
+            lengths.append(len(numbers))
+            loss: torch.Tensor = loss_of(numbers)
+            return loss
+
+        try:
+            losses = [add_gradients(loss_of_piece, batch, r, size, most) for r in range(size)]
+            errors.append(float((weights.grad - right).abs().max()))  # type: ignore[operator]
+            total = sum(torch.as_tensor(loss).detach() for loss in losses)
+            errors.append(abs(float(total) - float(loss_of(batch).detach())))
+        except Exception as raised:
+            tell("the gradient of several pieces", raised)
+            return math.inf
+        if max(lengths, default=0) > most:
+            return math.inf
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf
+
+
+def interval_error(best_interval: Function) -> float:
+    """Return the largest relative error of the interval between two checkpoints."""
+    errors = []
+    for write_s, mtbf_s, nodes in INTERVALS:
+        right = math.sqrt(2 * write_s * mtbf_s / nodes)
+        try:
+            errors.append(abs(float(best_interval(write_s, mtbf_s, nodes)) / right - 1))
+        except Exception as raised:
+            tell("the interval", raised)
+            return math.inf
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf

@@ -1,0 +1,413 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 15 · A job that survives
+#
+# **How much work does a dead node cost?**
+#
+# While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
+# are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
+#
+# In this lesson a training is killed, warned, and killed again. It comes back each time, and ends with *exactly*
+# the parameters of a training that nobody disturbed.
+#
+# The network is lesson 13's GPT. All ranks hold a whole copy, and the program adds up the gradients in one
+# allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
+ranks = 2  # in "full" as many as you have GPUs on one node; it must divide 16
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
+
+# %% tags=["setup"]
+import importlib
+
+from autograder.reading.files import read_files
+from lessons.toolkit import answers, expectations, plots, predictions
+from lessons.toolkit.checks import lesson_15 as check
+
+import atomic
+import background
+import interval
+import pieces
+import sampler
+import signals
+import snapshot
+
+size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# 1. A training saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
+# 2. An epoch has 160 samples. The training dies in the middle of it. The new one restores everything but the
+#    position of its sampler, which begins a fresh epoch. How many of the 160 samples are then *not* read exactly
+#    once? Give a number between 0 and 160.
+# 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
+#    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
+#    accidents does the loss end as usual, to 1 %? Letters, or `none`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
+predict_lost, predict_twice, predict_unseen = 4, 90, "srh"
+### END SOLUTION
+answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_unseen=predict_unseen)
+
+# %% [markdown]
+# ## What to save
+#
+# Parameters are not enough. The next step also depends on
+#
+# | what | because |
+# |---|---|
+# | the optimizer | Adam's running means and its count of steps |
+# | the schedule | the learning rate of the next step |
+# | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
+# | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
+#
+# In this program all ranks draw the same random numbers, so one random state is enough. If your ranks draw
+# different ones, save every rank's: `dist.all_gather_object` collects them. Programs that use NumPy's or Python's
+# random numbers have to save those states, too, and on GPUs that of CUDA.
+#
+# **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
+# `restore(training, saved)` puts it back into new objects.
+#
+# **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
+# continue in the middle of an epoch, and `load` takes it. A position alone is not enough, because the new sampler
+# needs the same order. Save the generator as it was *before* the shuffle: then it can shuffle again.
+
+# %% tags=["check"]
+importlib.reload(snapshot)  # so that the cell sees what you just saved
+importlib.reload(sampler)
+check.check_15_1(snapshot)
+check.check_15_2(sampler)
+
+# %% [markdown]
+# ## Whole files
+#
+# A job may die while it writes. If it was just replacing its only checkpoint, the old file is gone and the new one
+# is half written. So write in four steps:
+#
+# 1. Write to another name beside the file: `with open(beside, "wb") as file: torch.save(state, file)`.
+# 2. `file.flush()` gives the bytes to the operating system.
+# 3. `os.fsync(file.fileno())` waits until they are on the disk. Otherwise a machine that crashes may keep the new
+#    name without the bytes.
+# 4. `os.replace(beside, path)` renames. Everybody sees either the old file or the new one, never half of one.
+#
+# Disks fail, too. The program therefore keeps the last two checkpoints, and uses the older one if the newest cannot
+# be read.
+#
+# **Exercise 15.3.** In `atomic.py`, `write(state, path)` does the four steps. In the loop of `newest(folder)`, return
+# what `torch.load(path)` reads. If that raises an exception, print one sentence with the file's name, and let the
+# loop go on to the next file.
+
+# %% tags=["check"]
+importlib.reload(atomic)
+check.check_15_3(atomic)
+
+# %% [markdown]
+# ## A warning
+#
+# Some deaths are announced. Slurm can send a signal some time before the time limit:
+#
+# - `#SBATCH --signal=USR1@120` sends USR1 to all ranks that `srun` has started, 120 seconds before the limit. (Slurm
+#   may be up to a minute early.) The batch shell does not receive it.
+# - `#SBATCH --signal=B:USR1@120` sends it to the batch shell **only**.
+#
+# Without a function for it, USR1 ends a process. `signals.py` sets one that only makes a note. It is the first
+# import of `train.py`, because a signal may come while PyTorch is still loading. The program finishes its step,
+# saves, and ends with exit code 75, which means "start me again".
+#
+# But ranks do not hear the signal at the same moment. If rank 0 hears it during step 17, it saves and leaves. Rank 1
+# hears it during step 18, and waits in the allreduce for ever. So after each step, all ranks ask each other.
+#
+# **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
+# ranks. The list `warnings` holds what this process has received.
+
+# %% tags=["check"]
+importlib.reload(signals)
+check.check_15_4(signals)
+
+# %% [markdown]
+# ## A job that comes back
+#
+# A job can put itself back into the queue: `scontrol requeue JOB`. It keeps its number, and later starts again from
+# its first line. `SLURM_RESTART_COUNT` then says how often that has happened. Two lines of the job file prepare
+# this:
+#
+# - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
+# - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
+#
+# `train.py` looks for the newest checkpoint in `checkpoints/` and the number of its job. If there is one, it
+# continues; if not, it begins. So the same command is right in every life.
+#
+# If your site forbids requeueing, submit several jobs in a chain. Each begins when the one before it has ended, no
+# matter how (`afterok` would wait for a success). Give them one folder:
+#
+#     first=$(sbatch --parsable job.sbatch --folder checkpoints/chain)
+#     sbatch --dependency=afterany:$first job.sbatch --folder checkpoints/chain
+#
+# **Exercise 15.5.** In `job.sbatch`, request USR1 for the ranks, 120 seconds before the limit. After the launch, call
+# `scontrol requeue "$SLURM_JOB_ID"` if `status` is 75, or above 128: a shell reports 128 + 9 for a process that
+# `kill -9` ended. Do not requeue after other errors, because a bug would fail again. Stop after 5 restarts.
+#
+# **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A
+# shell runs its trap only when no program is in its foreground. So launch in the background, then `wait`:
+#
+#     launch … &
+#     ranks=$!
+#
+# `$ranks` is the shell in which `launch` runs, and `srun` is its child: `pkill -USR1 -P "$ranks"` signals the child,
+# which passes USR1 on to all ranks. The signal also ends the `wait` early, so wait twice. `status` gets the exit
+# code of the second one. Then requeue as before.
+
+# %% tags=["check"]
+check.check_15_5("job.sbatch")
+check.check_15_6("job_shell.sbatch")
+
+# %% [markdown]
+# ## How often?
+#
+# A checkpoint stops training for `write_s` seconds. If you save too often, this adds up. If you save too rarely, a
+# failure costs more: on average half an interval. With an interval $w$ and a mean time between failures (MTBF) $M$,
+# the wasted share of the time is about
+#
+# $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
+# w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
+#
+# Young found this in 1974, and Daly refined it in 2006. $M$ is the MTBF of the *job*. A job on $n$ nodes dies with any
+# of them, so its MTBF is that of one node, divided by $n$.
+#
+# **Exercise 15.7.** `best_interval(write_s, node_mtbf_s, nodes)` in `interval.py` returns $w$ in seconds.
+
+# %% tags=["check"]
+importlib.reload(interval)
+check.check_15_7(interval.best_interval)
+
+# %% [markdown]
+# ## Save in the background
+#
+# Training has to stop only until the state is *copied*. A thread can write the copy while the next steps run.
+# Meanwhile nothing may change the copy, and there lies the trap: `state_dict()` returns no copy. Its tensors are the
+# parameters themselves, and the next step overwrites them. `tensor.to("cpu")` copies from a GPU, but on a CPU it
+# returns the same tensor.
+#
+# `background.py` waits for the last write before it starts another. Two threads could finish in the wrong order, and
+# each copy needs memory.
+#
+# **Exercise 15.8.** `copied(value)` returns the same structure of dictionaries, lists and tuples, with a copy of each
+# tensor in host memory. A function that calls itself is the shortest way.
+
+# %% tags=["check"]
+importlib.reload(background)
+check.check_15_8(background.copied)
+
+# %% [markdown]
+# ## Fewer ranks, the same batch
+#
+# After a failure there may be fewer nodes. Then each rank has to do more, if the global batch (and so the training)
+# is to stay the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
+# gradients before the update. This is *gradient accumulation*.
+#
+# A piece's loss is a mean over the piece. Weigh it by `len(piece) / len(batch)`. Then the sum over all pieces and
+# ranks is the mean over the whole batch, for any number of ranks.
+#
+# **Exercise 15.9.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, splits it
+# into pieces of at most `most` samples, and calls `backward` for each weighted loss. It returns the sum of these
+# losses, detached.
+
+# %% tags=["check"]
+importlib.reload(pieces)
+check.check_15_9(pieces.add_gradients)
+
+# %% [markdown]
+# ## Does it survive?
+#
+# First, a training without accidents. Then the same with three: a rank is killed after step 7, rank 0 receives USR1
+# after step 17, a rank is killed after step 24. The options `--kill-at` and `--warn-at` do this, so that you need
+# not wait for a real failure. The kill is a real one (`kill -9`).
+
+# %%
+from cluster.jobs.notebook import on_nodes, submit_once
+
+several = on_nodes(ranks, gpus if profile == "full" else "")
+
+
+def finished(files):
+    return [run for run in read_files(files) if run.outcome == "completed"][-1]
+
+
+def measure(run, name):
+    return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
+
+
+# %%
+whole = finished(submit_once("job.sbatch", *size, options=several))
+accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
+survived = finished(submit_once("job.sbatch", *size, *accidents, options=several))
+
+# %%
+for name, run in {"whole": whole, "survived": survived}.items():
+    print(
+        f"{name}: parameters {run.ranks[0].param_hash}, {measure(run, 'lives'):.0f} lives, ", end=""
+    )
+    print(f"{measure(run, 'read_wrong'):.0f} samples not read once, ", end="")
+    print(f"stopped {1000 * measure(run, 'stop_s'):.0f} ms for a checkpoint")
+predictions.compare("predict_lost", measure(survived, "lost_to_kill"))
+equal = whole.ranks[0].param_hash == survived.ranks[0].param_hash
+print("equal in every bit" if equal else "not equal: what was not restored?")
+plots.lives(survived, beside=whole, save="my_lives.png")
+
+# %% [markdown]
+# **What you should see.** Four lives, and one curve. The hatched steps were computed twice: 2 after the first kill, 4
+# after the second, none after the warning. The hash of all parameters is the same as without accidents, so every
+# bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on their order.)
+#
+# The output is one file, with all four lives. A life that was warned ends with `Start me again`.
+#
+# A checkpoint of 1.3 MB stops training for 20 to 40 ms here (virtual disk of a server with two CPU cores), and in the
+# background for 1 to 2 ms. The difference grows with the network.
+#
+# To see the real warning, give the job a short time limit and slow steps. It comes back until it is complete:
+#
+#     cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
+#
+# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` is no requeue: it ends the
+# job for good. `scancel --signal=USR1 JOB` only sends the signal.
+#
+# ## Your interval
+#
+# Let one node fail every five years, and let the job have 1,000 nodes.
+
+# %%
+stop = measure(whole, "stop_s")
+own_interval = interval.best_interval(stop, 5 * 8766 * 3600, 1000)
+answers.note(own_interval=f"{own_interval:.1f}")
+print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
+
+# %% [markdown]
+# ## Elastic
+#
+# Requeueing needs a new allocation. `torchrun` can also go on with the nodes that are left: `--nnodes=1:2` asks for
+# one or two. Its *agents* (one per node) meet at an address, the *rendezvous*, here with the backend `c10d`. If an
+# agent no longer reports, the others stop their ranks, meet again, and start the program from its first line, with
+# a new number of ranks. `--max-restarts` limits how often.
+#
+# In `job_elastic.sbatch`, two agents on one machine play two nodes. The second is killed with its rank.
+
+# %%
+one = finished(submit_once("job_elastic.sbatch", *size, "--kill-at", 12))
+apart = abs(one.test_loss.value - whole.test_loss.value)
+weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"
+expectations.compare("The difference in test loss", apart, (0, 0.001), above=weighed, counted=True)
+print(f"{one.workers} rank at the end, {measure(one, 'lost_to_kill'):.0f} steps lost, ", end="")
+print(f"{measure(one, 'read_wrong'):.0f} samples not read once")
+equal = whole.ranks[0].param_hash == one.ranks[0].param_hash
+print("The parameters are", "equal." if equal else "no longer equal in every bit.")
+
+# %% [markdown]
+# **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. Each sample is
+# still read once. The test loss agrees to five or six digits, but the parameters no longer agree in every bit: one
+# rank adds up the same numbers in another order, and float32 rounds differently.
+#
+# ## Break it
+#
+# `break_it.py` interrupts a training after step 18 and continues it from a checkpoint of step 15, with `nothing`
+# wrong, and then without one thing:
+#
+# | `without` | what is different |
+# |---|---|
+# | `optimizer` | Adam begins with empty means |
+# | `sampler` | the epoch begins again, in the order of the first epoch |
+# | `random` | the random state is that of a new process |
+# | `half` | the only checkpoint is half written, so training begins at step 0 |
+
+# %%
+found = read_files(submit_once("job_break.sbatch", *size, options=several))
+broken = {run.header["without"]: run for run in found}
+last = {name: run.epochs[-1].train_loss.value for name, run in broken.items()}
+usual = [
+    name
+    for name in ("optimizer", "sampler", "random", "half")
+    if abs(last[name] / last["nothing"] - 1) < 0.01
+]
+predictions.compare("predict_unseen", "".join(name[0] for name in usual) or "none")
+predictions.compare("predict_twice", measure(broken["sampler"], "read_wrong"))
+plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
+
+# %% [markdown]
+# **What you should see.** `apart` is the largest difference of a parameter from the uninterrupted training.
+#
+# - `optimizer` changes the loss: 3.02 instead of 3.14. Here it even falls, because Adam's first steps after a restart
+#   are long. In a large training, the same steps can undo days of work.
+# - `sampler` and `random` look perfect. Yet 88 of the 160 samples of the second epoch are read twice or never, and
+#   parameters differ by 0.007 and 0.004. Only counting and comparing shows it.
+# - `half` is correct to the last bit, and costs all 18 steps instead of 3.
+#
+# One more thing breaks silently: a batch shell that keeps the signal for itself. With `B:USR1` and no trap, USR1
+# ends the shell, and the job with it. With a trap but `launch` in the foreground, the shell waits until `launch` has
+# ended, and so does the trap: nothing is saved before the time limit. `check_15_6` shows both.
+#
+# ## Questions
+#
+# - `large_interval`: Llama 3 had 419 failures in 54 days. If a checkpoint stops training for 60 seconds, how many
+#   minutes are best between two?
+# - `twice_waste`: with an interval twice as long as the best one, how many times the least waste do you have?
+# - `who_hears`: who receives the signal of `--signal=B:USR1@120`: the `shell`, `srun`, the `ranks`, or `all`?
+# - `faults_other`: these are records of `break_it.py --layers 3 --width 48 --saved-at 12 --kill-at 16`. Which is
+#   `sampler`, which is `random`, which is `half`? Write the three letters in this order, as one word.
+#
+# | record | loss in epochs 2, 3 | apart | not read once | lost |
+# |---|---|---|---|---|
+# | intact | 3.3309, 3.2355 | 0 | 0 | 4 |
+# | A | 3.3309, 3.2355 | 0 | 0 | 16 |
+# | B | 3.3318, 3.2314 | 0.006 | 54 | 4 |
+# | C | 3.3305, 3.2343 | 0.004 | 0 | 4 |
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: large_interval, twice_waste, who_hears and faults_other
+large_interval = interval.best_interval(60, 54 * 86400 / 419, 1) / 60
+twice_waste = (1 / 2 + 2) / 2
+who_hears = "shell"
+faults_other = "BCA"
+### END SOLUTION
+answers.note(large_interval=f"{large_interval:.2f}", twice_waste=twice_waste)
+answers.note(who_hears=who_hears, faults_other=faults_other)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | cause |
+# |---|---|
+# | the loss jumps or falls at each restart | the optimizer or the schedule was not restored |
+# | nothing, but two equal runs differ | the sampler or a random state was not restored |
+# | `PytorchStreamReader failed` when the job comes back | a half-written file, without another beside it |
+# | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
+# | one rank saved, the others wait until the time limit | ranks did not agree on the warning |
+# | the output begins in the middle | `--open-mode=append` is missing |
+#
+# ## Recap
+#
+# - The next step depends on parameters, optimizer, schedule, sampler and random state. Save all of them.
+# - Write beside, `fsync`, `os.replace`, and keep two files.
+# - A warning costs nothing if all ranks agree on it. A kill costs half an interval on average.
+# - The best interval is $\sqrt{2 \cdot \mathrm{write\_s} \cdot M}$, with the MTBF of the whole job.
+# - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.
+#
+# **Submit** your work in a terminal. This packs the folder and lists its contents.
+#
+#     lessons submit 15
+#
+# Further reading: J. W. Young, *A first order approximation to the optimum checkpoint interval*, CACM 17 (1974); J. T.
+# Daly, *A higher order estimate of the optimum checkpoint interval for restart dumps*, Future Generation Computer
+# Systems 22 (2006); Meta, *The Llama 3 herd of models*, arXiv:2407.21783, section 3.3.4.

@@ -1,0 +1,83 @@
+"""A page per lesson shows each check across all students, and the class's mean."""
+
+import re
+
+from autograder.classroom.rows import Row
+from autograder.codes import FindingCode
+from autograder.report import pictures
+from autograder.report.class_page.lesson import summary
+from autograder.report.class_page.page import About, class_page, lesson_pages
+from autograder.verdict import LookReason
+
+LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
+CONTRADICTED = (LookReason(FindingCode.CHAIN_BROKEN, "the record was changed"),)
+
+
+def row(student, score, states="", look=(), why=()):
+    status = "missing" if score is None else "graded"
+    checks = tuple(zip("ab", (0.0, 0.0), (5.0, 5.0), states.split(","), strict=False))
+    tier = "self-consistent" if checks else ""
+    page = f"{student}.html" if states else ""
+    return Row(student, "02", "Title", status, score, score, 10.0, tier, look, checks if states
+               else (), page, why=why)  # fmt: skip
+
+
+ROWS = [
+    row("ada", 10.0, "passed,passed"),
+    row("ben", 0.0, "failed,not measured", why=(("a", "no <run>"),)),
+    row("cyd", 10.0, "passed,borderline", LOOK),
+    row("dan", 5.0, "passed,failed", CONTRADICTED),
+    row("eva", None),
+]
+
+
+def page():
+    [(place, text)] = lesson_pages(ROWS, About(titles={"02": {"a": "A", "b": "B"}})).items()
+    assert place == "lessons/02.html"
+    return text
+
+
+def lines():
+    return re.findall(r"<tr><th scope=.row.*?</tr>", page())
+
+
+def test_students_are_sorted_by_severity():
+    order = [re.search(r"ada|ben|cyd|dan|eva", line)[0] for line in lines()]
+    assert order == ["dan", "cyd", "eva", "ben", "ada"]
+
+
+def test_each_check_has_a_sign_that_sorts_by_severity():
+    keys = [re.findall(r'data-l="(.)" data-k="(\d)"', line) for line in lines()]
+    assert keys[3] == [("a", "0"), ("b", "1")]
+    assert keys[4] == [("a", "4"), ("b", "4")]
+    assert keys[2] == []  # nothing was submitted
+    assert [line.count('class="sign"') for line in lines()] == [2, 2, 0, 2, 2]
+
+
+def test_reasons_are_escaped_and_pages_are_linked():
+    assert "a: no &lt;run&gt;" in page()
+    assert page().count('href="../review.html#') == 4
+    assert 'href="lessons/02.html"' in class_page(ROWS, About())
+
+
+def test_the_mean_is_that_of_graded_submissions():
+    assert re.findall(r"[\d.]+", summary(ROWS)) == ["6.25", "7.5", "10"]
+    assert summary(ROWS[-1:]) == ""
+
+
+def test_a_histogram_is_readable_without_colours():
+    picture = pictures.histogram([1.0, 9.5, 10.0], 10, "points")
+    title = re.search("<title>(.*)</title>", picture)[1]
+    assert re.findall(r"[\d.]+", title) == ["6.83", "1", "2", "1", "9", "10", "2"]
+
+
+def test_grading_writes_the_page_and_restores_it(tmp_path, grade):
+    from tests.autograder.make_record import make_record, write_lines
+
+    write_lines(tmp_path / "class/ada/02/a.out", make_record())
+    result = grade(tmp_path / "class")
+    lesson = result.folder / "lessons" / "02.html"
+    before = lesson.read_text()
+    lesson.write_text("changed")
+    grade(tmp_path / "class")
+    assert lesson.read_text() == before

@@ -1,0 +1,126 @@
+"""Tests of lesson 15 on real ranks: a training that is killed ends as one that is not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from real_runs import ROOT, environment
+
+from autograder.reading.files import read_files
+
+pytestmark = [pytest.mark.slow, pytest.mark.ranks]
+
+LESSON = ROOT / "solutions" / "15_survive"
+SMALL = ("--windows", "48", "--global-batch", "8", "--most", "4", "--epochs", "2", "--width", "32")
+STEPS = 12  # 6 in each epoch
+
+
+def submit(folder, job, *words):
+    """Submit a job file to the laptop's queue in this folder, and return its finished runs."""
+    for file in LESSON.glob("*.py"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    for file in LESSON.glob("*.sbatch"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    own = environment(HOME=str(folder), COURSE_LAPTOP_QUEUE=str(folder / "queue"))
+    own = {name: value for name, value in own.items() if not name.startswith("SLURM_")}
+    command = [str(Path(sys.executable).with_name("cluster")), "submit", "--site", "laptop"]
+    done = subprocess.run(
+        [*command, "--wait", "--output=job.out", "--error=job.err", job, *words],
+        cwd=folder, env=own, capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:] + (folder / "job.err").read_text()[-2000:]
+    return [run for run in read_files([folder / "job.out"]) if run.outcome == "completed"]
+
+
+def measured(run, name):
+    return [m["value"] for m in run.measures if m["name"] == name]
+
+
+def hashes(*runs):
+    return {rank.param_hash for run in runs for rank in run.ranks}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    [run] = submit(tmp_path_factory.mktemp("whole"), "job.sbatch", *SMALL, "--every", "3")
+    return run
+
+
+def test_a_training_without_an_accident(whole):
+    assert whole.header["life"] == "first"
+    assert len(whole.ranks) == 2
+    assert measured(whole, "lives") == [1]
+    for name in ("read_wrong", "files_wrong", "copies_wrong", "agree_wrong", "interval_error"):
+        assert measured(whole, name) == [0], name
+    assert measured(whole, "gradient_error")[0] < 1e-12
+
+
+def test_a_killed_and_warned_job_ends_with_the_same_parameters(whole, tmp_path):
+    """Three lives of one job, which puts itself back into the queue twice."""
+    words = ("--every", "3", "--kill-at", "5", "--warn-at", "7", "--background")
+    [run] = submit(tmp_path, "job.sbatch", *SMALL, *words)
+    assert hashes(run, whole) == hashes(whole)
+    assert len(hashes(run)) == 1
+    assert measured(run, "life") == [2, 0, 0]
+    assert measured(run, "lost_to_kill") == [2]
+    assert measured(run, "lost_to_warning") == [0]
+    assert measured(run, "read_wrong") == [0]
+    assert measured(run, "lives") == [3]
+    assert len(list((tmp_path / "checkpoints").glob("*/step_*.pt"))) == 2
+
+
+def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
+    """USR1 comes once, in the first life, from a thread that plays the queue."""
+    shells = []
+
+    def send():
+        book = tmp_path / "checkpoints/1/logbook_0.jsonl"
+        while not (book.exists() and '"done": 3' in book.read_text()):
+            time.sleep(0.1)
+        job = json.loads((tmp_path / "queue/jobs/1/job.json").read_text())
+        shell = subprocess.check_output(["pgrep", "-P", str(job["supervisor"])], text=True)
+        shells.append(int(shell.split()[0]))
+        os.kill(shells[0], signal.SIGUSR1)
+
+    queue = threading.Thread(target=send, daemon=True)
+    queue.start()
+    [run] = submit(tmp_path, "job_shell.sbatch", *SMALL, "--every", "99", "--pace", "0.3")
+    assert len(shells) == 1
+    assert hashes(run, whole) == hashes(whole)
+    assert measured(run, "lives") == [2]
+    assert measured(run, "lost_to_warning") == [0]
+
+
+def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
+    [run] = submit(tmp_path, "job_elastic.sbatch", *SMALL, "--every", "3", "--kill-at", "5")
+    assert (run.header["source"], len(run.ranks)) == ("elastic", 1)
+    assert measured(run, "read_wrong") == [0]
+    assert measured(run, "lost_to_kill") == [2]
+    assert run.test_loss.value == pytest.approx(whole.test_loss.value, abs=1e-4)
+    assert hashes(run) != hashes(whole)  # the same sums in another order
+
+
+def test_what_is_forgotten_shows_in_one_place(tmp_path):
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", sys.executable]
+    meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(29000 + os.getpid() % 900)}
+    words = (*SMALL, "--saved-at", "8", "--kill-at", "9")
+    with (tmp_path / "job.out").open("w") as out:
+        done = subprocess.run(
+            [*command, "-u", str(LESSON / "break_it.py"), *words],
+            cwd=tmp_path, env=environment(**meet), stdout=out, stderr=subprocess.PIPE, text=True,
+            timeout=280,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    runs = {run.header["without"]: run for run in read_files([tmp_path / "job.out"])}
+    assert {name for name, run in runs.items() if measured(run, "apart") == [0]} == {
+        "nothing",
+        "half",
+    }
+    assert {name for name, run in runs.items() if measured(run, "read_wrong") != [0]} == {"sampler"}
+    assert [measured(runs[name], "lost") for name in ("nothing", "half")] == [[1], [9]]

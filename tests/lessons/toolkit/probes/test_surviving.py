@@ -1,0 +1,69 @@
+"""Tests of the numbers that lesson 15's functions get: 0 if right, and worse for each mistake."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from lessons.toolkit.probes import surviving
+from tests.lessons.real_runs import ROOT
+
+
+@pytest.fixture
+def solution(monkeypatch):
+    import importlib
+
+    monkeypatch.syspath_prepend(str(ROOT / "solutions" / "15_survive"))
+    names = ("atomic", "background", "interval", "pieces")
+    found = SimpleNamespace(**{name: importlib.import_module(name) for name in names})
+    yield found
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def test_the_solution_has_no_error(solution):
+    assert surviving.files_wrong(solution.atomic) == 0
+    assert surviving.copies_wrong(solution.background.copied) == 0
+    assert surviving.gradient_error(solution.pieces.add_gradients) < 1e-12
+    assert surviving.interval_error(solution.interval.best_interval) == 0
+
+
+def test_files_that_are_written_in_place_or_read_without_a_look(solution, tmp_path):
+    in_place = SimpleNamespace(write=torch.save, newest=solution.atomic.newest)
+    met, *_ = surviving.files_met(in_place)
+    assert [name for name, right in met.items() if not right] == ["synced", "old file kept"]
+    blind = SimpleNamespace(
+        write=solution.atomic.write,
+        newest=lambda folder: torch.load(solution.atomic.files_in(folder)[-1]),
+    )
+    assert surviving.files_wrong(blind) == 1
+
+
+@pytest.mark.parametrize(
+    ("copied", "wrong"), [(lambda value: value, 6), (dict, 6), (lambda value: 1 / 0, 99)]
+)
+def test_copies_that_change_with_the_original(copied, wrong):
+    assert surviving.copies_wrong(copied) == wrong
+
+
+def weighed(weight):
+    def add_gradients(loss_of_piece, batch, rank, size, most):
+        for piece in batch[rank::size].split(most):
+            (loss_of_piece(piece) * weight(len(piece), len(batch))).backward()
+        return torch.tensor(0.0)
+
+    return add_gradients
+
+
+def test_gradients_that_do_not_add_up(solution):
+    assert surviving.gradient_error(weighed(lambda piece, batch: 1)) > 0.1
+    assert surviving.gradient_error(lambda *_: torch.tensor(0.0)) == float("inf")
+    right = solution.pieces.add_gradients
+    too_long = surviving.gradient_error(lambda loss, b, r, s, most: right(loss, b, r, s, 2 * most))
+    assert too_long == float("inf")
+
+
+def test_intervals():
+    assert surviving.interval_error(lambda write_s, mtbf_s, nodes: 1e9) > 1
+    assert surviving.interval_error(lambda: 0) == float("inf")

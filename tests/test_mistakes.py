@@ -1,0 +1,96 @@
+"""What students and instructors mistype: each gets one sentence, exit code 2 or 1, no traceback."""
+
+import pytest
+from click import (
+    BadParameter,
+    ClickException,
+    MissingParameter,
+    NoSuchOption,
+    UsageError,
+)
+from click.testing import CliRunner
+
+from autograder.errors import SettingsError
+from tests.test_help import PROGRAMS
+
+# In the folder where they are typed.
+FILES = {
+    "class/ada/02_serial/02_1.out": "epoch 1\n",
+    "empty/notes.txt": "",
+    "submissions.zip": "not a zip",
+    "roster.csv": "student,nam\nada,Ada L.\n",
+    "class.yaml": "profile: fast\n",
+    "02.yaml": 'lesson: "02"\ntitel: My lesson\n',
+    "table.csv": "workers,second\n1,2\n",
+    "job.sbatch": "#!/bin/bash\ntrue\n",
+    "wrong.sbatch": "#!/bin/bash\n#SBATCH --tyme=5\ntrue\n",
+}
+
+# The command, the exit code, the class of the error, and a word that the sentence contains.
+MISTAKES = [
+    ("autograder raed 02_1.out", 2, UsageError, "'read'"),
+    ("autograder read", 2, MissingParameter, "FILES"),
+    ("autograder read nofile.out", 2, UsageError, "nofile.out"),
+    ("autograder read class", 2, UsageError, "class/*.out"),
+    ("autograder grade class", 2, SettingsError, "--profile"),
+    ("autograder grade class --profil smoke", 2, NoSuchOption, "--profile"),
+    ("autograder grade class --profile fast", 2, BadParameter, "'fast'"),
+    ("autograder grade nowhere --profile smoke", 2, UsageError, "nowhere"),
+    ("autograder grade submissions.zip --profile smoke", 2, UsageError, "autograder collect"),
+    ("autograder grade class --profile smoke --out class", 2, UsageError, "--out class"),
+    ("autograder grade class --profile smoke --roster roster.csv", 2, SettingsError, "`name`"),
+    ("autograder grade class --class class.yaml", 2, SettingsError, "class.yaml:1"),
+    ("autograder grade class --set profil=smoke", 2, SettingsError, "profile"),
+    ("autograder grade empty --profile smoke", 2, UsageError, "autograder collect"),
+    ("autograder collect submissions.zip --into new", 2, UsageError, "--from"),
+    ("autograder collect class --from moodel --into new", 2, BadParameter, "'moodle'"),
+    ("autograder collect class --from folders", 2, MissingParameter, "--into"),
+    ("autograder collect class --from folders --into new --lesson 99", 2, UsageError, "'99'"),
+    ("autograder explain ada 02", 2, SettingsError, "autograder grade --out"),
+    ("autograder feedback class", 2, UsageError, "--moodle"),
+    ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
+    ("autograder check-mine submissions.zip", 2, UsageError, "archive"),
+    ("autograder gradescope-zip 99 --out x.zip", 2, UsageError, "'99'"),
+    ("autograder foretell table.csv", 2, SettingsError, "'second'"),
+    ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
+    ("cluster submit", 2, UsageError, "job.sbatch"),
+    ("cluster submit --site laptop missing.sbatch", 2, SettingsError, "missing.sbatch"),
+    ("cluster submit --site laptop wrong.sbatch", 2, SettingsError, "wrong.sbatch line 2"),
+    ("cluster submit --site laptp job.sbatch", 2, SettingsError, "laptop"),
+    ("cluster logs 4711 --site laptop", 1, ClickException, "4711"),
+    ("cluster cancel --site laptop", 2, MissingParameter, "JOB"),
+    ("cluster use juwels", 2, UsageError, "--account"),
+    ("cluster scale --ranks a,b job.sbatch --site laptop", 2, UsageError, "a,b"),
+    ("lessons run 99 --site laptop", 2, UsageError, "02_serial"),
+    ("lessons run 02 -p epochs --site laptop", 2, UsageError, "epochs=2"),
+    ("lessons run 02 -p speed=1 --site laptop", 2, UsageError, "speed"),
+    ("lessons check 3.2", 2, UsageError, "lessons check 03"),
+    ("lessons check 02 --in empty", 2, UsageError, "empty"),
+    ("lessons submit 02 03", 2, UsageError, "03"),
+    ("lessons submit 02 --out 02.tar", 2, UsageError, ".zip"),
+    ("lessons release 02", 2, MissingParameter, "--out"),
+    ("lessons data fetch cifar", 2, SettingsError, "'cifar10'"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COURSE_LAPTOP_QUEUE", str(tmp_path / "queue"))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("line", "code", "kind", "word"), MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_a_mistake_gets_a_sentence(line, code, kind, word):
+    name, *words = line.split()
+    done = CliRunner().invoke(PROGRAMS[name], words, standalone_mode=False)
+    error = done.exception
+    assert isinstance(error, kind), repr(error)
+    assert error.exit_code == code
+    assert word in error.format_message()
+    assert "Traceback" not in error.format_message()
