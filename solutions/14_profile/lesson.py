@@ -362,6 +362,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 #
 # | `without` | what is different |
 # |---|---|
+# | `nothing` | nothing: this is your own code |
 # | `item` | `.item()` for each parameter in each step |
 # | `workers` | no workers |
 # | `scaling` | the loss is not scaled |

@@ -66,13 +66,13 @@ LESSON = Lesson(
     folder="14_profile",
     jobs={
         "ways": Job((), FOUR, program="train_ways.py"),
-        "step": Job((), FEW),
+        "right": Job((), FEW),
         "no float32 beside it": Job((), FOUR[:1] + FOUR[2:], program="train_ways.py"),
     }
     | {name: job(name) for name in PLANTED},
-    handed_in={WAYS: "ways", STEP: "step"},
+    handed_in={WAYS: "ways", STEP: "right"},
     mistakes={
-        "none": Mistake("step", {}),
+        "none": Mistake("right", {}),
         "no float32 beside it": Mistake(
             "no float32 beside it", {"small-numbers": "no run of `float32`"}, WAYS
         ),
