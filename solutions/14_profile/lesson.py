@@ -284,11 +284,12 @@ for name, (rows, inner, columns) in {
         rows, inner, columns, measure(run, "peak_flops"), measure(run, "bandwidth")
     )
     points.append((name, 2 * rows * inner * columns / moved, reach))
+points.append(("an addition", 1 / 8, measure(run, "bandwidth") / 8))
 plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** An MFU of 0.1 to 0.35. The roof allows more: even one text's product has enough FLOP per
-# byte, and these matrices fit into the cache. The rest is lost to operations that are too small: each costs
+# **What you should see.** An MFU of 0.1 to 0.35. The points are what the roof allows, and it allows more: even one
+# text's product has enough FLOP per byte. The rest is lost to operations that are too small: each costs
 # several microseconds of Python and PyTorch, whatever its size. So the next lever is a wider network or a larger
 # batch.
 #

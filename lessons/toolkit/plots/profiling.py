@@ -103,6 +103,7 @@ def roofline(figure: Any, peak: float, bandwidth: float, points: Sequence[tuple]
     for number, (name, intensity, rate) in enumerate(points):
         axes.plot(intensity, rate / 1e9, "o", color=COLOURS[number % len(COLOURS)], label=name)
     axes.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="GFLOP/s")
-    axes.text(ridge, peak / 1e9, f"  peak {peak / 1e9:.0f} GFLOP/s", va="bottom")
+    axes.set_ylim(top=4 * peak / 1e9)
+    axes.text(ridge, 1.3 * peak / 1e9, f"peak {peak / 1e9:.0f} GFLOP/s", va="bottom")
     if points:
         axes.legend(loc="lower right")
