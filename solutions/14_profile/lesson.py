@@ -20,8 +20,8 @@
 # has, and how much work the device can do in the same time. Then you need a *trace*, which shows what happened
 # when.
 #
-# In this lesson, you count the operations of a step, read six recorded traces, and make a slow step several times
-# faster without changing what it learns. The network is lesson 00's GPT. Everything runs on one core. What a GPU adds
+# You count the operations of a step, read six recorded traces, and make a slow step several times faster without
+# changing what it learns. The network is lesson 00's GPT. Everything runs on one core. What a GPU adds
 # is described below. Allow 100 minutes. On two CPU cores, the jobs on this page take about a minute.
 
 # %% tags=["parameters"]
@@ -166,9 +166,9 @@ plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
 # **What you should see.** Grey bars are parts, coloured bars the operations in them. A step is good if long blue
-# bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is the half of `torch.compile` that
-# reads your program, and `compile_fx` or `inductor` the half that generates code. Draw the other three, too:
-# `plots.trace({"a": six["a"]})`. The machine was busy, so single operations are sometimes longer than others.
+# bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
+# generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
+# `plots.trace({"a": six["a"]})`. The machine was busy, so some operations took longer than others of the same kind.
 #
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a *stream*)
 # runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as a long
@@ -304,14 +304,14 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # divides before the update. If something overflows, the update is skipped and the factor halved. After many good
 # updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 does not need it.)
 #
-# **Exercise 14.9.** `LossScaler.step` in `scaling.py`.
+# **Exercise 14.9.** `LossScaler.step` in `scaling.py` divides, then updates or skips. It returns whether it updated.
 #
 # ## Compile, once
 #
 # `torch.compile(model)` traces the model (*dynamo*) and generates code that joins small operations (*inductor*). The
 # code is made for the shapes of the first call. If a shape changes, the code is made again: PyTorch tries to
 # generalise at the second shape, but not all programs allow that, and after eight recompilations it gives up. So
-# avoid shapes that change: the last, smaller batch, or texts of different lengths.
+# avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
 # **Exercise 14.10.** `padded` in `lengths.py` adds places at the end of each row. The loss must not count them:
 # `cross_entropy` ignores -100.
@@ -382,7 +382,7 @@ plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "com
 # %% [markdown]
 # **What you should see.** Only `scaling` changes the loss: it falls more slowly, and no error reports why. The other
 # three train correctly, so a loss curve never shows them. `item` waits 29 times per step. With `workers`, the
-# training reads every text itself, which takes 10 ms or more of each step. `shapes` compiles five times.
+# training reads every text itself, which takes 8 ms or more of each step. `shapes` compiles five times.
 #
 # ## Questions
 #
