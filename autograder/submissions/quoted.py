@@ -12,7 +12,7 @@ from autograder.verdict import QuotedLine
 AROUND = 1  # lines before and after
 MOST_PLACES = 16  # per grade
 LAST = 20_000  # a line behind it is not quoted, because everything before it would be read again
-LONGEST, LONGEST_AROUND = 320, 100  # characters of a line
+LONGEST, LONGEST_AROUND = 640, 100  # characters of a line
 
 
 def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[QuotedLine, ...]:

@@ -17,11 +17,11 @@ def quotes_in(grade: Grade) -> Callable[[Iterable[Where]], Markup]:
         meant = [(one.file, one.line) for one in places if (one.file, one.line) in lines]
         if not meant:
             return Markup()
-        near = [
+        near = {
             (file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)
-        ]
+        }
         parts, files = list[str](), set[str]()
-        for key in dict.fromkeys(key for key in near if key in lines):
+        for key in sorted(near & lines.keys()):
             if key[0] not in files:
                 parts.append(f'<p class="dim"><code>{escape(key[0])}</code></p>')
                 files.add(key[0])
