@@ -22,7 +22,7 @@ def newest(folder):
     """Return the state in the newest checkpoint that can be read; None if there is none."""
     for path in reversed(files_in(folder)):
         raise NotImplementedError(
-            "Exercise 15.3: return torch.load, or say in a sentence why you do not"
+            "Exercise 15.3: return torch.load(path), or print why it cannot be read"
         )
     return None
 

@@ -275,7 +275,7 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 # The output is one file, with all four lives. A life that was warned ends with `Start me again`.
 #
-# A checkpoint of 1.3 MB stops training for 20 to 40 ms here (virtual disk of a server with two CPU cores), and in the
+# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk of a server with two CPU cores), and in the
 # background for 1 to 2 ms. The difference grows with the network.
 #
 # To see the real warning, give the job a short time limit and slow steps. It comes back until it is complete:

@@ -37,6 +37,7 @@ IN_A_SENTENCE = {
     "sbatch job.sbatch": SLURM,
     "squeue --me": SLURM,
     "scancel JOB": SLURM,
+    "scancel --signal=USR1 JOB": SLURM,
     "sacct -X --jobs=JOB": SLURM,
     "tail -f clock_JOB.out": "cluster logs -f types it",
     "tail -f": "named, not to be typed",

@@ -69,7 +69,7 @@ TABLE: LazyTable = {
             "torch.save(state, f'{path}.new')\nos.replace(f'{path}.new', path)", FILES, base="whole"
         ),
     },
-    "atomic.py 15.3: return torch.load, or say in a sentence why you do not": {
+    "atomic.py 15.3: return torch.load(path), or print why it cannot be read": {
         "no try": Lazy("return torch.load(path)", FILES, base="whole"),
         "from the beginning": Lazy("return None", {"lost": "steps lost / steps"}, base="survived"),
     },
