@@ -53,7 +53,7 @@ class GradeStatus(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """Problems that a reader finds in an output. Most of them share the code OTHER."""
+    """Problems that a reader finds in an output. Most have the code OTHER."""
 
     OTHER = "other"
     CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed
@@ -67,7 +67,7 @@ class ProblemCode(StrEnum):
 
 
 class ReasonCode(StrEnum):
-    """The reason why part of a check got its credit, or why a value was not measured."""
+    """The reason why part of a check earned its credit, or why a value was not measured."""
 
     VALUE = "value"  # a measured value, compared with a threshold
     ANSWER = "answer"  # an answer, compared with the expected one

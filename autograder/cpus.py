@@ -1,4 +1,7 @@
-"""The processors that this process may use. Quick to import, because training programs use it."""
+"""The processors that this process may use.
+
+Training programs use it, so it must be quick to import.
+"""
 
 import os
 from pathlib import Path
@@ -17,7 +20,7 @@ def usable_cpus() -> list[int]:
 def whole_cores() -> list[int]:
     """Return one CPU number for each core that this process may use.
 
-    Hardware threads of the same core count once.
+    Hardware threads of the same core count as one.
     """
     seen: dict[str, int] = {}
     for cpu in usable_cpus():

@@ -1,6 +1,6 @@
 """All findings: their codes, how serious they are, and their headings.
 
-No points depend on evidence. Fields in braces are filled in where a finding is made.
+No points depend on evidence. Fields in braces are filled in when a finding is made.
 """
 
 from enum import StrEnum, auto
@@ -48,7 +48,7 @@ class FindingCode(StrEnum):
     # fmt: off
     # What was submitted, by whom and when.
     GRADER_FAILED = (auto(), LOOK,
-        "The grader failed on this submission. This is not the student's fault")
+        "The grader failed on this submission, which is not the student's fault")
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
     OWNER_UNCERTAIN = auto(), LOOK, "It is not certain whose submission this is", True
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
@@ -58,7 +58,7 @@ class FindingCode(StrEnum):
     TIME_UNREAD = auto(), LOOK, "The platform's time of submission cannot be read", True
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
     SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
-    SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders were taken as one lesson"
+    SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
     # Files and archives.
@@ -78,10 +78,10 @@ class FindingCode(StrEnum):
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
     ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
     ANSWERS_BESIDE = ("answers beside answers.txt", INFORMATION,
-        "Only answers.txt counts, not the other files of answers")
+        "Only answers.txt counts, not the other files with answers")
     ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
     ANSWERS_DIFFER = ("answers in two places differ", LOOK,
-        "Answers in two places differ, so these do not count")
+        "Some answers differ between two places, so they do not count")
     ANSWERED_TWICE = auto(), INFORMATION, "`{name}` is answered twice"
     ANSWER_LINE_UNREAD = auto(), INFORMATION, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
@@ -93,7 +93,7 @@ class FindingCode(StrEnum):
     OTHER_LESSON = auto(), LOOK, "There is an output of another lesson here"
     # Contradictions within the record: lines, epochs, samples.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
-    NEVER_WRITTEN = auto(), LOOK, "The record has something that the course's programs never write"
+    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
     EPOCHS_OUT_OF_ORDER = auto(), CONTRADICTS, "An epoch is missing or appears twice"
     MORE_EPOCHS_THAN_ASKED = auto(), CONTRADICTS, "More epochs than requested"
     FEWER_EPOCHS_THAN_ASKED = auto(), DOUBT, "Fewer epochs than requested, in a successful run"
@@ -102,7 +102,7 @@ class FindingCode(StrEnum):
     MORE_SAMPLES_THAN_STEPS = (
         auto(), CONTRADICTS, "An epoch read more samples than its steps can process")
     SHARES_TOO_SMALL = (
-        auto(), CONTRADICTS, "The ranks' shares have fewer samples than the epochs read")
+        auto(), CONTRADICTS, "The ranks' shares contain fewer samples than the epochs read")
     # Seconds and the wall clock.
     EPOCHS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
@@ -125,7 +125,7 @@ class FindingCode(StrEnum):
     EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
     DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
     START_AND_CLOCK = (
-        auto(), CONTRADICTS, "The start in the record and the clock of its first line differ")
+        auto(), CONTRADICTS, "The start in the record differs from the clock of its first line")
     BEGAN_BEFORE_JOB = auto(), CONTRADICTS, "The run began before its job"
     OTHER_JOB = auto(), CONTRADICTS, "The record and its output name different jobs"
     MORE_RANKS_THAN_PRINTED = auto(), DOUBT, "More ranks than the job had tasks"
@@ -136,14 +136,14 @@ class FindingCode(StrEnum):
         auto(), DOUBT, "The error output shows a failure, but the record reports success")
     # Data, speed and learning.
     DATA_HASH_AND_NAME = auto(), CONTRADICTS, "The hash of the data set does not match its name"
-    DATA_IS_ANOTHER = auto(), DOUBT, "The data set is called {name}, but is another one"
+    DATA_IS_ANOTHER = auto(), DOUBT, "The data set is called {name}, but is a different one"
     DATA_TOO_SMALL = auto(), CONTRADICTS, "The data set has fewer samples than the record reports"
     SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
     FASTER_THAN_HARDWARE = auto(), LOOK, "The run is faster than its hardware can compute"
     DIVERGED = auto(), LOOK, "The training diverged, and continued to its end"
     CONVERGES_TOO_FAST = auto(), LOOK, "The training converges faster than the reference"
     ALLREDUCE_TOO_FAST = (
-        auto(), CONTRADICTS, "An allreduce was faster than memory or a message can be")
+        auto(), CONTRADICTS, "An allreduce was faster than memory or messages allow")
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
@@ -157,14 +157,14 @@ class FindingCode(StrEnum):
     # The scheduler's accounting.
     NO_JOB_NAMED = auto(), DOUBT, "The run names no job"
     JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
-    HOSTS_NOT_OF_JOB = auto(), CONTRADICTS, "Ranks ran on hosts that the job did not have"
+    HOSTS_NOT_OF_JOB = auto(), CONTRADICTS, "Ranks ran on hosts that were not part of the job"
     MORE_NODES_THAN_JOB = auto(), CONTRADICTS, "Ranks ran on more nodes than the job had"
     MORE_RANKS_THAN_GPUS = auto(), CONTRADICTS, "More ranks on GPUs than the job had GPUs"
     JOB_WITHOUT_GPU = auto(), CONTRADICTS, "The run names a GPU, but its job had none"
     JOB_GPUS_NOT_COUNTED = auto(), DOUBT, "The run names a GPU, but its job had none"
     MORE_RANKS_THAN_CPUS = auto(), DOUBT, "More ranks than the job had CPUs"
     MORE_RANKS_THAN_TASKS = auto(), CONTRADICTS, "More ranks than tasks were started"
-    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run is outside the job's time"
+    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run was not within the job's time"
     LONGER_THAN_JOB = auto(), CONTRADICTS, "The run reports more time than its job took"
     JOB_FAR_LONGER = auto(), DOUBT, "The {what} took far longer than the runs in it"
     JOB_ENDED_BADLY = auto(), DOUBT, "The job failed, but the record reports success"
@@ -177,12 +177,12 @@ class FindingCode(StrEnum):
         auto(), LOOK, "Lines that measure, record or read data were changed outside the gaps", True)
     RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"
     RERUN_OTHER_TIME = (
-        auto(), CONTRADICTS, "The rerun printed a record of another time")
+        auto(), CONTRADICTS, "The rerun printed a record from another time")
     RERUN_LONGER_THAN_JOB = (auto(), CONTRADICTS,
         "The rerun reports more time than its job took")
     RERUN_SAME_SECONDS = (auto(), CONTRADICTS,
         "The rerun printed exactly the seconds of the record")
-    RERUN_OTHER_DATA = auto(), LOOK, "The rerun had other data, so it shows nothing"
+    RERUN_OTHER_DATA = auto(), LOOK, "The rerun used other data, so it shows nothing"
     RERUN_OTHER_RANKS = auto(), CONTRADICTS, "A different number of ranks in the rerun"
     RERUN_OTHER_EPOCHS = auto(), CONTRADICTS, "A different number of epochs in the rerun"
     RERUN_OTHER_STEPS = (

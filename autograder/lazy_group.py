@@ -9,7 +9,7 @@ EXIT_CODES = "Exit code 0: done; 1: it failed; 2: mistyped, or a file that you g
 
 
 def with_exit_codes(command: click.Command) -> click.Command:
-    """End the help of a command, and of those below it, with its exit codes."""
+    """End the help of a command and its subcommands with its exit codes."""
     command.epilog = command.epilog or EXIT_CODES
     for below in getattr(command, "commands", {}).values():
         with_exit_codes(below)
@@ -19,7 +19,7 @@ def with_exit_codes(command: click.Command) -> click.Command:
 class LazyGroup(click.Group):
     """A group whose subcommands are data: name -> ("package.module:function", line of help).
 
-    All its commands accept -h as well as --help, and their helps end with the exit codes. For a
+    All its commands accept -h as well as --help, and their help ends with the exit codes. For a
     mistyped command, it suggests similar ones.
     """
 

@@ -40,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The samples that an epoch's steps read, counted from the indices that the steps received."""
+    """The samples that an epoch's steps read, counted from the indices that they received."""
 
     most: int  # how often the most frequent sample was read
     order: str  # a hash of the order in which they were read
@@ -99,7 +99,7 @@ class Program:
 
 
 class Facts:
-    """Facts that notebooks also look up by name: `run.end["param_spread"]`."""
+    """Facts that notebooks also look up by name, as in `run.end["param_spread"]`."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class DataSet(Facts):
-    """The data set in a run's header."""
+    """The data set named in a run's header."""
 
     name: str | None = None
     sha256: str | None = None

@@ -1,4 +1,4 @@
-"""Make students' text harmless where it leaves the grader.
+"""Make students' text harmless before it leaves the grader.
 
 Text is read and judged unchanged. A grade's texts are made printable once, when the grade is
 complete (printable_record), and so is the text of an error. Templates also escape HTML. This module
@@ -41,10 +41,10 @@ def printable(text: object, limit: int = 200) -> str:
 
 
 def readable_name(name: object) -> str:
-    """Return a person's name made printable, keeping the joiners that its script needs.
+    """Return a person's name in printable form, with the joiners that its script needs.
 
-    Without joiners, Persian, many scripts of India and some emoji are misspelt. They are kept only
-    between two characters that are not ASCII.
+    Without joiners, Persian, many Indian scripts and some emoji would be misspelt. Joiners are kept
+    only between two characters that are not ASCII.
     """
     line = printable(name, 200)
     return JOINED.sub(lambda found: chr(int(found[1], 16)), line)

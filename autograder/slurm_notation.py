@@ -1,6 +1,6 @@
 """Slurm's notation: the columns for `sacct`, and lists of node names.
 
-Light to import, because training programs read node lists too.
+Training programs read node lists too, so this must be quick to import.
 """
 
 import re

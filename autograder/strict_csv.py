@@ -26,8 +26,8 @@ def read_csv(
 ) -> Iterator[Row]:
     """Yield the rows. Columns may be in any order, in upper or lower case.
 
-    The columns in `needed` are required. Their cells are required too, except in columns that are
-    also in `empty`. If `optional` is given, any other column that is not in it is an error.
+    The columns in `needed` are required. Their cells must not be empty, except in columns that are
+    also in `empty`. If `optional` is given, a column that is in neither list is an error.
     """
     if path is None:
         return
@@ -95,7 +95,10 @@ def _cell(text: str) -> str:
 
 
 def separator(text: str) -> str:
-    """Return the cell separator. Spreadsheets write `;` where the decimal separator is a comma."""
+    """Return the cell separator.
+
+    Spreadsheets separate cells with `;` where the decimal separator is a comma.
+    """
     header = text.split("\n", 1)[0]
     return max(",;\t", key=header.count)
 

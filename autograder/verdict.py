@@ -25,7 +25,7 @@ NO_LESSON = "–"  # the lesson of a student who submitted nothing
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something a person should know: what was expected, what was found, where, and what to try."""
+    """Something that a person should know: what was expected and found, where, and what to try."""
 
     kind: str  # collect, packed, read, run, size, evidence, answers, grader
     title: str
@@ -80,7 +80,7 @@ class LookReason:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One answer, or one condition on one run, as part of a check."""
+    """One answer, or one condition on one run: a part of a check."""
 
     name: str
     status: CheckStatus

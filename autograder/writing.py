@@ -1,7 +1,7 @@
 """Write reports atomically: a killed process leaves either the old or the new file.
 
-A file that already has the same bytes is not rewritten. All files that the grader writes are
-written here, so messages about unwritable places are here too.
+A file that already has the same bytes is not rewritten. Only this module writes the grader's files,
+so it also has the messages about unwritable places.
 """
 
 import os

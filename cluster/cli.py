@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "first-day": (
         "cluster.first_day.first_day:first_day_command",
-        "Try a new centre step by step.",
+        "Test a new centre step by step.",
     ),
     "site": ("cluster.doctor.site_check:site_group", "Check a site file."),
 }

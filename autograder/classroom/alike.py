@@ -52,8 +52,8 @@ Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's run
 class Agreement:
     """A fact that must be equal in all runs that share a mark.
 
-    An edited record must not cast doubt on the honest ones. If most runs agree, only those that
-    differ are reported, and records that contradict themselves do not count.
+    An edited record must not cast doubt on the honest ones. If most runs agree, only the others are
+    reported. Records that contradict themselves do not count.
     """
 
     value: Callable[[Print], Any]  # of a run
@@ -69,7 +69,7 @@ class Agreement:
     def unlike(self, mark: str, print_: Print) -> list[Print]:
         """Return a few runs that differ from this one.
 
-        Limiting them keeps the cost per student constant in a large class.
+        Limiting their number keeps the cost per student constant in a large class.
         """
         if mark not in self.judges:
             self.judges[mark] = self.judges_of(mark)
@@ -79,9 +79,9 @@ class Agreement:
         return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
-        """Return a run that more than half of the others agree with, and two of those.
+        """Return a run with which more than half of the runs agree, and two of those that agree.
 
-        If there is no such run, return None and the extremes of the sorted runs. A value that more
+        If there is no such run, return None and both ends of the sorted runs. A value that more
         than half share is always the median. A run that differs from any other differs from an
         extreme.
         """
@@ -123,7 +123,7 @@ def alike(
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
 ) -> dict[Lesson, tuple[LookReason, ...]]:
-    """Return, by student and lesson, the runs that students other than partners also submitted."""
+    """Return, by student and lesson, the runs that somebody other than a partner also submitted."""
     known = Known(max(map(len, partners.values()), default=0), accounted)
     for lesson, theirs in prints:
         group = min([lesson[0], *partners.get(lesson, ())])  # a group counts as one
@@ -178,23 +178,23 @@ def reasons_to_look(
         where = places(mine, theirs)
         if owners is known.runs:
             changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
-            text = "the same run was also handed in"
+            text = "the same run was also submitted"
             yield LookReason(FindingCode.SHARED_RUN, text, f" by {who}{changed}{where}")
         else:
-            text = "a run of the same job was also handed in"
+            text = "a run of the same job was also submitted"
             yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
         return  # other shared marks follow from this one
     for print_ in prints:
         traits = print_.traits
         unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
         if other := first_of_others(student, unlike):
-            text = "the losses, to the last digit, are those of a run under unlike settings"
+            text = "the losses equal, to the last digit, those of a run with different settings"
             yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
             return
         known_result = traits.parameters and traits.result is not None
         unlike = known.results.unlike(traits.parameters, print_) if known_result else []
         if other := first_of_others(student, unlike):
-            text = "the parameters are those of a run with another accuracy"
+            text = "the parameters equal those of a run with a different accuracy"
             yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
 
@@ -218,7 +218,7 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
-    """Return the other students who share a mark, each with both runs.
+    """Return the other students with the same mark, each with both runs.
 
     If there are very many, return only the first ones.
     """

@@ -40,7 +40,7 @@ class Done:
 def state_of(unit: Unit, settings: ClassSettings) -> str:
     """Return a key of all inputs of a unit's grades, without reading the files.
 
-    It is empty if there are too many files, or if one was changed just now.
+    The key is empty if there are too many files, or if one has just been changed.
     """
     digest = blake2b(settings.key.encode(), digest_size=16)
     names = {*unit.students, *(one.owner for one in unit.submissions)}
@@ -94,7 +94,7 @@ def state_file(out: Path, unit: str) -> Path:
 
 
 def unchanged(unit: Unit, settings: ClassSettings, out: Path) -> Done | None:
-    """Return the kept results of a unit if they still hold, and all their pages are there."""
+    """Return the saved results of a unit if they are still valid and all their pages exist."""
     try:
         done = from_line(state_file(out, unit.name).read_bytes())
     except (OSError, *NO_LINE):
@@ -122,9 +122,9 @@ def from_line(line: bytes) -> Done:
 
 @cache
 def code_key() -> str:
-    """Return a key that changes with any file of the grader.
+    """Return a key that changes whenever a file of the grader changes.
 
-    It is cached, because a process keeps using the code that it has loaded.
+    The key is cached, because a process keeps using the code that it has loaded.
     """
     digest = blake2b(digest_size=16)
     root = Path(__file__).parents[1]

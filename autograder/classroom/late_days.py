@@ -16,7 +16,7 @@ from autograder.submissions.moments import moment_of
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
 
-TIME_UNKNOWN = "time of handing in unknown, taken as on time"
+TIME_UNKNOWN = "time of submission unknown; counted as on time"
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
@@ -42,7 +42,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
-    """Return a grade for each lesson without a submission whose points an override sets."""
+    """Return a grade for each unsubmitted lesson that gets its points from an override."""
     grades = []
     for (name, lesson), changes in sorted(settings.policy.overrides.items()):
         totals = [change for change in changes if not change.check]
@@ -64,7 +64,7 @@ def is_untimed(grade: Grade, policy: Policy) -> bool:
 def without_time(grade: Grade) -> Grade:
     """Mark a grade as having no submission time.
 
-    The remark is the last adjustment, because it changed nothing and must not hide one that did.
+    The remark is the last adjustment. It changed nothing, so it must not hide one that did.
     """
     return replace(grade, untimed=True, adjustments=(*grade.adjustments, TIME_UNKNOWN))
 
@@ -138,7 +138,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
         left -= free
         charged = late - free
         of_them = f", {free} of them free" if free else ""
-        lines.append(f"handed in {counted(late, 'day')} late{of_them}")
+        lines.append(f"submitted {counted(late, 'day')} late{of_them}")
         limit = policy.late.latest_days
         too_late = limit is not None and late > limit
         share = 1.0 if too_late else charged * policy.late.lost_a_day
@@ -156,7 +156,10 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
-    """Excuse the lessons with the lowest shares of points. Of equal ones, the earlier is first."""
+    """Excuse the lessons with the lowest shares of points.
+
+    The earlier of two equal ones comes first.
+    """
     scored = [g for g in grades if g.score is not None and g.max_score > 0]
     if count <= 0 or len(scored) <= count:
         return grades

@@ -1,8 +1,8 @@
 """Lock a folder of grades: for one grader, or for several that grade parts of the same class.
 
 The operating system releases these locks when the process ends. After a grader is killed, only a
-small file without a lock remains. Grading a whole class locks the folder exclusively. Graders of
-parts share it: the first one writes down its options, and the others must have the same options.
+small unlocked file remains. Grading a whole class locks the folder exclusively. Graders of parts
+share it: the first one writes down its options, and the others must use the same options.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ _held: set[int] = set()
 
 
 def let_go() -> None:
-    """Release the locks in a worker process, which may outlive the parent that holds them."""
+    """Release the locks in a worker process, because it may outlive the parent that holds them."""
     for descriptor in _held:
         os.close(descriptor)
 

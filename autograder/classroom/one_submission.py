@@ -196,7 +196,7 @@ def no_rubric(
         f"a folder named after one of the lessons {there}",
         shortened(lesson) if lesson else f"{len(files.outputs)} outputs without a lesson",
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
-        "name the folder like `02_serial`; instructor: `autograder collect` finds out lessons",
+        "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
     )
     grade = settings.without_points(
         student, shortened(lesson) if lesson else "?", GradeStatus.NO_RUBRIC
@@ -208,8 +208,8 @@ def no_rubric(
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
     """Return a grade without points, because the folder has no outputs or answers.
 
-    It is not zero yet: a file may be missing by mistake, or have an unknown format. If a file could
-    not be opened, this is the only finding.
+    It is not a zero yet: a file may be missing by mistake or have an unknown format. If a file
+    could not be opened, this is the only finding.
     """
     lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""

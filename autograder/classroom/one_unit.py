@@ -1,4 +1,4 @@
-"""Grade a unit, students who share submissions. Each submission is graded only once."""
+"""Grade a unit: the students who share submissions. Each submission is graded only once."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
 
 
 def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
-    """Return the grade under the name of this student."""
+    """Return the grade under this student's name."""
     grade = replace(grade, student=printable(student))
     if submission.owner in submission.students and submission.owner != student:
         grade = replace(grade, findings=(by_partner(submission.owner), *grade.findings))
@@ -39,8 +39,8 @@ def by_partner(name: str) -> Finding:
 def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
     """Return one grade per lesson.
 
-    Of several submissions, one that contains work counts, then the latest. Findings about
-    unreadable files of the others are added to it.
+    Of several submissions, one that contains work takes precedence, then the latest. Findings about
+    unreadable files in the others are added to it.
     """
     by_lesson: dict[str, list[Grade]] = {}
     for grade in grades:

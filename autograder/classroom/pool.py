@@ -1,6 +1,7 @@
-"""Grade many students on all cores. Only changed units are graded, and a kill loses no results.
+"""Grade many students on all cores.
 
-After each unit, its pages and records are written, and last its state.
+Only changed units are graded, and an interruption loses no results. After each unit, its pages and
+records are written, then its state.
 """
 
 import ctypes
@@ -33,7 +34,7 @@ PR_SET_PDEATHSIG = 1
 class TooLongError(BaseException):
     """Grading a unit took too long.
 
-    It is not an Exception, so that code that continues after an unreadable file does not catch it.
+    This is not an Exception, so code that continues after an unreadable file does not catch it.
     """
 
 
@@ -73,7 +74,10 @@ def grade_class(
 
 
 def grade_unit(unit: Unit, work: Work) -> Done:
-    """Grade a unit, publish it, and then keep its state. If the state exists, so do the pages."""
+    """Grade a unit, publish it, and then save its state.
+
+    A saved state therefore means that the pages exist.
+    """
     settings = work.settings
     key = kept.state_of(unit, settings) if work.out else ""
     marked = one_unit.mark_unit(unit, settings)

@@ -47,7 +47,7 @@ class Row:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """Return the adjustments that changed something, so not the one for an unknown time."""
+        """Return the adjustments that changed something, without the one for an unknown time."""
         return self.adjustments[:-1] if self.untimed else self.adjustments
 
 
@@ -99,7 +99,7 @@ def from_data(data: dict[str, Any]) -> Row:
 
 
 def reasons_missed(check: Check) -> tuple[str, ...]:
-    """Return why a check did not give all points, in words that group many students."""
+    """Return why a check lost points, in words that are the same for many students."""
     if check.status in (PASSED, BORDERLINE):
         return ()
     if check.by_hand:
@@ -112,7 +112,7 @@ def reasons_missed(check: Check) -> tuple[str, ...]:
 def reason(part: Part) -> str:
     """Return the reason why a part gave no points.
 
-    It names the condition that was not met, because single students' numbers do not group a class.
+    It names the condition that was not met, because individual numbers would not form groups.
     """
     if part.code == ReasonCode.NO_ANSWER:
         return f"{part.name}: {part.found}"

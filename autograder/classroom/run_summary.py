@@ -106,7 +106,7 @@ LAUNCH = ("started", "job_id", "hosts", "source")
 def launch_of(run: Run) -> str:
     """Return a digest that is equal for copies of a record, even if numbers in it were changed.
 
-    It is empty for runs without a launch id.
+    The digest is empty for runs without a launch id.
     """
     return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
 

@@ -18,8 +18,8 @@ def runs_again(
 ) -> dict[str, Again]:
     """Return the matching rerun of each counted run, by launch.
 
-    It is the run that counts under the same name in the rerun job. If several reruns match, the
-    first one is used. A run that was submitted after the reruns has none.
+    The matching rerun is the run that counts under the same name in the rerun job. If several
+    reruns match, the first one is used. A run that was submitted after the reruns has none.
     """
     readers = own_readers(hand_in.rubric)
     printed = [

@@ -1,7 +1,7 @@
 """Grade a student's own work before it is submitted.
 
 The expected answers, the site's calibration and the accounting are not used, because only the
-instructor has them. The result is therefore the same in every edition.
+instructor has them. This way, the result is the same in every edition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def own_files(
 ) -> list[LessonFiles]:
     """Return the files of a lesson's folder, or of all lessons below a folder.
 
-    Archives are ignored, because they are old packages.
+    Archives are ignored, because in a student's own folder they are old packages.
     """
     found = []
     for place in places:
@@ -96,7 +96,7 @@ def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Gra
 
 
 def untold(grade: Grade) -> Grade:
-    """Hide numbers in a record that answer a question, because students must find them there."""
+    """Hide a record's numbers that answer a question. Students must find them themselves."""
     checks = tuple(
         replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
         if (parts := tuple(map(without_number, check.parts))) != check.parts
@@ -115,7 +115,7 @@ def without_number(part: Part) -> Part:
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
     """Return whether most runs that count are smaller than `full` requires.
 
-    For a lesson without a required size, return whether they earn more with `smoke`.
+    For a lesson without a required size, return whether these runs earn more with `smoke`.
     """
     if not any(run.counted for run in full.runs):
         return True  # before the first run, because notebooks begin with smoke
@@ -125,12 +125,12 @@ def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
 
 
 def reached(grade: Grade) -> tuple[float, float]:
-    """Return the points, and the fulfilled conditions, which decide if the points are equal."""
+    """Return the points and the sum of fulfilled conditions, which decides between equal points."""
     return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
 
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """Return the grade with what is undecided and what is missing."""
+    """Return the grade, with what is undecided and what is missing."""
     undecided, missing = [], []
     by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:

@@ -45,7 +45,7 @@ def grade_shard(
     processes: int,
     tick: Callable[[int], None],
 ) -> list[Done]:
-    """Grade a part, and write its file once all of it is done.
+    """Grade a part of the class, and write its file once the whole part is graded.
 
     `graded_by` are the fingerprints of the options.
     """
@@ -89,7 +89,7 @@ class GradedShard:
 
 
 def read_shard(path: Path) -> GradedShard | None:
-    """Return a part's contents; None if the file is truncated or from another version."""
+    """Return a part's contents, or None if the file is truncated or from another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())

@@ -1,4 +1,4 @@
-"""Find what only the whole class shows: copies, odd toolkits, unknown students, missing work."""
+"""Find what only the whole class shows: copies, rare toolkits, unknown students, missing work."""
 
 import difflib
 from collections import Counter, defaultdict
@@ -70,7 +70,10 @@ def with_class_findings(
 
 
 def most_severe_first(rows: Sequence[Row]) -> list[Row]:
-    """Sort each row's reasons to look. Of equally severe ones, the rarest in the class is first."""
+    """Sort each row's reasons to look.
+
+    Of two equally severe ones, the rarer in the class comes first.
+    """
     counts = Counter(reason.text for row in rows for reason in set(row.look))
     return [
         replace(
@@ -98,7 +101,7 @@ def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) ->
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
     """Return the students who are not on the roster, each with the roster name that may be meant.
 
-    It differs only in case, or it is similar and belongs to somebody who submitted nothing.
+    That name differs only in case, or it is similar and belongs to somebody who submitted nothing.
     """
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
@@ -115,7 +118,7 @@ def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookRea
 def asked_for(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> dict[str, set[str]]:
-    """Return the lessons by student: all submitted ones for the roster, and those in overrides.
+    """Return each student's lessons: all submitted ones for the roster, and those in overrides.
 
     A lesson in which nobody has counted runs or points was submitted by mistake, and is left out.
     """
@@ -130,7 +133,7 @@ def asked_for(
 
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
-    """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
+    """Return the row of a lesson that was not submitted. Only an override turns it into a zero."""
     for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
         return row_of(grade, "")
     row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
@@ -141,7 +144,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
     """Return the reason to look at students whose toolkit nobody else has.
 
-    The version beside the grader, and versions that two students have, are no reason.
+    Versions that two students have, and the version beside the grader, are not reported.
     """
     users: dict[str, set[str]] = defaultdict(set)
     for row in rows:

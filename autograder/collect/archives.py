@@ -60,7 +60,7 @@ def unpack(
     most: Limits = USUAL,
     named_alone: Wanted = lambda path: False,
 ) -> list[Doubt]:
-    """Unpack the wanted regular files of an archive below target, and return what was odd.
+    """Unpack the wanted regular files of an archive below target, and return what was unusual.
 
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
@@ -94,8 +94,8 @@ def unpack(
 def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int:
     """Write one file below target if it is wanted, and return the number of unpacked bytes.
 
-    The number includes bytes of a file that is then left out. This limits the total time, and the
-    files after a bad one are still unpacked.
+    The number includes the bytes of a file that is left out afterwards. This limits the total time.
+    Files after a bad one are still unpacked.
     """
     name, packed, changed, content = member
     relative = safe_path(name)
@@ -126,7 +126,7 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
 
 
 def safe_path(name: str) -> PurePosixPath | None:
-    """Return a relative path without `..`, drive letters or excessive length, or None."""
+    """Return a relative path, or None if it has `..`, a drive letter or an excessive length."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
         return None
@@ -138,7 +138,10 @@ def safe_path(name: str) -> PurePosixPath | None:
 
 
 def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
-    """Copy the content. Return the number of bytes, and the flaw that stopped the copy, if any."""
+    """Copy the content.
+
+    Return the number of bytes, and the problem that stopped the copy, if any.
+    """
     written = 0
     with path.open("wb") as file:
         try:
@@ -162,7 +165,7 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
 
 
 def name_in(info: zipfile.ZipInfo) -> str:
-    """Return a member's name, also where macOS packed it.
+    """Return a member's name, even if macOS packed it.
 
     macOS stores names as UTF-8 without the flag for it, so zipfile decodes them as MS-DOS names.
     """

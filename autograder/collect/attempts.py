@@ -1,9 +1,9 @@
 """Find when each attempt of a student at a lesson was submitted, and which attempt is the last.
 
-An attempt is a download or, in JupyterHub's exchange, a folder. Within it, each package and each
-folder named after the lesson is also an attempt. The platform's time decides, then the time at
-which the files were last changed. If these are equal, the name decides, and a doubt is noted unless
-the attempts are copies.
+An attempt is a download or, in JupyterHub's exchange, a folder. Each package in it, and each folder
+in it that is named after the lesson, is also an attempt. The platform's time decides, then the time
+at which the files were last changed. If the times are equal, the name decides, and a doubt is noted
+unless the attempts are copies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ def with_top(piece: Piece) -> Attempt | None:
 
 
 def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
-    """Return when the last of these files was submitted, which completed the work."""
+    """Return when the last of these files was submitted, and so when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
     stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
@@ -76,9 +76,9 @@ def place_of(piece: Piece) -> str:
 
 
 def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return how deep a file is below its lesson's folder, and in how many packages.
+    """Return how many folders and packages a file is below its lesson's folder.
 
-    The tool that collected the submission wrote the timestamp nearest to the top.
+    The timestamp nearest to the top is from the tool that collected the submission.
     """
     folders = piece.name.parts[:-1]
     top = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
@@ -89,7 +89,7 @@ def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
 
 
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
-    """Keep the last of several downloads, then the last of several packages and folders in it."""
+    """Keep the last of several downloads and, in it, the last of several packages and folders."""
     left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
     for attempt_of in (whole, with_top):
         attempts: dict[Attempt, list[Piece]] = {}

@@ -87,7 +87,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def told_apart(places: Iterable[Path]) -> dict[Path, str]:
-    """Return the shortest ends of the downloads' paths that distinguish them."""
+    """Return the shortest endings of the downloads' paths that tell them apart."""
     whole = {place: Path(os.path.abspath(place)).parts for place in places}
     for count in range(1, max(map(len, whole.values()), default=0) + 1):
         names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}

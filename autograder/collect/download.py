@@ -52,7 +52,7 @@ def name_without_ending(entry: Entry) -> str:
 
 
 def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Entry, Any, bool]]:
-    """Yield the entries of this form with their match, and whether the name is one student's.
+    """Yield the entries of this form with their match, and whether one student has the name.
 
     Numbers distinguish students with the same name.
     """

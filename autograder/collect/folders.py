@@ -1,4 +1,4 @@
-"""Read folders and archives that were named by hand after students.
+"""Read folders and archives that people named after students.
 
 ada/02_serial/…
 01 Ada/work.zip
@@ -38,7 +38,7 @@ def are_students(entries: Sequence[Entry]) -> bool:
 
 
 def are_of_one_student(entries: Sequence[Entry]) -> bool:
-    """Return whether these are one student's lessons, or one student's files."""
+    """Return whether all entries are one student's lessons, or all are one student's files."""
     loose = any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries)
     return not any(map(is_dir, entries)) if loose else are_lessons(entries)
 

@@ -25,8 +25,9 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
     """Yield the items, one for each repository.
 
-    If the text after the slug is a known student in any name, it is taken as a whole in all names:
-    `foo-ada` is then not ada's. Otherwise only the end of a name needs to match a student.
+    If the whole text after the slug is a student in any repository, it is taken as a whole in all
+    of them: `foo-ada` is then not ada's. Otherwise, it is enough if the end of a name matches a
+    student.
     """
     match = FOLDER.match(place.name)
     slug = match["slug"] if match else ""

@@ -1,8 +1,8 @@
 """Find out which lesson each file belongs to.
 
-A folder that has a lesson's name decides first, then the run record in an output. Files without a
-record follow the outputs beside them, and answers follow the questions that they answer. Last, a
-number in a folder's name is a hint (`hw07`).
+A folder that has a lesson's name decides first, then the run record in an output. A file without a
+record belongs to the lesson of the outputs beside it, and answers belong to the lesson of their
+questions. Last, a number in a folder's name is a hint (`hw07`).
 """
 
 import re
@@ -79,7 +79,7 @@ class Sorted:
             self.lessons.setdefault(lesson, []).append(piece)
 
     def home(self, piece: Piece) -> list[str]:
-        """Return lessons for a file of unknown lesson: the first one, unless it is an output."""
+        """Return lessons for a file of unknown lesson: the first one, or none for an output."""
         known = sorted(filter(None, self.lessons))
         if len(self.ids) == 1:
             return [*self.ids]
@@ -94,7 +94,7 @@ class Sorted:
         }
 
     def near(self, piece: Piece, most: int = 100) -> set[str]:
-        """Return the lessons of the outputs nearest to a file, beside it or else further up.
+        """Return the lessons of the outputs nearest to a file: beside it or else further up.
 
         Return none if there are more than `most`.
         """
@@ -191,7 +191,7 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
 def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:
     """Yield a doubt where a folder's name and the record name different lessons.
 
-    The record counts. Numbers of homework may be the course's own, so they cause no doubt.
+    The record counts. Homework numbers may be the course's own, so they cause no doubt.
     """
     for piece, lessons in of_outputs.items():
         for part in piece.name.parts[:-1]:

@@ -1,6 +1,6 @@
 """Find the owner of each item in a download.
 
-Owners are students on the roster or, otherwise, the names that the platform gives.
+An owner is a student on the roster or, otherwise, the name that the platform gives.
 """
 
 from collections.abc import Iterable, Mapping

@@ -33,7 +33,10 @@ class Piece:
 
 
 def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
-    """Return an item's files, and doubts. `stack` removes what archives were unpacked into."""
+    """Return an item's files, and doubts.
+
+    `stack` removes the folders into which archives were unpacked.
+    """
     walk = Walk()
     name = PurePath(item.label)
     if not item.path.is_dir():

@@ -38,7 +38,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
 
 
 def copied(source: Path, target: Path, name: str) -> list[Doubt]:
-    """Copy a file with its timestamps. Return a doubt if it cannot be read."""
+    """Copy a file with its timestamps. Return a doubt if the file cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = open_regular(source)
@@ -52,7 +52,7 @@ def copied(source: Path, target: Path, name: str) -> list[Doubt]:
 
 
 def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]] | None:
-    """Return the names and digests in a folder; None if there is no folder."""
+    """Return the names and digests of a folder's files, or None if there is no folder."""
     if not folder.is_dir():
         return None
     names = (path for path in folder.rglob("*") if path.is_file())

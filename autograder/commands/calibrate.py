@@ -66,7 +66,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
 def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
     """Yield the files of each lesson's folder.
 
-    Several folders that are not lessons are a class, whose speeds cannot be a reference.
+    Several folders that are not lessons are a class, and a class's speeds cannot be a reference.
     """
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     if lesson := folder_lesson(runs.resolve().name, lessons):
@@ -86,7 +86,7 @@ def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
 
 
 def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] | None:
-    """Return the reference values of a lesson. If it has no rubric, print this and return None."""
+    """Return the reference values of a lesson. If it has no rubric, say so and return None."""
     path = rubrics / f"{lesson}.yaml"
     if not path.exists():
         click.echo(f"{lesson}: no rubric, left out", err=True)
@@ -134,7 +134,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """Yield, for each number of workers, the named runs with that many, and all other runs."""
+    """For each number of workers, yield the named runs with that number, and all other runs."""
     own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
     kept = {run.id for other in others for run in solution.runs_by_name[other]}

@@ -44,7 +44,7 @@ class CollectOptions:
 @click.command(
     epilog=(
         "Exit code 0: collected; 1: collected, and some rows have doubts; 2: mistyped, or a "
-        "mistake in a file of yours: nothing was collected."
+        "mistake in one of your files: nothing was collected."
     )
 )
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
@@ -150,7 +150,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     if done.kept:
-        lines.append(f"Kept, because the attempt in the class is later: {some(done.kept)}")
+        lines.append(f"Kept, because the attempt already in the class is newer: {some(done.kept)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

@@ -66,11 +66,11 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         what = ", ".join(there) + f", not {lesson}" if there else "nothing"
         if seen and not there:
             what += f" that can be graded: {'; '.join(seen)}"
-        raise click.ClickException(f"{student} handed in {what}")
+        raise click.ClickException(f"{student} submitted {what}")
     for row in overridden:
         show_row(row)
     for grade in unclear:
-        click.echo(f"{student} handed in nothing that is clearly of lesson {number}, but this:")
+        click.echo(f"{student} submitted nothing that is clearly of lesson {number}, but this:")
         show(grade)
 
 
@@ -97,7 +97,7 @@ def as_graded(grades: Path, student: str) -> str:
 
 
 def others(grades: Path, student: str) -> str:
-    """Return a message with the nearest existing names, or else the first ones."""
+    """Return a message with the names most like this one, or else with the first names."""
     names = sorted({row["student"] for row in table(grades)})
     spelt = {name.casefold(): name for name in names}
     near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]
@@ -111,7 +111,7 @@ def table(grades: Path) -> list[dict[str, Any]]:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """Return the grades in a file that the grader wrote; none if it does not exist."""
+    """Return the grades in a file that the grader wrote, or none if it does not exist."""
     try:
         return json.loads(path.read_bytes())["grades"]
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def show_row(row: dict[str, Any]) -> None:
     """Print the row of a lesson for which nothing was submitted."""
     click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
     worth = f"{points(row['score'])} of {points(row['max_score'])} points"
-    click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")
+    click.echo(f"{worth}, {row['status']}; nothing was submitted for this lesson")
     for line in row["adjustments"]:
         click.echo(f"adjusted: {line}")
 

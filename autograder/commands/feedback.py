@@ -36,13 +36,13 @@ def feedback_command(
     canvas_comments: tuple[str, ...],
     out: Path | None,
 ) -> None:
-    """Pack what each student gets back from GRADES, the folder of `autograder grade --out`.
+    """Pack feedback for each student from GRADES, the folder of `autograder grade --out`.
 
     A page of the lesson, its reasons and what to do next, as one file for each student.
     """
     if not (moodle or canvas or canvas_comments):
         raise click.UsageError(
-            "give --moodle, --canvas or --canvas-comments; for other platforms hand out "
+            "give --moodle, --canvas or --canvas-comments; for other platforms, hand out "
             f"{grades / 'students'}, one file per student"
         )
     rows, people = read_rows(grades), read_roster(roster)

@@ -28,7 +28,10 @@ def finish_class(
     out: Path | None,
     names: Mapping[str, str] | None,
 ) -> NoReturn:
-    """Finish a class. `names` are the pseudonyms of students who want to be on the leaderboard."""
+    """Finish grading a class.
+
+    `names` are the pseudonyms of students who want to be on the leaderboard.
+    """
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
@@ -42,7 +45,7 @@ def finish_class(
     if untimed := sum(row.untimed for row in rows):
         said = [
             *said,
-            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
+            f"{counted(untimed, 'grade')} without a time of submission, counted as on time.",
         ]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))

@@ -14,7 +14,10 @@ from autograder.measuring.laws import KINDS
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="TABLE.csv")
 @click.option(
-    "--at", multiple=True, type=click.IntRange(1), help="A size; else 2, 4, 8 × the last."
+    "--at",
+    multiple=True,
+    type=click.IntRange(1),
+    help="A size to predict. Default: 2, 4 and 8 times the largest.",
 )
 @click.option(
     "--scaling",

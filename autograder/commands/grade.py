@@ -64,7 +64,7 @@ class Where:
     "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
-@click.option("--dry-run", is_flag=True, help="Only say who is there and what is missing.")
+@click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
 @shard_option
 def grade_command(
     class_folder: Path,

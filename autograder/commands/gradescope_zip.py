@@ -1,7 +1,7 @@
 """`autograder gradescope-zip`: make an autograder for Gradescope, ready to upload.
 
 The zip contains this package and the rubrics. Gradescope runs it in a container with the student's
-files in /autograder/submission. The student's programs are not executed there either.
+files in /autograder/submission. Students' programs are not executed there either.
 """
 
 import io

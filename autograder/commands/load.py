@@ -48,7 +48,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
 def pseudonyms(
     options: ClassOptions, people: dict[str, Person], graded: Collection[str]
 ) -> dict[str, str] | None:
-    """Return the pseudonyms of students who want to be on the leaderboard, if there is one."""
+    """Return the pseudonyms for the leaderboard, or None if there is no leaderboard."""
     if not options.leaderboard:
         return None
     return read_names(options.leaderboard, people, graded, who_is(people, {}))
@@ -76,7 +76,10 @@ def key(options: ClassOptions) -> str:
 
 
 def fingerprints(options: ClassOptions) -> dict[str, str]:
-    """Return, for each setting that grades depend on, what equal contents have in common."""
+    """Return a fingerprint for each setting that grades depend on.
+
+    Equal contents have equal fingerprints.
+    """
     names = [one.name for one in fields(options) if one.name not in WRITTEN_LAST]
     return {"grader": code_key()} | {
         name: fingerprint(name, getattr(options, name)) for name in names

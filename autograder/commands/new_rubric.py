@@ -46,8 +46,8 @@ def sizes_of(text: Any) -> list[int]:
     "--speedup",
     type=click.FloatRange(0),
     default=0.0,
-    prompt="Speedup of the most workers over the fewest for all points; 0: none",
-    help="Speedup for all points, of the most workers over the fewest. Default: not graded.",
+    prompt="Speedup of the most workers over the fewest that earns all points; 0: none",
+    help="Speedup of the most workers over the fewest that earns all points. Default: none.",
 )
 @click.option(
     "--line",
@@ -62,7 +62,7 @@ def new_rubric_command(
 ) -> None:
     """Ask five questions about an exercise of your own, and write its rubric.
 
-    An option answers a question before it is asked. Edit the file afterwards: docs/rubrics.md.
+    A question that an option answers is not asked. Edit the file afterwards: docs/rubrics.md.
     """
     if path.exists():
         raise SettingsError(f"{path} exists already: edit it, or choose another name")

@@ -25,7 +25,7 @@ COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
 GRADED = (
     "Exit code 0: graded; 1: graded, and a person should look at something; 2: mistyped, or a "
-    "mistake in a file of yours: nothing was graded; 3: the grader failed on a submission and "
+    "mistake in one of your files: nothing was graded; 3: the grader failed on a submission and "
     "graded the others."
 )
 FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
@@ -33,7 +33,7 @@ FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 
 @dataclass(frozen=True, slots=True)
 class ClassOptions:
-    """The settings that a class is graded by: fields of class.yaml, or options in their place."""
+    """The settings for grading a class: fields of class.yaml, or the options that replace them."""
 
     profile: Profile | None
     title: str
@@ -103,7 +103,7 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
 def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Profile:
     """Return the profile to judge by.
 
-    There is no default, because each profile fails right runs that were made for the other one.
+    There is no default, because each profile fails correct runs that were made for the other one.
     """
     asking = [lesson for lesson, one in rubrics.items() if depends_on_profile(one)]
     if chosen is None and asking:
@@ -134,7 +134,7 @@ shard_option = click.option(
 
 
 def class_options(command: Callable) -> Callable:
-    """Add the options above to a command, which gets them as one dictionary `given`."""
+    """Add the options above to a command, which receives them as one dictionary `given`."""
 
     @functools.wraps(command)
     def with_options(**words: Any) -> object:

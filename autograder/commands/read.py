@@ -51,7 +51,7 @@ SHOWN = (
 def read_command(
     files: tuple[Path, ...], as_json: bool, formats_file: Path | None, why: bool
 ) -> None:
-    """Print what output files of jobs say: every run with its outcome, times and accuracies.
+    """Print what output files of jobs contain: every run with its outcome, times and accuracies.
 
     A job's error output in the same folder is read with its output.
     """
@@ -78,7 +78,7 @@ def read_command(
 
 
 def is_recognised(run: dict[str, Any]) -> bool:
-    """Return whether the output's lines, not only its name, show facts about training."""
+    """Return whether lines of the output, not only its name, show facts about training."""
     facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
 

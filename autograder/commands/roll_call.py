@@ -1,4 +1,4 @@
-"""Report who is in a class, what is missing, and what belongs to nobody, before grading."""
+"""Before grading, report who is in a class, what is missing, and which files belong to nobody."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

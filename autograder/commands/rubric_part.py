@@ -21,11 +21,11 @@ from autograder.wording import counted
     "--out",
     type=FOLDER,
     required=True,
-    help="Folder for the new rubric: another one than that of the rubrics.",
+    help="Folder for the new rubric. It must not be the folder of the rubrics.",
 )
 @rubrics_option
 def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:
-    """Write a rubric of these CHECKS of LESSON alone (default: all), worth their points.
+    """Write a rubric with only these CHECKS of LESSON (default: all) and their points.
 
     For a session in which only a part of a lesson is done: `autograder grade --rubrics OUT`.
     """

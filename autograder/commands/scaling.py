@@ -29,7 +29,7 @@ def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
 def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return a table for each kind of scaling that a study in one launch measured.
 
-    Without a study, return one table of the runs whose size is known.
+    If there is no study, return one table of the runs whose size is known.
     """
     studies = [
         {"kind": kind, "of": "s a pass", "rows": [row.values for row in rows], "left_out": []}

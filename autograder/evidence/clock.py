@@ -104,9 +104,9 @@ WITHIN_S = 0.02
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
-    """Compare seconds with the clock where no evaluation can be between an epoch's lines.
+    """Compare seconds with the clock where no evaluation can have run between an epoch's lines.
 
-    It is a finding only if most epochs differ, because a single one may include a sleep or a slow
+    This is a finding only if most epochs differ, because a single one may include a sleep or a slow
     write.
     """
     pairs = list(_by_the_clock(run))

@@ -1,9 +1,10 @@
-"""Find one run that was submitted as several, by values that no two runs share.
+"""Find a run that was submitted as several runs, by values that no two runs share.
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
-digit. But no two runs share their seconds to the microsecond. Runs with other seeds, frameworks,
-numbers of ranks or numbers of samples do not share their losses either. Strong scaling and a
-network in stages are exceptions: they compute the same as one process, on any number of ranks.
+digit. However, no two runs have the same seconds to the microsecond. Runs with different seeds,
+frameworks, numbers of ranks or numbers of samples do not share their losses either. There are two
+exceptions: strong scaling and a network in stages compute the same as one process, on any number of
+ranks.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ def traits_of(run: Run) -> RunTraits:
 
 
 def hash_of_seconds(run: Run) -> str:
-    """Return a hash of the first measured times that have microseconds."""
+    """Return a hash of the first measured times that are precise to the microsecond."""
     numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
     values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
@@ -62,9 +63,9 @@ def hash_of_settings(run: Run) -> str:
 
 
 def hash_of_parameters(run: Run) -> str:
-    """Return a hash of the test set's size and all ranks' parameters.
+    """Return a hash of the test set's size and the parameters of all ranks.
 
-    Each rank may have another part of the network.
+    Each rank may hold a different part of the network.
     """
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
@@ -74,7 +75,7 @@ def hash_of_parameters(run: Run) -> str:
 
 
 def site_and_job(run: Run) -> str:
-    """Return the job number in the record, after the name of its site or of a private queue.
+    """Return the job number in the record, preceded by the name of its site or of a private queue.
 
     A job number that is only in a file name does not count.
     """
@@ -93,7 +94,7 @@ def digest(facts: list) -> str:
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
-    """Return, by run, the findings that it is a changed copy of another run in the submission."""
+    """For each run, return the findings that it is a changed copy of another submitted run."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}

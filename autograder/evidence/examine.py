@@ -3,8 +3,8 @@
 The result is an evidence level, not a verdict. Contradicted: parts of the record cannot both be
 true. Unverified: the output has too little to check. Self-consistent: everything in the record that
 can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor, agrees
-too. Reproduced: the submitted program did the same for the instructor. No points depend on it; a
-person decides.
+too. Reproduced: the submitted program did the same when the instructor ran it. No points depend on
+it; a person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

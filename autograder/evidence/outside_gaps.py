@@ -1,8 +1,9 @@
 """Find what a student changed outside the gaps of a program. Text is compared, never run or parsed.
 
-A gap takes any number of lines. Among all alignments of the other lines, the one with the fewest
-missing released lines counts, and among these the one with the fewest new lines. A program in which
-only the gaps were filled shows no difference. One with extra lines has still lost no lines.
+A gap takes any number of lines. Of all alignments of the other lines, the one with the fewest
+missing released lines counts. If several have as few, the one with the fewest new lines counts. A
+program in which only the gaps were filled shows no difference. A program with extra lines has still
+lost none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +53,7 @@ def meaningful(lines: Iterable[str]) -> Iterable[Line]:
 def without_comment(text: str) -> str:
     """Return a line without its comment.
 
-    A # before all quotes or after the last one begins a comment. Between quotes, it may be part of
+    A # before all quotes or after the last one begins a comment. Between quotes, a # may be part of
     a string.
     """
     if text.lstrip().startswith("#"):

@@ -100,7 +100,7 @@ def not_the_ones(
 
 
 def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
-    """Yield files that changed between two runs. This is honest, but good to know."""
+    """Yield files that changed between two runs. This is honest but worth knowing."""
     there = {program.hash for program in programs}
     for file in ran:
         earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
@@ -112,7 +112,7 @@ def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterat
 def not_handed_in(
     ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
 ) -> list[str]:
-    """Return files that ran but were not submitted, except those that nobody had to change."""
+    """Return files that ran but were not submitted, except those that need no changes."""
     there = {program.hash for program in programs}
     return [
         file.name
@@ -232,7 +232,7 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
     found = shortened("; ".join(shown_lines), 300) + more if shown_lines else looks[0].said
     yield finding(
         FindingCode.CHANGED_OUTSIDE_GAPS,
-        "the lesson's programs as released, their gaps filled",
+        "the lesson's programs as released, with their gaps filled",
         found,
         [line.place(text.file) for text, line in lines],
         "instructor: read them in the folder programs/ beside the class page",

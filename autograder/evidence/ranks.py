@@ -1,4 +1,4 @@
-"""Check that a record's ranks agree on how many there are, which report and end, and where."""
+"""Check that a record's ranks agree on their number, which of them report and end, and where."""
 
 from collections.abc import Iterator
 
@@ -52,7 +52,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     """Compare the parameter hashes with the spread.
 
     Equal hashes mean no spread. The reverse holds only if both come from the same parameters at the
-    same time, as in record.trained(); otherwise a hash may cover more parameters.
+    same time, as in record.trained(). Otherwise, the hash may cover more parameters.
     """
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.param_spread
@@ -61,7 +61,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     if len(set(hashes)) == 1 and spread > 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
-            "no spread when all hashes are equal",
+            "a spread of 0, because all hashes are equal",
             f"spread {spread:g}",
             run.rank_lines,
         )
@@ -99,5 +99,5 @@ def same_program(run: Run) -> Iterator[Finding]:
             "the same program on every rank",
             f"{len({hash_ for hash_, _ in stated})} different ones",
             others,
-            "start all ranks with one command, and do not edit the program until they run",
+            "start all ranks with one command, and do not edit the program until all have started",
         )

@@ -1,7 +1,7 @@
 """Compare a run with the instructor's own run of the submitted program.
 
-A program that recognises the rerun can invent its output. But the output cannot have been prepared
-in advance: its job and time are those of a job that the student never saw.
+A program that recognises the rerun can invent its output. Its output cannot have been prepared in
+advance, though: it names the job and time of a job that the student never saw.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
-            "a run like the one of the record",
+            "a run like the one in the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
             run.rank_lines[:1],
             "submit the program that made the output, with all modules beside it",
@@ -64,7 +64,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
 def same_parameters(run: Run, again: Again) -> bool:
     """Return whether the parameters are equal to the last bit on every rank.
 
-    In many honest reruns they are not, because threads add numbers in any order.
+    In many honest reruns they differ, because threads add numbers in any order.
     """
     mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
     return again.run is not None and mine == other and bool(mine) and None not in mine

@@ -59,7 +59,7 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
             f"about {count} at most on {count} ranks",
             f"{gain.value:.2f}, at least {gain.low:.2f}",
             list(gain.where),
-            "let rank 0 do the same steps alone as each rank does together",
+            "let rank 0 do the same steps alone that each rank does together with the others",
         )
     if share.low > BEYOND_NOISE:
         yield finding(

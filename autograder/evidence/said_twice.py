@@ -40,7 +40,10 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
-    """Compare rank 0's device with the header's. With several devices, it includes a number."""
+    """Compare rank 0's device with the one in the header.
+
+    With several devices, its name includes a number.
+    """
     named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
     if named is None or first is None or not first.device:
         return
@@ -204,9 +207,9 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
     """Compare the seconds of epochs with the printed ones.
 
-    Keras' seconds include more than the record's, such as checkpoints, and are never less. The
-    course's own loops print the record's seconds. It is a finding only if most epochs differ,
-    because one may have been delayed.
+    Keras also counts work such as checkpoints, so its seconds are never less than the record's. The
+    course's own loops print the same seconds as the record. This is a finding only if most epochs
+    differ, because a single one may have been delayed.
     """
     shorter, longer = [], []
     for printed in run.beside.epochs:

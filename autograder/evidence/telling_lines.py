@@ -1,6 +1,6 @@
 """Find the lines of a program that a person should see first, by their contents.
 
-Everything that a student changed outside the gaps is shown; only these lines cause a finding. A
+Everything that a student changed outside the gaps is shown, but only these lines cause a finding. A
 line that is not listed is not necessarily harmless, and a listed one is not necessarily wrong.
 """
 

@@ -88,7 +88,7 @@ def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
         )
     elif table.per_node is None and study.sizes[-1] <= 8:
         sentences.append(
-            "All sizes may be within one node, and then the table does not show what the network "
+            "All sizes may be within one node. The table then does not show what the network "
             "costs: give the workers per node with --per-node."
         )
     if max(table.study.repeats) == 1:

@@ -1,4 +1,4 @@
-"""Report runs and answers that do not fit the lesson, apart from its checks."""
+"""Report runs and answers that do not fit the lesson, whatever its checks say."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Judge a condition on runs, and return parts of a check with credit and reason."""
+"""Judge a condition on runs, and return parts of a check, each with its credit and reason."""
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
@@ -24,7 +24,7 @@ from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """Judge a condition on its runs, and return the parts for the runs that decide.
+    """Judge a condition on its runs, and return the parts for the decisive runs.
 
     `take` says how many runs have to satisfy it.
     """
@@ -111,7 +111,7 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
-    """Return full credit if the interval meets the threshold, borderline if only a part does."""
+    """Return full credit if the whole interval meets the threshold, borderline if a part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
     if condition.operator == "equal":

@@ -57,7 +57,7 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
     """Return the outputs without a record that may be this run.
 
-    An output may be this run if its format is one of the choice's, and it contradicts none of the
+    An output may be this run if the choice accepts its format and it contradicts none of the
     choice's facts.
     """
     workers = choice.where.get("world_size")
@@ -73,7 +73,7 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
     """Return the facts of `where` that an output without a record does not show.
 
-    A format implies the lesson and the source. Of the other facts, an output can only show its
+    A format implies the lesson and the source. Of the other facts, an output can show only its
     workers.
     """
     return [

@@ -1,7 +1,7 @@
 """Turn a rubric, runs and answers into points with reasons. A pure function of records.
 
-The order is: did the run finish, is it the required run, what was measured, and does it meet the
-threshold.
+The questions are, in order: did the run finish, is it the required run, what was measured, and does
+it meet the threshold?
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,10 @@ def judge(hand_in: HandIn) -> Judged:
 
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
-    """Return whether the check counts in this profile. With `if_present`, it also needs a run."""
+    """Return whether the check counts in this profile.
+
+    With `if_present`, it counts only if there is a run.
+    """
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}
@@ -66,7 +69,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 
 
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
-    """Return the result in words, from the first condition whose metric can describe it."""
+    """Describe the result in words, using the first condition whose metric can do so."""
     for condition in conditions:
         words = metric_named(condition.metric).in_words
         if words is not None:
@@ -82,7 +85,10 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """Return the check of answers or of a report. Its credit is the fraction that is right."""
+    """Return a check on answers or on a report.
+
+    Its credit is the fraction of parts that are right.
+    """
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED
     if credit > 0 or any(p.status == NOT_MEASURED for p in parts):

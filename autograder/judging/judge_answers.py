@@ -25,7 +25,7 @@ KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
-    """Return the expected kind of answer if the text is of another kind, else an empty text."""
+    """Return the expected kind of answer if the text is of another kind, or an empty text."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
@@ -37,7 +37,7 @@ def expected_kind(question: Question, text: str) -> str:
 
 
 def misspelt_as(hand_in: HandIn, key: str) -> str | None:
-    """Return the question that this unknown id resembles most, if it is one of this lesson."""
+    """Return the question that this unknown id resembles most, if it belongs to this lesson."""
     questions = hand_in.rubric.answers
     unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
@@ -126,7 +126,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].try_
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
-        found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
+        found = "no readable answer, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
 

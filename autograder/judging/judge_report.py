@@ -88,7 +88,7 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
 
 
 def agrees(text: str, value: float) -> bool:
-    """Return whether the number in a text is this value, rounded."""
+    """Return whether the number in a text is this value after rounding."""
     number = as_number(text)
     if number is None:
         return False
@@ -143,7 +143,8 @@ def quotes_table(text: str, rows: Sequence[Row]) -> bool:
     """Return whether a text quotes a size from the table, and a value that was measured there.
 
     The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
-    two digits, because any number of ranks would match some value that is rounded to one digit.
+    two digits, because a number of ranks would always match some value that is rounded to one
+    digit.
     """
     numbers = FIGURE.findall(text)
     values = [

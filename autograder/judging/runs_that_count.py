@@ -64,8 +64,8 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
     There are several possible reasons. No run was submitted. The job ended before its program began
     to record, for example because workers waited in vain; then only the file name identifies the
-    job. The output is a copy of a terminal window, so the job was submitted and its file exists. Or
-    the run may be in an archive that could not be opened.
+    job. The output was copied from a terminal window, so the job was submitted and its file exists.
+    The run may also be in an archive that could not be opened.
     """
     ended = [
         run
@@ -91,7 +91,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
-    hint = "submit the job, and then its output"
+    hint = "run the job with the scheduler, and then submit its output"
     unseen = [
         packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
     ]
@@ -123,7 +123,7 @@ def cause_of(run: Run) -> Problem | None:
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
-    """Return the error for a run that ended early, with the problem in its output."""
+    """Return the error for a run that ended early, with the problem shown in its output."""
     problem = last_problem(run)
     reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
@@ -140,7 +140,10 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 
 
 def last_problem(run: Run) -> Problem | None:
-    """Return the last problem. An exception takes precedence over its echoes on other ranks."""
+    """Return the last problem.
+
+    An exception takes precedence over the messages that it causes on other ranks.
+    """
     raised = [
         p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == Outcome.FAILED
     ]

@@ -76,7 +76,7 @@ def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | 
 def _of_reference(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Measure:
-    """Return a fraction of the value that the solution reaches here, without an interval."""
+    """Return a fraction of the solution's value on this site, without an interval."""
     reference = reference_of(hand_in, condition, name)
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(

@@ -22,7 +22,7 @@ def epochs(run: Run) -> Measure:
 
 
 def extreme(choose: Callable) -> Callable[[Run], Measure]:
-    """Return a function for the shortest or longest of the epochs that the epoch time is from."""
+    """Return a function for the shortest or longest of the epochs that determine the epoch time."""
 
     def value(run: Run) -> Measure:
         measure.epoch_time(run)
@@ -57,7 +57,10 @@ def read_most(run: Run) -> Measure:
 
 
 def reading_orders(run: Run) -> Measure:
-    """Return the number of different reading orders. It is 1 if all epochs have the same order."""
+    """Return the number of different reading orders.
+
+    The number is 1 if all epochs have the same order.
+    """
     return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 
 

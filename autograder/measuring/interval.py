@@ -59,7 +59,7 @@ def measured_or_none(
 ) -> Measured | None:
     """Return the value, or None if it is not measured.
 
-    For reports and pictures, where a missing value is not a failure.
+    Reports and pictures use this, because a missing value is not a failure there.
     """
     try:
         return measure(*args, **kwargs)
@@ -70,7 +70,7 @@ def measured_or_none(
 def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
     """Return the values of the items that can be measured.
 
-    If none can, raise the first item's NotMeasured.
+    If none can be measured, raise the first item's NotMeasured.
     """
     values, reasons = [], []
     for item in items:
@@ -108,7 +108,7 @@ def printed(number: Number, unit: str = "") -> Measure:
 
 
 def stated(number: Number | None, what: str, unit: str = "") -> Measure:
-    """Return a printed number, which is not measured if the output does not have it."""
+    """Return a printed number, or raise NotMeasured if the output does not have it."""
     if number is None:
         raise NotMeasured(f"the output has no {what}")
     return printed(number, unit)
@@ -118,7 +118,7 @@ def stated(number: Number | None, what: str, unit: str = "") -> Measure:
 
 
 def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
-    """Return above / below: 14 s / 5 s in whole seconds is 2.8, from 2.45 to 3.22."""
+    """Return above / below. In whole seconds, 14 s / 5 s is 2.8, from 2.45 to 3.22."""
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
         raise NotMeasured("a time or count has to be positive to divide by it", where=where)
@@ -155,8 +155,8 @@ def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
     """Return the median with its 95 % confidence interval.
 
-    For up to eight values, the interval is their whole range. For more, it leaves out as many
-    values at both ends as the binomial distribution allows.
+    For up to eight values, the interval is their whole range. For more, it leaves out as many at
+    both ends as the binomial distribution allows.
     """
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
     count, skip = len(values), left_out(len(values))

@@ -1,7 +1,7 @@
 """Labels that students and instructors read for everything that is measured.
 
-METRICS takes the labels of its rows from here. The names with `measure:` are what the course's own
-programs measure and record. For these, the unit is here too.
+METRICS takes the labels of its rows from here. The names that begin with `measure:` are what the
+course's own programs measure and record. Their units are here too.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ OWN = "measure:"
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label, and the unit of a recorded measure. An empty unit means a pure number."""
+    """A label, and the unit of a recorded measure. An empty unit means a plain number."""
 
     text: str
     unit: str = ""
@@ -37,7 +37,7 @@ LABELS: dict[str, Label] = {
     "image_size": Label("width of the images"),
     "train_samples": Label("size of the training set"),
     "unique_samples": Label("different samples read per epoch"),
-    "read_most": Label("times that one sample was read per epoch"),
+    "read_most": Label("how many times one sample was read per epoch"),
     "reading_orders": Label("different orders of the samples"),
     "shard_overlap": Label("samples read by more than one rank"),
     "shard_uncovered": Label("samples that no rank read"),
@@ -111,13 +111,13 @@ LABELS: dict[str, Label] = {
     # reading samples
     "measure:pixels_away": Label("mean error of a pixel"),
     "measure:labels_right": Label("fraction of right labels"),
-    "measure:order_kept": Label("similarity of the order to the epoch before"),
+    "measure:order_kept": Label("similarity of the order to that of the previous epoch"),
     "measure:in_sequence": Label("fraction of samples in stored order"),
     "measure:orders_of_three": Label("different orders in three epochs", "orders"),
     "measure:order_again": Label("the same seed gives the same order (1: yes)"),
     "measure:files": Label("packed files", "files"),
     "measure:sizes_apart": Label("difference between the largest and the smallest file", "samples"),
-    "measure:faster_than_files": Label("times faster than one file per sample"),
+    "measure:faster_than_files": Label("how many times faster than one file per sample"),
     "measure:epoch_over_sum": Label("epoch time / (input time + computing time)"),
     "measure:images_twice": Label("images read by more than one rank", "images"),
     "measure:images_missing": Label("images that no rank read", "images"),
@@ -142,8 +142,8 @@ LABELS: dict[str, Label] = {
     "measure:lars_error": Label("relative error of the LARS update"),
     "measure:rate_error": Label("largest error of the learning rate / its peak"),
     "measure:lr": Label("learning rate"),
-    "measure:orders_as_drawn": Label("fraction of orders that are the sampler's own"),
-    "measure:accumulation_error": Label("relative error of a batch in parts"),
+    "measure:orders_as_drawn": Label("fraction of orders that equal the sampler's own"),
+    "measure:accumulation_error": Label("relative error of a batch that is computed in parts"),
     "measure:exchanges": Label("exchanges of gradients per batch"),
     "measure:largest_part": Label("samples in the largest part"),
     "measure:alone_error": Label("error after a step of one rank alone"),
@@ -154,7 +154,7 @@ LABELS: dict[str, Label] = {
     "measure:split_excess": Label("excess weight of the heaviest stage"),
     "measure:schedule_excess": Label("idle time beyond what is necessary"),
     "measure:schedule_held": Label("micro-batches held at once, as scheduled", "micro-batches"),
-    "measure:grid_wrong": Label("ranks in a wrong place of the grid", "ranks"),
+    "measure:grid_wrong": Label("ranks at a wrong place in the grid", "ranks"),
     "measure:held": Label("micro-batches held at once", "micro-batches"),
     "measure:bytes_off": Label("relative difference of the bytes sent"),
     "measure:bytes_error": Label("relative error of the formula for bytes"),

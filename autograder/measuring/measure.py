@@ -164,7 +164,7 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
 def time_to_accuracy(run: Run, target: float) -> Measure:
     """Return the seconds until validation accuracy reaches the target.
 
-    It has to stay at or above the target for one more epoch.
+    The accuracy has to stay at or above the target for one more epoch.
     """
     total = 0.0
     for index, epoch in enumerate(run.epochs):

@@ -108,7 +108,7 @@ METRICS: dict[str, Metric] = {
     "share_steps": Metric(participants.share_steps,
         "number of batches on the rank with the fewest samples", "steps"),
     "steps_apart": Metric(participants.steps_apart,
-        "largest difference between ranks in the number of steps of their last epoch", "steps"),
+        "largest difference between ranks in the number of steps in their last epoch", "steps"),
     "global_batch": Metric(in_header("global_batch"), "samples per step, over all ranks"),
     "global_batch_per_worker": Metric(a_worker("global_batch"), "`global_batch` / workers"),
     "local_batch": Metric(in_header("local_batch"), "samples per step on one rank"),
@@ -154,7 +154,7 @@ METRICS: dict[str, Metric] = {
     "param_spread": Metric(at_end("param_spread"),
         "largest difference of a parameter between ranks"),
     "same_params": Metric(participants.same_params,
-        "yes if the parameters at the end are bit for bit those of the base, on all ranks",
+        "yes if the final parameters equal those of the base bit for bit, on all ranks",
         base=True),
     # what was written
     "files_written": Metric(participants.files_written,
@@ -172,8 +172,8 @@ METRICS: dict[str, Metric] = {
         "largest N whose best accuracy (mean over seeds) is at most `within` below that of N = 1",
         "workers", all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
     "sooner": Metric(sweep.sooner,
-        "how many times sooner N workers reach an accuracy than one worker, without the cost of "
-        "communication: N × epochs of one / epochs of N, as the mean over seeds",
+        "how many times sooner N workers reach an accuracy than one worker if communication is "
+        "free: N × epochs of one / epochs of N, averaged over seeds",
         all_runs=True, at={"accuracy": 0.93, "workers": 16},
         needs_at="the accuracy to reach, and the number of workers"),
     # scaling studies
@@ -204,7 +204,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_named(name: str) -> Metric:
-    """Return a row of the table, or a metric for a recorded measure, named `measure:NAME`.
+    """Return a row of the table or, for `measure:NAME`, a metric for that recorded measure.
 
     Raise KeyError for any other name.
     """

@@ -135,7 +135,7 @@ def share_steps(run: Run) -> Measure:
 
 def labels_apart(run: Run) -> Measure:
     """Return the largest difference between a class's fraction on one rank and on all ranks."""
-    counts = _of_each(run, "labels", "how many samples of each class its ranks read")
+    counts = _of_each(run, "labels", "how many samples of each class the ranks read")
     if len({len(labels) for labels in counts}) > 1 or not all(map(sum, counts)):
         raise NotMeasured("ranks do not count the same classes")
     whole = [sum(samples) for samples in zip(*counts, strict=True)]

@@ -10,7 +10,7 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return the place of the header's facts, or else the place where the run begins."""
+    """Return the place of the header's facts or, without them, the place where the run begins."""
     start = run.places.get("header") or run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
@@ -64,7 +64,7 @@ OF_A_JOB = {
 def launched(run: Run) -> str:
     """Return "yes" if a launcher started the ranks.
 
-    Also return "yes" where this cannot be seen, as in a container.
+    Also return "yes" if this cannot be determined, as in a container.
     """
     above = run.header.started_by
     if above is None:
@@ -102,7 +102,7 @@ def at_end(name: str) -> Callable[[Run], Measure]:
 
 
 def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
-    """Return a function that takes the median of the `measure` events with this name at a point."""
+    """Return a function that takes the median of a point's `measure` events with this name."""
 
     def typical(run: Run, at: Mapping[str, Any]) -> Measure:
         events = run.measured(name, **at)
@@ -127,7 +127,7 @@ ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
-    """Return "yes" if errors are in a separate file without lines of the record."""
+    """Return "yes" if errors go to a separate file without lines of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
     return "yes" if errors else "no"

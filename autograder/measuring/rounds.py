@@ -35,8 +35,8 @@ class Round:
 def rounds(run: Run) -> list[Round]:
     """Return all rounds in order.
 
-    Raise NotMeasured if one is damaged or there are too few. If an output was submitted twice, its
-    rounds count once.
+    Raise NotMeasured if a round is damaged or there are too few rounds. If an output was submitted
+    twice, its rounds count once.
     """
     by_number: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
@@ -62,7 +62,7 @@ def copied(reason: str, current: Round) -> NotMeasured:
 
 
 def seconds_of_phases(event: MeasureEvent) -> tuple[float, float, float] | None:
-    """Return the seconds alone, silent and together; None if one is missing or not above 0."""
+    """Return the seconds alone, silent and together, or None if one is missing or not above 0."""
     alone, silent, together = event.number("alone_s"), event.number("silent_s"), event.value
     if alone is None or silent is None or together is None:
         return None
@@ -75,7 +75,7 @@ def _round(event: MeasureEvent) -> Round:
     number = measure.whole(event.facts.get("round"))
     seconds = seconds_of_phases(event)
     if number is None or seconds is None:
-        reason = "a round lacks its number or one of three times above 0"
+        reason = "a round has no number, or one of its three times is missing or not above 0"
         raise NotMeasured(reason, "submit the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
 
@@ -121,7 +121,7 @@ def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
 
 
 def worst(events: Sequence[MeasureEvent], name: str, choose: Callable, title: Callable) -> Measure:
-    """Return the largest or smallest value of this name that the events report."""
+    """Return the largest or smallest value that the events report under this name."""
     values = []
     for event in events:
         stated, where = event.number(name), (event.where,) if event.where else ()

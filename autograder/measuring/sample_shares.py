@@ -15,7 +15,7 @@ PIECES, PIECES_A_SHARE = 4096, 64
 
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
-    """Return the shares, with the number of ranks that have each, and the training set's size.
+    """Return the shares, how many ranks have each one, and the size of the training set.
 
     A share is a range of indices.
     """
@@ -36,9 +36,9 @@ def _shares(run: Run) -> tuple[Counter[range], int]:
 
 
 def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
-    """Yield the shares, cut so that all pieces have the same step.
+    """Yield the shares, cut into pieces that all have the same step.
 
-    Each piece is its start modulo that step, and its first and last sample, counted in steps.
+    A piece consists of its start modulo that step, and its first and last sample, counted in steps.
     """
     step = 1
     for each in {share.step for share in shares}:

@@ -1,8 +1,8 @@
 """Fit laws of scaling to measured points, with an interval for each parameter.
 
 A point is a number of workers and a Measure. Amdahl's f, Gustafson's s and the two parts of a time
-are least-squares fits, which are sums of the measured values with fixed weights. Their intervals
-are the same sums over the values' intervals.
+are least-squares fits, that is, sums of the measured values with fixed weights. Their intervals are
+the same sums of the values' intervals.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
-TOO_FEW = "fitting a law needs sizes beyond one worker: at least {}, and there are {}"
+TOO_FEW = "fitting a law needs sizes of more than one worker: at least {}, and there are {}"
 
 
 def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:

@@ -1,10 +1,10 @@
 """Measure a scaling study: all finished runs with one name in a rubric, on several sizes.
 
 Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
-`{workers: 1024}`. A size is a number of workers. The value of a size is the median of its runs'
-values, and its interval is their range. Only runs with the same work and hardware as those on the
-fewest workers are compared. If one launch measured all sizes in rounds, sizes are compared within a
-round, because other load on the machine affects them equally.
+`{workers: 1024}`. A size is a number of workers. The value at a size is the median over its runs,
+and its interval is their range. Only runs with the same work and hardware as those on the fewest
+workers are compared. If one launch measured all sizes in rounds, sizes are compared within a round,
+because other load on the machine affects them equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ At = Mapping[str, Any]
 def scaling_of(run: Run) -> str | None:
     """Return the kind of scaling.
 
-    Runs on one worker fit every kind, so they have none.
+    A run on one worker fits every kind, so None is returned for it.
     """
     return run.header.scaling if run.header.scaling != "serial" else None
 
@@ -60,7 +60,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     if len(kinds) > 1:
         raise NotMeasured(
             f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "give the runs of each kind their own name",
+            "give the runs of each kind a name of their own",
         )
     kind = kinds[0] if kinds else None
     alike = {
@@ -197,7 +197,7 @@ def foretold(law: Callable[[Points, int], Measure]) -> Callable:
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
-    """Return a function that measures the smallest value on the size in `at`, or the largest."""
+    """Return a function for the smallest value at the size in `at`, or at the largest size."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         sized = by_size(runs)

@@ -1,8 +1,8 @@
 """Make the table of runs on several sizes, for `cluster scale` and `autograder read`.
 
-A size is a number of workers. The table compares the median epoch time if epochs have times.
-Otherwise it compares the time of the whole training, if all runs trained the same number of epochs,
-or else samples per second.
+A size is a number of workers. The table compares the median epoch time if it is known. Otherwise it
+compares the total training time if all runs trained the same number of epochs, and samples per
+second if not.
 """
 
 from collections.abc import Callable, Sequence
@@ -96,7 +96,7 @@ def is_over(run: Run) -> bool:
 
 
 def compared(runs: Sequence[Run]) -> Compared:
-    """Return the most detailed quantity that some runs have."""
+    """Return the most detailed quantity that some of the runs have."""
     if any(epoch.seconds is not None for run in runs for epoch in run.epochs):
         return EPOCHS
     counts = {len(run.epochs) for run in runs}

@@ -1,7 +1,8 @@
 """Turn the points of a scaling study that one launch measured in rounds into runs.
 
-Each round has a pass on every size. A point becomes a run of its own, with the workers and the work
-in its line. Then the same functions measure a study in one launch and a study of many jobs.
+Each round runs one pass on every size. A point becomes a run of its own, with the workers and the
+work in its line. The same functions can then measure a study in one launch and a study of many
+jobs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
     counts = [count for name in names if (count := measure.whole(event.facts.get(name)))]
     if len(counts) < len(names) or seconds is None or seconds <= 1e-9:
         raise NotMeasured(
-            "a point of the study lacks its round, its ranks, the samples that they read or a time",
+            "a point of the study lacks its round, ranks, steps, batch, samples or time",
             "submit the output as the job wrote it",
             (place,) if place else (),
         )
@@ -52,7 +53,7 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
 
 
 def pass_time(run: Run) -> Measure:
-    """Return the seconds of a point's pass, after a warm-up, or of a run's later epochs."""
+    """Return the seconds of a point's pass after a warm-up, or of a run's later epochs."""
     seconds = run.epochs[0].seconds if run.point else None
     return printed(seconds, "s") if seconds else measure.epoch_time(run)
 

@@ -41,7 +41,7 @@ class Row:
 
 
 def rows(runs: Sequence[Run]) -> list[Row]:
-    """Return a row per size whose runs did the same work, or raise NotMeasured."""
+    """Return a row for each size whose runs did the same work, or raise NotMeasured."""
     sized = study.by_size(runs)
     times, gains = dict(study.epoch_times(runs)), dict(study.speedups(runs))
     shares = dict(study.efficiencies(runs))
@@ -52,7 +52,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield a table for each kind of scaling in studies that one launch measured."""
+    """Yield a table for each kind of scaling among the studies that one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):

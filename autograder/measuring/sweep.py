@@ -15,7 +15,7 @@ from autograder.records import Run
 
 
 def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return the largest N at which the best rule's mean is at most `within` below that of N = 1.
+    """Return the largest N whose best rule has a mean at most `within` below the mean of N = 1.
 
     The mean is over the seeds.
     """
@@ -35,7 +35,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     """Return how many times sooner `workers` workers reach the accuracy than one worker.
 
     Communication counts as free. The result is N divided by how many times more epochs N workers
-    need. It is averaged over the seeds that reach the accuracy.
+    need. This factor is averaged over the seeds that reach the accuracy.
     """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
@@ -45,7 +45,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         if not needed.get(count):
             raise NotMeasured(
                 f"no finished run of {count:g} workers reached an accuracy of {target:g}",
-                "submit it as it is; it stops by itself",
+                "submit the output as it is; the program stops by itself",
             )
     alone = mean(needed[1])
     table = "; ".join(f"{count} workers {epochs}" for count, epochs in sorted(needed.items()))
@@ -73,7 +73,7 @@ def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
 
 
 def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
-    """Return, by N, the best rule's mean accuracy."""
+    """Return the best rule's mean accuracy for each N."""
     latest: dict[tuple[int, str, str], float] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))

@@ -1,8 +1,8 @@
 """Read lines printed beside a run record: the same facts, from Keras, the program or the job file.
 
 Keras prints a line per epoch, the course's programs print losses and the test result, and a job
-file begins with facts about the job. Only three places are read: after the end of an epoch, between
-lines of the record that mention a test, and the text before a run.
+file begins with facts about the job. Only text in three places is read: after the end of an epoch,
+between lines of the record that mention a test, and before a run.
 """
 
 import re
@@ -63,7 +63,7 @@ def add(
     place: tuple[int, int, int],
     where: Where,
 ) -> None:
-    """Read the text between the previous record line and this one, then the event of this line.
+    """Read the text since the previous record line, and then this line's event.
 
     `place` has three byte positions: the end of the previous line, and the beginning and end of
     this one.
@@ -95,10 +95,10 @@ def add(
 
 
 def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
-    """Read the test result and the facts of the job from the text between two record lines.
+    """Read the test result and facts about the job from the text between two record lines.
 
     Most programs print the test result before the end of the run. Sweeps print it after the end.
-    The facts of a job come before all its runs.
+    The facts of a job are printed before all its runs.
     """
     if last - first < SHORTEST:
         return

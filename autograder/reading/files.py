@@ -20,7 +20,7 @@ from autograder.submissions.regular_files import open_regular, why
 def read_files(
     paths: Iterable[Path | str] | Mapping[Path, str], formats: Sequence[Reader] = ()
 ) -> list[Run]:
-    """Return the runs in the outputs of one submission. Never raises because of a file's contents.
+    """Return the runs in the outputs of one submission. A file's contents never cause an exception.
 
     If `paths` is a mapping, it gives the display name of each file.
     """

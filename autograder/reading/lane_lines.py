@@ -1,7 +1,7 @@
 """Find the lane of a line: the latest one that it fits, by its epoch or its heading.
 
 A line without an epoch belongs to the heading above it. Ranks without labels print their headings
-one after the other, so among several lanes, the line goes to the lane whose turn it is.
+one after another. With several lanes, the line therefore goes to the lane whose turn it is.
 """
 
 import re
@@ -29,7 +29,7 @@ CHECKED: dict[EpochNumber, EpochNumber] = {
 
 
 def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Add a reader's facts to the lane that they belong to, if there is one."""
+    """Add a reader's facts to the lane that they belong to, if any."""
     if facts.loose:
         return add_loose(all_, reader, label, line, facts)
     lanes = all_.open.setdefault((reader.after or reader.format, label), [])
@@ -93,7 +93,7 @@ def says_twice(lane: Lane, facts: LineFacts) -> bool:
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
-    """Return how far below a heading its values may be, counted in lines.
+    """Return how many lines below a heading its values may be.
 
     Lines of other ranks may be in between.
     """
@@ -104,7 +104,7 @@ def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
 
 
 def split_parts(lane: Lane, facts: LineFacts) -> None:
-    """Set the data set of an unnamed loss: from the heading, or because counts start again."""
+    """Set the data set of an unnamed loss, from the heading or because the counts start again."""
     if facts.passes and facts.part is None and facts.step is not None:
         epoch = lane.epochs.get(lane.current)
         trained, checked = (epoch.last_step.get(part) if epoch else None for part in PARTS)
@@ -118,7 +118,7 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 
 
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
-    """Return whether a heading repeats an epoch: for another part of it, or from another rank.
+    """Return whether a heading names the same epoch again, for another part or from another rank.
 
     If there are several ranks, the heading goes to the one whose last heading is the oldest.
     """
@@ -135,7 +135,7 @@ def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
 def may_head_again(lane: Lane, facts: LineFacts) -> bool:
     """Return whether a heading belongs to the lane's current epoch.
 
-    If the epoch has values already and the heading begins an epoch, a new run began.
+    If the epoch already has values and the heading begins an epoch, a new run has begun.
     """
     if facts.number is None or facts.number + 1 - lane.base != lane.current:
         return False

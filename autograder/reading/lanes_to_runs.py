@@ -38,7 +38,7 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return the runs, keeping only one where several formats read the same lines.
+    """Return the runs, but only one of those that several formats read from the same lines.
 
     Runs with results come first, in the order of the formats. `begins` are the sorted lines at
     which a program begins.
@@ -77,9 +77,9 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
 
 
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
-    """Return whether a program began between these steps and the runs before and after them.
+    """Return whether a program began between these steps and the runs around them.
 
-    If not, the steps may be part of such a run: its validation, or an earlier part of it.
+    If none did, the steps may be part of such a run: its validation, or an earlier part of it.
     """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]
@@ -88,7 +88,7 @@ def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[in
 
 
 def next_of(lines: list[int], after: int, before: float) -> int | None:
-    """Return the first of these sorted line numbers that is between two others."""
+    """Return the first of these sorted line numbers that lies between two others."""
     place = bisect_right(lines, after)
     return lines[place] if place < len(lines) and lines[place] < before else None
 
@@ -96,9 +96,9 @@ def next_of(lines: list[int], after: int, before: float) -> int | None:
 def within_epochs(
     steps: list[Lane], kept: list[list[Lane]], of_steps_: list[tuple[int, int]]
 ) -> bool:
-    """Return whether these steps belong to the first epoch of the run after them.
+    """Return whether these steps belong to the first epoch of the next run.
 
-    Some programs name an epoch only when it is over. Then the other epochs of that run have steps
+    Some programs name an epoch only at its end. In that case, the run's other epochs have steps
     too.
     """
     last = span(steps)[1]
@@ -157,7 +157,7 @@ def span(lanes: list[Lane]) -> tuple[int, int]:
 
 
 def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
-    """Return the run of the first rank among the lanes, and whether all its epochs are there.
+    """Return the first rank's run among the lanes, and whether it has all its epochs.
 
     The second value is None if the output does not give the number of epochs.
     """
@@ -191,7 +191,10 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
 
 
 def first_rank(lanes: list[Lane]) -> Lane:
-    """Return the first rank's lane. If one process may have printed all lanes, return the last."""
+    """Return the first rank's lane.
+
+    If one process may have printed all lanes, return the last one.
+    """
     return min(
         lanes,
         key=lambda lane: (
@@ -205,9 +208,9 @@ def first_rank(lanes: list[Lane]) -> Lane:
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
     """Return the number of ranks among the lanes.
 
-    Without labels, ranks are counted only if all came as far as the first one, and if they print
-    the same words for the values that a process prints once per epoch. Starts that were cut off are
-    not ranks, and neither are a program's several lines about an epoch. If the ranks' lines are
+    Without labels, ranks are counted only if all of them got as far as the first and printed the
+    same words for the values that a process prints once per epoch. Starts that were cut off are not
+    ranks, nor are several lines that one program prints about an epoch. If the ranks' lines are
     mixed, the number is unknown.
     """
     similar = [
@@ -224,7 +227,7 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
     """Return what an unlabelled lane prints once in its first epoch.
 
-    Return None if it may print everything many times: it has only a running loss, and no
+    Return None if it may print everything many times, because it has only a running loss and no
     validation, time, last step or heading.
     """
     epoch = lane.epochs[min(lane.epochs)]
@@ -258,7 +261,7 @@ def of_steps(
 
 
 def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
-    """Return whether all epochs of a lane are there; None if their number is not in the output."""
+    """Return whether all epochs of a lane are there, or None if the output lacks their number."""
     if lane.progress is not None:
         return lane.run.done
     if unfinished is not None:
@@ -295,7 +298,7 @@ def to_epoch(
 
 
 def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
-    """Return the number if it is possible for its kind. Otherwise add a problem."""
+    """Return the number if a value of this name can have it. Otherwise add a problem."""
     if value is None:
         return None
     if name in ACCURACIES and not 0 <= value.value <= 1:

@@ -1,7 +1,6 @@
 """Read the runs of one lesson from everything that a student submitted for it.
 
-Messages about a run use the submitted names, because the student never saw the names in an unpacked
-folder.
+Messages about a run use the submitted names. The student never saw the names in an unpacked folder.
 """
 
 import re
@@ -19,7 +18,7 @@ from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
-HAND_IN_FILE = "submit the file that the job wrote, named by `--output` in the job file"
+HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
 BADLY_SUBMITTED = {
     ProblemCode.TERMINAL_COPY: (
         FindingCode.TERMINAL_COPY,
@@ -44,7 +43,7 @@ def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
 
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
-    """Return a finding for each output that could not be read and is missing from the grade."""
+    """Return a finding for each output that could not be read, and so is missing from the grade."""
     return [unreadable(p.where.file, p.reason) for p in problems_of(runs, ProblemCode.UNREAD)]
 
 
@@ -64,7 +63,7 @@ def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
-    """Return the lesson in the outputs, for a folder that does not name one."""
+    """Return the lesson that the outputs name, for a folder that does not name one."""
     lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
 
@@ -72,6 +71,6 @@ def lesson_named(runs: Sequence[Run]) -> str | None:
 def with_error_files(
     files: tuple[str, ...], beside: Mapping[PurePath, Sequence[str]]
 ) -> tuple[str, ...]:
-    """Return the outputs together with their error outputs, found by the job name."""
+    """Return the outputs together with their error outputs, matched by the job's name."""
     same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
     return (*files, *sorted(same - set(files)))

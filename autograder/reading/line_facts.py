@@ -1,4 +1,4 @@
-"""The facts in one line of a job's output: what readers return, and runs are made of.
+"""The facts in one line of a job's output. Readers return them, and runs are made of them.
 
 A value of None means that something was printed that is not a number, such as nan: the training
 diverged. A missing key means that nothing was printed.
@@ -37,7 +37,7 @@ EpochPart = Literal["train", "val"]
 # long, and there is one for each line that a reader understands.
 @dataclass(slots=True)
 class RunFacts:
-    """Facts of lines about a whole run."""
+    """Facts from lines about a whole run."""
 
     # The Numbers of a single line have no place yet. The code that collects them adds it.
     numbers: RunNumbers = field(default_factory=dict)

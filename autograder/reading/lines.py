@@ -70,7 +70,7 @@ def numbered(stream: BinaryIO, numbers: Collection[int]) -> Iterator[tuple[int, 
 
 
 def clean(line: bytes) -> str:
-    """Return a line as a terminal finally shows it.
+    """Return a line as it finally appears on a terminal.
 
     Carriage returns, backspaces and colours are applied.
     """

@@ -81,7 +81,7 @@ def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
 
 
 def workers_of(facts: RunFacts) -> int | None:
-    """Return the workers, as printed or from the batch on all workers and on each."""
+    """Return the workers, as printed or computed from the batch on all workers and on each one."""
     if facts.workers is None and facts.alone and facts.rank is None:
         return 1
     if facts.workers is not None or not facts.batch or not facts.batch_each:

@@ -131,8 +131,8 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
      "the job script calls a command that does not exist"),
     (": No such", SHELL + "No such file or directory$", "weak",
      "the job script names a missing file"),
-    ("ermission d", SHELL + "Permission denied$", "weak", "the job script may not run this file"),
-    ("annot execute", SHELL + "cannot execute", "weak", "the job script may not run this file"),
+    ("ermission d", SHELL + "Permission denied$", "weak", "no permission to run this file"),
+    ("annot execute", SHELL + "cannot execute", "weak", "no permission to run this file"),
     ("Lmod has", "^Lmod has detected the following error", "weak", "a module was not found"),
     ("modulefile", "(?:locate a|load) modulefile", "weak", "a module was not found"),
     ("NotFound: ", "^EnvironmentNameNotFound: ", "weak", "conda has no such environment"),
@@ -155,7 +155,7 @@ EXCEPTION = re.compile(
 
 
 def read(line: str, where: Where) -> EndLine | None:
-    """Return the end that a line may report, or None."""
+    """Return the end of a run that a line may report, or None."""
     for tag, regex, kind, reason in COMPILED:
         if tag in line and regex.search(line):
             return EndLine(kind, where, line.strip()[:300], reason)
@@ -176,18 +176,18 @@ def read_exception(line: str, where: Where) -> EndLine | None:
 
 
 def exception_name(text: str) -> str:
-    """Return the exception that ends a traceback without its modules, such as `TypeError`."""
+    """Return the exception that ends a traceback by its name alone, such as `TypeError`."""
     return re.split(r"[: ]", text, maxsplit=1)[0].rsplit(".", 1)[-1]
 
 
 def decide(
     whole: bool | None, ends: Sequence[EndLine], final: Sequence[EndLine]
 ) -> tuple[Outcome, list[EndLine]]:
-    """Return the outcome, and the lines that are its reason.
+    """Return the outcome, and the lines that show it.
 
     `whole`: whether all epochs are there (None: their number is unknown, and the last one has
-    ended). `ends` come after the run's last line or are in other files. After `final`, a subset of
-    them, nothing shows that a program continued.
+    ended). `ends` come after the run's last line or are in other files. `final` is a subset of
+    them, after which nothing shows that the program continued.
     """
     last = set(final)
     kinds = {end.kind for end in ends if whole is False or counts(whole, end, last)}

@@ -122,7 +122,7 @@ def read_part(
 def read_end(
     file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str
 ) -> int:
-    """Read a line that may be an end, or the beginning of a traceback, and return where to go on.
+    """Read a line that may be an end or begin a traceback, and return where to continue.
 
     The lines inside a traceback are program text and say nothing about training.
     """
@@ -154,9 +154,9 @@ def read_formats(
     readers: Sequence[Reader],
     last: Reader | None,
 ) -> tuple[Reader | None, LineFacts | None]:
-    """Pass a line to the reader of the previous line, otherwise to all readers.
+    """Pass a line to the previous line's reader or, if that fails, to all readers.
 
-    Return the reader that understood it, and the facts if it is a step that the next line replaces.
+    Return the reader that understood it, and the facts if the next line replaces this step.
     """
     seen: LineFacts | None = None  # the facts that this reader found
     if last is not None and last not in UNSURE:
@@ -186,7 +186,7 @@ def read_formats(
 
 
 def may_be_below(file: ScannedFile, label: int | None) -> bool:
-    """Return whether there is an epoch that a line without one can belong to."""
+    """Return whether a line without an epoch can belong to one."""
     lanes = file.lanes.open
     return bool(lanes.get((plain.READER.format, label)) or lanes.get((keras.READER.format, label)))
 
@@ -232,7 +232,7 @@ def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) 
 
 
 class Hits:
-    """The lines with an anchor, one after the other, in one pass over a part of a block."""
+    """The lines with an anchor, in order, found in one pass over a part of a block."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class Hits:
         last: int,
         anchors: Sequence[tuple[bytes, int, bytes]],
     ) -> None:
-        """Search for the anchors whose words occur."""
+        """Search only for the anchors whose words occur in the data."""
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
@@ -251,7 +251,7 @@ class Hits:
         heapify(self.heap)
 
     def next(self) -> tuple[int, int, int] | None:
-        """Return the beginning and end of the next such line, and the kinds of its anchors."""
+        """Return the start and end of the next line with an anchor, and its anchors' kinds."""
         heap = self.heap
         if not heap:
             return None
@@ -280,7 +280,7 @@ class Hits:
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
-    """Follow a traceback to the line with its exception, and return where it ends.
+    """Follow a traceback to the line with its exception, and return where the traceback ends.
 
     Frames are indented, and tracebacks of several ranks may be mixed.
     """

@@ -68,7 +68,7 @@ def positive(number: Number | None) -> Number | None:
 
 
 def seconds_in(unit: str) -> float:
-    """Return the seconds in a unit of time."""
+    """Return the number of seconds in a unit of time."""
     return UNITS.get(unit.lower(), 1.0)
 
 
@@ -78,7 +78,7 @@ def clock(hours: str | None, minutes: str, seconds: str) -> Number | None:
 
 
 def elapsed(text: str) -> Number:
-    """Return the time of a clock that drops fractions: 00:12 is 12 to 13 seconds."""
+    """Return the time of a clock that cuts off fractions: 00:12 is 12 to 13 seconds."""
     seconds = 0
     for part in text.split(":"):
         seconds = 60 * seconds + int(part or 0)

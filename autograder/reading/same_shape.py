@@ -1,8 +1,8 @@
 """Skip the steps of an epoch, except the first two and the last.
 
 Only the last step of an epoch counts, so thousands of lines in between are not needed. They are
-skipped if nothing is lost: they follow each other without other lines in between, have the same
-words with other numbers, belong to the same epoch, and their steps increase.
+skipped only if they follow each other without other lines in between, differ only in their numbers,
+belong to the same epoch, and have increasing step numbers.
 """
 
 import re
@@ -22,7 +22,7 @@ REPLACED = {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "seconds
 def only_replaced(facts: LineFacts) -> bool:
     """Return whether the next step replaces everything in this one.
 
-    Call this before a step's rates are moved from its facts to the epoch.
+    Call this before a step's rates are moved to the epoch.
     """
     return (
         facts.step is not None
@@ -45,7 +45,7 @@ def goes_on(before: LineFacts, now: LineFacts) -> bool:
 
 
 def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) -> int:
-    """Return where the last line like `line` in an unbroken sequence begins, or `at` without one.
+    """Return the start of the last line like `line` in an unbroken sequence, or `at` without one.
 
     Search from `at` to `limit`.
     """

@@ -20,7 +20,7 @@ MOST = 500  # facts and ends kept from the beginning of a file, and as many from
 
 
 class Ends(Generic[T]):
-    """The first and the last of many items, in bounded memory."""
+    """The first and last of many items, in bounded memory."""
 
     def __init__(self) -> None:
         self.first: list[T] = []

@@ -2,8 +2,8 @@
 
 [03/07/24 14:47:13] INFO  Epoch 0: …       2026-03-02 10:00:00,123 - INFO - Training epoch 3
 
-A single line does not say which of 03/07 is the month. All lines of a log together do: in the wrong
-order, one night would seem to last a month.
+A single line does not say which of 03/07 is the month. Only the whole log does: in the wrong order,
+one night would seem to last a month.
 """
 
 import re
@@ -69,7 +69,7 @@ def resolution(fraction: str | None) -> float:
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
-    """Return the differences of consecutive timestamps, or None if neither reading is in order."""
+    """Return the differences of consecutive timestamps, or None if no reading is in order."""
     readings = [
         spans([getattr(stamp, name) for stamp in stamps], all(stamp.daily for stamp in stamps))
         for name in ("day_first", "month_first")

@@ -1,6 +1,7 @@
 """Recognise output that was copied from a terminal, with lines broken at the window's edge.
 
-It cannot be read. The student should get one message about that, not a hundred about damaged lines.
+It cannot be read. The student should get one message that says so, not a hundred about damaged
+lines.
 """
 
 from autograder.codes import ProblemCode
@@ -19,7 +20,7 @@ def width_of(data: bytes, tag: int, end: int) -> int | None:
 
 
 def name_them(file: ScannedFile) -> None:
-    """Replace the problems of lines that a window broke by a single problem."""
+    """Replace the problems of lines that a terminal window broke with a single problem."""
     broken = {line for line, _ in file.broken}
     widths = [width for _, width in file.broken]
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:

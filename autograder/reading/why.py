@@ -28,8 +28,8 @@ FORMATS = {
     "hf-trainer": "a dictionary with 'epoch' that Hugging Face's Trainer prints",
     "lightning": "a complete bar that names its epoch",
     "table": "a line of numbers below a line with the columns' names",
-    "plain": "names with values in a line with an epoch, or below a heading with one",
-    "steps": "names with values in a line with a step; no line names an epoch",
+    "plain": "names with values, in a line that names an epoch or below such a heading",
+    "steps": "names with values, in a line that names a step; no line names an epoch",
     "bars": "a progress bar, and no line about an epoch",
     "unknown": "no line about an epoch or a step was understood",
 }
@@ -41,7 +41,7 @@ OF_RUN = {
     "job_id": "a line with the scheduler's id",
 }
 ELSEWHERE = {
-    "workers": "the record, ranks told apart by labels or by their order, or the file's name",
+    "workers": "the record, the ranks' labels or their order, or the file's name",
     "job_id": "the record, or the file's name",
 }
 # All facts that are explained, and what would have contained them.
@@ -61,8 +61,8 @@ LOOKED_FOR = {
 }
 # Bad ends are already problems with their line.
 NO_END = (
-    "there is no number of epochs to reach, no line after the last epoch that reports the end of "
-    "the training, and none that says what ended it"
+    "nothing shows that this epoch was the last: the number of epochs is unknown, and no line "
+    "after it reports the end of the training or its cause"
 )
 
 
@@ -102,8 +102,8 @@ def why_outcome(run: Run) -> tuple[Where | None, str]:
     if where is not None:
         return (
             where,
-            "after the last epoch, and after no earlier one, the program prints its end, its "
-            "total time, a test or a summary",
+            "a line that the program prints only after the last epoch: its end, its total time, "
+            "a test or a summary",
         )
     return place_of_last(run)[0], "its last epoch has finished, and nothing contradicts this"
 

@@ -1,7 +1,7 @@
 """Write a Canvas gradebook: a filled-in export, or one made from the roster.
 
 Canvas finds students by ID, SIS ids or exact name, and assignments by the number in brackets after
-their title. Scores compare at two decimals, and `EX` means excused.
+their title. Scores are compared to two decimals, and `EX` means excused.
 """
 
 import re
@@ -49,8 +49,8 @@ def cell(row: Row, maximum: float | None) -> object:
 def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
     """Return the export with our points, and a sentence about it.
 
-    Points go to assignments that begin with a lesson. Other assignments are left out, and Canvas
-    does not change them.
+    Points go to assignments whose titles begin with a lesson. Other assignments are left out, and
+    Canvas does not change them.
     """
     lessons = {row.lesson: row for row in rows if row.title}
     by_student = {(row.student, row.lesson): row for row in rows if row.title}

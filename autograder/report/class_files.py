@@ -96,7 +96,7 @@ TABLES = (
 
 
 def _state(out: Path, key: str) -> str:
-    """Return the inputs of the tables, and data that shows whether somebody changed them since."""
+    """Return the tables' inputs, and data that shows whether the tables have changed since."""
     pages = sorted((out / LESSONS).glob("*.html"))
     stats = [os.stat(path) for path in (*(out / name for name in TABLES), *pages)]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in stats]]) + "\n"

@@ -1,7 +1,7 @@
 """Fill in Canvas's export or Moodle's worksheet.
 
-Other cells keep their contents, points are converted to those of the assignment, and a sentence
-reports what was done.
+Other cells stay as they are, points are converted to the assignment's scale, and a sentence reports
+what was done.
 """
 
 import csv
@@ -33,7 +33,10 @@ def read_table(path: Path) -> list[list[str]]:
 
 
 def write_table(lines: Iterable[Sequence[object]]) -> str:
-    """Return the table as CSV. Our cells are harmless already; the others are the site's."""
+    """Return the table as CSV.
+
+    The cells that we fill in are already harmless; the others are the site's.
+    """
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(lines)
     return text.getvalue()
@@ -75,7 +78,7 @@ def summary(
     known_by: str,
     *more: str,
 ) -> str:
-    """Return how many lines now have our points, which have none, and whose points match no line.
+    """Return how many lines now have points, which have none, and whose points match no line.
 
     `without` are the names in the lines that we have no points for.
     """

@@ -122,7 +122,7 @@ def entries(
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
-    """Yield the counted runs of several ranks with the speedup of rounds or over one rank."""
+    """Yield the counted runs of several ranks, with the speedup from rounds or over one rank."""
     names = graded.get(grade.lesson, ())
     if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return
@@ -175,7 +175,7 @@ def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[
 
 
 def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:
-    """Return the values for Gradescope, which asks students for a name itself and sorts them."""
+    """Return the values for Gradescope, which itself asks students for a name and sorts entries."""
     values: list[dict[str, Any]] = []
     for grade in grades:
         mine = list(speeds(grade, graded))

@@ -1,6 +1,6 @@
 """Fill in Moodle's offline grading worksheet.
 
-Its headers are translated, so this module never makes one up: download one worksheet per lesson
+Its headers are translated, so this module never creates a worksheet itself. Download one per lesson
 from the assignment.
 """
 
@@ -73,7 +73,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
 def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
     """Return the lesson of a platform's file.
 
-    It is in the file's name, or there is only one lesson.
+    The lesson is in the file's name, unless there is only one lesson.
     """
     known = sorted({row.lesson for row in rows if row.title})
     lesson = lesson_among(path.stem, known) or lesson_of(path.stem)

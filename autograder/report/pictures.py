@@ -36,7 +36,7 @@ def _nice(largest: float) -> list[float]:
 
 
 def _heights(ticks: Sequence[float]) -> Callable[[float], float]:
-    """Return a function from a value to its height in the picture."""
+    """Return a function that converts a value to its height in the picture."""
     return lambda value: FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
 
 
@@ -70,7 +70,10 @@ def _below(text: str) -> str:
 
 
 def epoch_bars(run: RunSummary) -> Markup:
-    """Draw the seconds of every epoch. The first is hatched, because it includes the start-up."""
+    """Draw the seconds of every epoch.
+
+    The first bar is hatched, because it includes the start-up.
+    """
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
     ticks = _nice(max(seconds, default=0.0))
     height = _heights(ticks)
@@ -90,9 +93,9 @@ def epoch_bars(run: RunSummary) -> Markup:
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
-    """Draw the work of all ranks together and without exchange (hatched) in each round.
+    """Draw, for each round, the work of all ranks together and (hatched) without exchange.
 
-    The unit is one rank alone. The line is the median; the dashed line is one per rank.
+    The unit is one rank alone. The line is the median; the dashed line is one unit per rank.
     """
     bars = [
         (workers * alone / silent, workers * alone / together)
@@ -158,7 +161,7 @@ def speedup_curve(
 
 
 def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """Draw how many submissions are in each of ten steps between 0 and `most`, and their mean.
+    """Draw a histogram of submissions in ten steps from 0 to `most`, with their mean.
 
     The counts are written above the bars, and in the title for screen readers.
     """

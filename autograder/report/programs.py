@@ -1,4 +1,4 @@
-"""Write a page for the instructor only, with each line that a student changed in the programs.
+"""Write a page for the instructor alone, with every line that a student changed in the programs.
 
 A page and a text file go to a folder of their own, so that they are not given to students.
 """

@@ -61,7 +61,7 @@ def publisher(
 def with_pages_of_absent(
     rows: Sequence[Row], people: Collection[str], settings: ClassSettings, publish: Publish
 ) -> list[Row]:
-    """Write a page for each student of the roster who has none, and return the rows with it."""
+    """Write a page for each student of the roster who has none, and return the rows with pages."""
     there = {row.student for row in rows if row.page}
     missing = {row.student for row in rows} - there
     pages = {}

@@ -35,7 +35,7 @@ def counts(rows: Sequence[Row]) -> str:
 def size_notice(rows: Sequence[Row], profile: str) -> str:
     """Return a message that asks about the profile if most runs are for the other one.
 
-    If only one run is small, it gets a finding instead.
+    If only one run is small, that run gets a finding instead.
     """
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
@@ -50,7 +50,7 @@ def show(
 ) -> None:
     """Print one line per grade; for a single student, also each check.
 
-    Last come the count, messages about files that were filled in, and the page.
+    After the rows come the count, messages about files that were filled in, and the page.
     """
     looks = [row for row in rows if row.look]
     visible = _show_rows(rows, looks)
@@ -79,7 +79,10 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 
 
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
-    """Print the rows and return them. If there are many, a terminal shows only those to look at."""
+    """Print the rows and return them.
+
+    If there are many, a terminal shows only those that need a look.
+    """
     terminal = sys.stdout.isatty()
     visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
     if visible and terminal:

@@ -10,7 +10,7 @@ NUMBERED = re.compile(r"\d{1,3}[ ._)-]+(?=\D)")  # `01 Ada`: the number is only 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The facts in the name of a folder or file about the student to whom it belongs."""
+    """What the name of a folder or file says about the student to whom it belongs."""
 
     spelt: str  # the name to use for a student who is not in the roster
     name: str = ""  # a full name, as the platform writes it
@@ -32,7 +32,7 @@ WhoIs = Callable[[Claim], Known]
 
 
 def nobody(claim: Claim) -> Known:
-    """Return no student: without a roster, the name itself is used."""
+    """Match no student: without a roster, the name itself is used."""
     return Known()
 
 

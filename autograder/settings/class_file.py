@@ -1,6 +1,6 @@
 """Read class.yaml, which has everything that a class is graded by.
 
-Paths in it are relative to the folder of the file. docs/class-settings.md describes every field.
+Paths in this file are relative to its folder. docs/class-settings.md describes every field.
 """
 
 import os
@@ -23,7 +23,7 @@ FOLDERS = ("rubrics", "expected", "released", "reruns")
 
 
 class ClassFields(BaseModel):
-    """The contents of class.yaml. Names of files and folders are still text."""
+    """The contents of class.yaml. Names of files and folders are still plain text."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -68,7 +68,7 @@ class ClassFile:
 
 
 def read_class_file(path: Path | None) -> ClassFile:
-    """Return the fields that the file gives. Files and folders that it names exist."""
+    """Return the fields that the file gives. All files and folders that it names exist."""
     if path is None:
         return ClassFile()
     data, lines = read_yaml(path)
@@ -101,7 +101,10 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
 
 
 def with_paths(fields: ClassFields, base: Path, where: Callable[[str], str]) -> dict[str, Any]:
-    """Return the fields that were given. Names of files and folders become paths that exist."""
+    """Return the fields that were given.
+
+    Names of files and folders are replaced by paths that exist.
+    """
     values = {name: getattr(fields, name) for name in fields.model_fields_set}
     given = {name: value for name, value in values.items() if value is not None}
 

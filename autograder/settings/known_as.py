@@ -143,7 +143,7 @@ def forms(person: Person) -> Iterator[str]:
 
 
 def spellings(person: Person) -> Iterator[str]:
-    """Yield a name as rosters and folders write it, and without spaces as in Canvas's files."""
+    """Yield a name as rosters and folders spell it, and without spaces as in Canvas's files."""
     whole = person.full_name
     first, last = person.first_name, person.last_name
     if not (first and last):

@@ -35,7 +35,7 @@ class Formats(Strict):
 
 
 def load_formats(path: Path) -> list[Reader]:
-    """Return readers for the `formats:` in a file, which may be a whole rubric."""
+    """Return readers for the `formats:` of a file, which may be a whole rubric."""
     data, lines = read_yaml(path)
     if not isinstance(data, dict) or "formats" not in data:
         raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")

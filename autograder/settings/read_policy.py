@@ -27,7 +27,7 @@ LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
 
 @dataclass(frozen=True, slots=True)
 class LateRules:
-    """The field `late` of a class.yaml, and the file, for the lines of mistakes."""
+    """The field `late` of a class.yaml, with the file, so that messages can name lines."""
 
     late: LatePolicy = field(default_factory=LatePolicy)
     file: ClassFile = field(default_factory=ClassFile)

@@ -25,7 +25,7 @@ def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
 def answer_to(policy: Policy, student: str, lesson: str, request: Regrade) -> str:
     """Return the reason for the override of this check or the whole lesson.
 
-    It is empty if there is no override yet.
+    The reason is empty if there is no override yet.
     """
     changes = policy.overrides.get((student, lesson), ())
     for wanted in (request.check, ""):

@@ -1,4 +1,4 @@
-"""Read the released programs. The text of each is in pieces, with gaps in between.
+"""Read the released programs. A program's text is in pieces, with gaps in between.
 
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """

@@ -20,7 +20,7 @@ NAME, OUTPUTS = "rerun.json", "outputs"
 class RepeatedJob:
     """One job of a rerun.
 
-    Times are in seconds since 1970, by the clock of the machine that submitted it.
+    Times are in seconds since 1970, by the clock of the machine that submitted the job.
     """
 
     job_id: str
@@ -35,7 +35,7 @@ class RepeatedJob:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """One lesson of one student, run again."""
+    """The rerun of one student's lesson."""
 
     student: str
     lesson: str

@@ -87,7 +87,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
 
 
 def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
-    """Return what is wrong if a line names no student: either the header or the line itself."""
+    """Return what is wrong if a line names no student: the header, or the line itself."""
     names = [*COLUMNS["student"], "github_username", "github_id"]
     if any(name in row for name in names):
         return f"{where}: the column of the student is empty"
@@ -130,7 +130,7 @@ def _check_columns(where: str, row: Collection[str]) -> None:
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
     """Raise an error for a row about a student who is not in the class.
 
-    If only one student is graded, the rest of the class is unknown, so it is only a warning.
+    If only one student is graded, the rest of the class is unknown, so this is only a warning.
     """
     known = {*roster, *handed_in}
     unknown = {name: where for name, where in policy.named.items() if name not in known}

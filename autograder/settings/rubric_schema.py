@@ -1,4 +1,4 @@
-"""The fields of a rubric, and the rules within each part."""
+"""The fields of a rubric, and the rules for each part."""
 
 import re
 from collections.abc import Collection
@@ -102,13 +102,13 @@ class Threshold(Strict):
         return self
 
     def fixed(self, profile: Profile) -> float | str | None:
-        """Return the number or word of a profile; None if it is relative to something."""
+        """Return a profile's number or word, or None if it is relative to something."""
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
         """Return what the threshold is relative to, and its number.
 
-        Return None for a word or another metric's value.
+        Return None if it is a word or another metric's value.
         """
         own = self.fixed(profile)
         kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
@@ -191,7 +191,7 @@ class Condition(Strict):
 
 
 class ReportAsked(Strict):
-    """The required contents of report.md: parts, and tables that agree with these runs."""
+    """What report.md has to contain: parts, and tables that agree with these runs."""
 
     tables: list[str] = []
     parts: list[str] = []
@@ -265,9 +265,9 @@ class Question(Strict):
 
 
 class RunChoice(Strict):
-    """The selector for runs of one name: their header has all these facts.
+    """The selector for the runs of one name, whose headers have all these facts.
 
-    If no record has them, outputs without a record count if they were read as `or_format`.
+    If no record has these facts, outputs without a record count if they were read as `or_format`.
     """
 
     where: dict[str, Scalar] = Field(min_length=1)

@@ -87,7 +87,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
-    """Return the fields that the part of the file around this place may have, as far as known."""
+    """Return the fields that are possible in the part of the file around this place, if known."""
     for part in place[:-1]:
         found = model.model_fields.get(part)
         if found is None or not isinstance(found.annotation, type):
@@ -119,9 +119,9 @@ def _kind(mistake: Any) -> str | None:
 SLIPS = {
     "',' or '}'": "a comma or the closing } is missing",
     "',' or ']'": "a comma or the closing ] is missing",
-    "tab character": "a tab; indent with blanks",
-    "mapping values": "a colon does not fit here: text with a colon needs quotes, a colon needs a "
-    "blank after it, and names of one level need the same indentation",
+    "tab character": "a tab; indent with spaces",
+    "mapping values": "a colon does not fit here: text that contains one needs quotes, a colon "
+    "needs a space after it, and names on one level need the same indentation",
     "block sequence": "a list begins on a separate line, each entry with `- `",
     "'-' indicator": "the list above ends here; check the indentation",
     "expected key": "this does not fit the lines above: check the indentation, and look for text "

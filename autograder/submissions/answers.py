@@ -114,8 +114,8 @@ def text_of(data: bytes, name: str) -> str:
 def encoding_of(data: bytes) -> str:
     """Return the encoding of an answers file.
 
-    PowerShell's `>` writes UTF-16 and marks it in the first two bytes. Some editors omit the mark;
-    then every second byte of plain letters is zero.
+    PowerShell's `>` writes UTF-16 and marks it in the first two bytes. Some editors omit this mark,
+    but then every second byte of plain letters is zero.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -132,7 +132,7 @@ def is_page(name: str) -> bool:
 def holds_answers(path: Path, ids: Collection[str]) -> bool:
     """Return whether a file with another name holds answers.
 
-    It does if most of its lines answer known ids, and at least two different ones.
+    Most of its lines have to answer known ids, and at least two different ones.
     """
     try:
         with open_regular(path) as file:
@@ -180,13 +180,16 @@ def not_read(line: WrittenAnswer) -> Finding:
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
-    """Return the unreadable lines that contain all words of an id."""
+    """Return the unreadable lines that contain every word of an id."""
     words = set(re.findall(r"[a-z]{3,}|\d+", key.lower()))
     return [line for line in lines if words <= set(re.findall(r"[a-z]+|\d+", line.text.lower()))]
 
 
 def as_number(text: str, unit: str = "") -> float | None:
-    """Return the number that a student wrote, or None. Accepts 60,000, 7,2, 7.2 s and 87.5 %."""
+    """Return the number that a student wrote, or None.
+
+    Accept numbers such as 60,000, 7,2, 7.2 s and 87.5 %.
+    """
     text = text.replace("\u2212", "-").replace("\u00a0", " ").strip()
     percent = text.endswith("%")
     if percent:

@@ -35,7 +35,7 @@ Entry = os.DirEntry[str]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The submission of one or several students for one lesson."""
+    """The work that one or several students submitted for one lesson."""
 
     folder: str  # as the manifest names it: ada/02
     places: tuple[Path, ...]
@@ -52,7 +52,7 @@ class Submission:
         return self.folder.partition("/")[0]
 
     def facts(self) -> list:
-        """Return everything besides the files that the grade depends on."""
+        """Return everything that the grade depends on besides the files."""
         places, *others = self.places, self.students, self.lesson, sorted(self.partners)
         return [*map(str, places), *others, self.submitted, self.late, list(map(str, self.doubts))]
 
@@ -156,7 +156,7 @@ def only(lessons: Collection[str]) -> str | None:
 def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) -> list[Submission]:
     """Add as partners the students of one group who submitted separately.
 
-    They may have submitted the same work.
+    Their work may be the same.
     """
     groups: dict[tuple[str, str | None], set[str]] = {}
     for one in found:
@@ -177,7 +177,7 @@ def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) ->
 def without_row(
     student: Entry, rows: Collection[str], lessons: Collection[str]
 ) -> Iterator[Submission]:
-    """Yield a submission for each lesson's folder, and one for all files outside of these."""
+    """Yield a submission for each lesson's folder, and one for all other files."""
     name = (name_of(student.name),)
     try:
         everything = listed(Path(student.path))

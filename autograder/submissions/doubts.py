@@ -1,7 +1,7 @@
-"""Describe doubts about a submission: what collecting or reading its files could not decide.
+"""Describe doubts about a submission: questions that collecting or reading its files left open.
 
-A doubt has a code, a file and a detail. In manifest.csv it is `code: file: detail`. On a page it is
-the finding that TABLE describes.
+A doubt has a code, a file and a detail. In manifest.csv, it is written `code: file: detail`. On a
+page, it is shown as the finding that TABLE describes.
 """
 
 from pathlib import PurePath
@@ -27,7 +27,7 @@ class Doubt(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The text of a doubt's finding, besides its heading.
+    """The text of a doubt's finding, except its heading.
 
     `{name}` is the file's name, and `{parent}` is the archive that contains it.
     """
@@ -48,7 +48,7 @@ TABLE: dict[FindingCode, Entry] = {
         "instructor: find out who submitted it, and write the student into manifest.csv"),
     C.MARKED_LATE: Entry(
         "a time of submission",
-        "instructor: if late days cost points, write the time into manifest.csv"),
+        "instructor: if late days cost points, write the time of submission into manifest.csv"),
     C.TIMES_DIFFER: Entry(
         "one timestamp.txt", "instructor: if another time is right, write it into manifest.csv"),
     C.TIME_UNREAD: Entry(
@@ -89,7 +89,7 @@ TABLE: dict[FindingCode, Entry] = {
         "`{name}` is packed in {parent}: unpack it, and pack only once", PACKED),
     C.ARCHIVE_LEFT_OUT: Entry(
         "regular files with relative names",
-        "pack the lesson's folder again with its outputs and answers.txt only"),
+        "pack the lesson's folder again, with only its outputs and answers.txt"),
     C.FILE_DAMAGED: Entry(
         "files that can be unpacked",
         "`{name}` is damaged in {parent}: pack again, and submit that", PACKED),

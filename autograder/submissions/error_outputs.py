@@ -1,4 +1,4 @@
-"""Find the error outputs beside outputs, which often alone show why a job ended."""
+"""Find the error outputs beside outputs. Often only they show why a job ended."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from autograder.submissions import output_names
 def with_those_beside(paths: Iterable[Path]) -> list[Path]:
     """Return the files, each followed by its job's error output in the same folder.
 
-    Error outputs that are empty or already in the list are not added.
+    Error outputs that are empty or already listed are not added.
     """
     given = list(paths)
     known = {path.absolute() for path in given}

@@ -1,7 +1,7 @@
 """Sort a student's files of one lesson by kind.
 
 Copies count once, and names are as short as possible while still distinct. If files give different
-answers to a question, none counts, because the grader must not guess which one is meant.
+answers to a question, no answer counts, because the grader must not guess which one is meant.
 """
 
 import hashlib
@@ -69,7 +69,8 @@ def read_places(
 ) -> LessonFiles:
     """Return the files in the folders of one lesson. `ids` are the ids of all lessons' questions.
 
-    Without `archives`, archives are ignored: in a student's own folder they are old packages.
+    If `archives` is false, archives are ignored, because in a student's own folder they are old
+    packages.
     """
     files, walk = LessonFiles(lesson), Walk()
     for place in places:

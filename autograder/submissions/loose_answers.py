@@ -70,8 +70,8 @@ def call_in(line: str) -> list[tuple[str, str]]:
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
     """Return the answer in `- id: value`, `"id": value,` or `**id** = value`.
 
-    A line `id value` is also accepted if a question has this id. `Note: I was ill` is no answer, so
-    a colon also needs the id of a question, or a word that looks like an id.
+    A line `id value` is also accepted if a question has this id. `Note: I was ill` is not an
+    answer, so a line with a colon also needs the id of a question, or a word that looks like an id.
     """
     line = LISTED.sub("", line, count=1) if LISTED.match(line) else line
     line = line.lstrip("{[(,| ")
@@ -91,7 +91,7 @@ def says_nothing(line: str) -> bool:
 
 
 def unquoted(text: str) -> str:
-    """Return the text without enclosing quotes and without the end of a JSON line or sentence."""
+    """Return the text without enclosing quotes, and without what ends a JSON line or a sentence."""
     text = text.strip().rstrip(",;}]|").strip()
     if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
         text = text[1:-1].strip()
@@ -99,7 +99,7 @@ def unquoted(text: str) -> str:
 
 
 def value_in(text: str, unit: str) -> tuple[str, float] | None:
-    """Return a number as written, and its factor for the wanted unit; None if uncertain."""
+    """Return a number as written, and its factor for the wanted unit, or None if uncertain."""
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
     text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators

@@ -45,7 +45,7 @@ class Row:
 
 
 def read(path: Path) -> dict[str, Row] | None:
-    """Return the rows by folder; None if there is no manifest. Mistakes raise SettingsError."""
+    """Return the rows by folder, or None if there is no manifest. Mistakes raise SettingsError."""
     if not path.is_file():
         return None
     rows: dict[str, Row] = {}

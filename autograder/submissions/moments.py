@@ -6,7 +6,7 @@ YEARS = range(2000, 2101)  # the year 0206 is a typing error for 2026
 
 
 def moment_of(text: str | None) -> datetime | None:
-    """Return the time of a text in ISO form or in nbgrader's form.
+    """Return the time that a text gives in ISO form or in nbgrader's form.
 
     nbgrader writes `2015-02-02 14:58:23 America/Los_Angeles`.
     """

@@ -14,7 +14,7 @@ MOST_BYTES = 256_000  # per program
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A program. Without hash and lines, it could not be read or is far too long."""
+    """A program. If it has no hash and lines, it could not be read or is far too long."""
 
     name: str
     hash: str | None

@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(slots=True)
 class Report:
-    """Parts by their `##` headings and tables by their `###` headings, as written."""
+    """The parts by their `##` headings, and the tables by their `###` headings, as written."""
 
     name: str
     parts: dict[str, tuple[str, Where]] = field(default_factory=dict)

@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """The number of entries visited so far, and doubts about what was left out."""
+    """The number of entries visited so far, and doubts about entries that were left out."""
 
     doubts: list[Doubt] = field(default_factory=list)
     entries: int = 0

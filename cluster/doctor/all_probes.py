@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 # Which ranks run a probe, and when.
-NODE = "once a node, several at the same time"
-MEASURE = "once a node, one after the other: they time something"
+NODE = "once per node, several probes at the same time"
+MEASURE = "once per node, one probe after the other: they measure times"
 NODES = "one process of each node, together"
 RANKS = "all ranks, together"
 
@@ -19,9 +19,12 @@ class Probe:
     alike: bool = False  # the result should be the same on all nodes
 
 
-FILES = "a file system hangs: try ls on it by hand, and tell the site's support"
-IMPORTS = "a cold file system can be slow: run the doctor again; then tell the site's support"
-SLURM = "the batch system itself may be down: try its command by hand, later"
+FILES = "a file system hangs: run ls on it by hand, and tell the site's support"
+IMPORTS = (
+    "a cold file system can be slow: run the doctor again; if it is still slow, tell the "
+    "site's support"
+)
+SLURM = "the batch system itself may be down: wait, then try its command by hand"
 
 PROBES = (
     Probe("site", "software:site_file", 10, FILES, alike=True),
@@ -34,7 +37,12 @@ PROBES = (
     Probe("torch", "frameworks:torch", 90, IMPORTS, alike=True),
     Probe("tensorflow", "frameworks:tensorflow", 90, IMPORTS, alike=True),
     Probe("horovod", "frameworks:horovod", 90, IMPORTS, alike=True),
-    Probe("gpus", "gpus:gpus", 10, "a GPU or its driver hangs: ask for another node, report this"),
+    Probe(
+        "gpus",
+        "gpus:gpus",
+        10,
+        "a GPU or its driver hangs: ask for another node, and report this one",
+    ),
     Probe("network", "network:interfaces", 10, "names are not resolved: getent hosts $(hostname)"),
     Probe("cores", "machine:cores", 10, FILES),
     Probe("memory", "machine:memory", 10, FILES),

@@ -125,8 +125,8 @@ def silent(position: Position, missing: list[int]) -> Diagnosis:
     return replace(
         broken(
             f"{which} of {position.size} did not answer, so the ranks were not examined together",
-            "not started, hanging, on a node that hangs, or without this folder, which all nodes"
-            f" have to share: {exchange.shared_folder().parent}",
+            f"they did not start, they or their node hang, or they do not see this folder, which "
+            f"all nodes have to share: {exchange.shared_folder().parent}",
             ranks=missing,
         ),
         probe="ranks",

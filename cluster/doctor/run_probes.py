@@ -112,7 +112,10 @@ def watch_over(seconds: float) -> None:
     """End this process even if a file system blocks it, since nothing else would."""
 
     def give_up() -> None:
-        sentence = f"doctor: broken: it did not end in {seconds:.0f} s; a file system may hang\n"
+        sentence = (
+            f"doctor: broken: the doctor did not finish within {seconds:.0f} s; a file "
+            "system may hang\n"
+        )
         os.write(2, sentence.encode())
         os._exit(1)
 

@@ -25,8 +25,8 @@ CAUSES = (
     ),
     (
         r"ResolutionImpossible|conflicting dependencies",
-        "two packages want different versions of a third; that is a mistake in the course's pins "
-        "(or in a PIP_CONSTRAINT of yours), and the log names the packages",
+        "two packages need different versions of a third: the course's pins (or your "
+        "PIP_CONSTRAINT) are wrong; the log names the packages",
     ),
     (
         r"name resolution|Name or service not known|[Ff]ailed to resolve|Network is unreachable"
@@ -50,8 +50,8 @@ CAUSES = (
     (
         # MPI reports in this way that it has no place for its session.
         r"unable to create the desired directory:\s+Directory: +(?P<what>\S+)\s+Error: +Permission",
-        "the folder for temporary files cannot be written ({what}); set TMPDIR to a folder of "
-        "your own, or ask for `chmod 1777` of it",
+        "the folder for temporary files is not writable ({what}); set TMPDIR to a folder of your "
+        "own, or ask the administrator to run `chmod 1777` on it",
     ),
     (
         r"Killed signal terminated program|virtual memory exhausted|Cannot allocate memory",

@@ -79,7 +79,7 @@ CPU_SUBSTITUTIONS = (
         "horovod/tensorflow/CMakeLists.txt",
         "set(Tensorflow_CXX17 TRUE)",
         "set(Tensorflow_CXX17 FALSE)",
-        "else Gloo is compiled twice, the second time for TensorFlow as C++17",
+        "otherwise Gloo is compiled twice, the second time for TensorFlow as C++17",
     ),
 )
 
@@ -97,7 +97,7 @@ GpuStreamHandle AsGpuStreamValue(Stream* stream) {
 } // namespace stream_executor
 #endif // HAVE_GPU
 """,
-        "TensorFlow no longer exports this function of its own",
+        "TensorFlow no longer exports its own version of this function",
     ),
 )
 

@@ -54,8 +54,8 @@ def check_compiler():
     missing = missing_tools()
     if missing:
         raise SetUpError(
-            "no {} on PATH, and Horovod has to be compiled; install a C++ compiler and make "
-            "({}; on a cluster: module load gcc)".format(" and no ".join(missing), APT)
+            "Horovod has to be compiled, but there is no {} on PATH; install a C++ compiler and "
+            "make ({}; on a cluster: module load gcc)".format(" and no ".join(missing), APT)
         )
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "try.cc")

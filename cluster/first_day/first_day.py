@@ -35,7 +35,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
     help="Folder of the lessons' solutions. Default: this course's.",
 )
 def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> None:
-    """Try a new centre step by step: the site file, the environment, jobs, GPUs, nodes, lessons 02
+    """Test a new centre step by step: the site file, the environment, jobs, GPUs, nodes, lessons 02
     and 07, a calibration, a grade.
 
     It stops at the first problem and says what to do. Started again, it continues: jobs that

@@ -72,13 +72,13 @@ def gpus_a_node(day: Day) -> int:
 
 def two_ranks(day: Day) -> Passed:
     if gpus_a_node(day) == 1:
-        return Passed("a node has one GPU, which two ranks would have to share", tried=False)
+        return Passed("each node has one GPU, and two ranks would have to share it", tried=False)
     return doctor(day, 2, 1, TOGETHER)
 
 
 def two_nodes(day: Day) -> Passed:
     if day.site.scheduler == "laptop" or day.site.settings.get("SITE_MAX_NODES") == "1":
-        return Passed("there is one node only; nothing to try", tried=False)
+        return Passed("there is only one node, so there is nothing to test", tried=False)
     return doctor(day, 2, 2, APART)
 
 
@@ -179,11 +179,11 @@ STEPS = (
     Step("site", "The site file", site_file),
     Step("environment", "The environment here", environment),
     Step("data", "The data sets", data),
-    Step("rank", "A job of one rank: software, driver, device", one_rank),
+    Step("rank", "A job with one rank: are software, driver and device there?", one_rank),
     Step("ranks", "Two ranks on a node: can they communicate?", two_ranks),
     Step("nodes", "Two nodes: does the network work?", two_nodes),
     Step("02", "Lesson 02, Keras on one rank", lesson_02),
     Step("07", "Lesson 07, Horovod on one and on two ranks", lesson_07),
     Step("calibration", "What the solution reaches here", calibration),
-    Step("grading", "The solution's runs, graded as a student's", grading),
+    Step("grading", "The solution's runs, graded like a student's", grading),
 )

@@ -33,7 +33,10 @@ def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str
         said = []
         print(error.message if isinstance(error, click.ClickException) else error)
     if labels and not said:
-        print("The accounting knows nothing of these jobs; some sites keep it for a few days only.")
+        print(
+            "The accounting has no record of these jobs; some sites keep records for only a few "
+            "days."
+        )
     return said
 
 

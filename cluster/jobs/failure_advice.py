@@ -12,7 +12,7 @@ LOOKED_AT = 200  # lines from the end; many lines can follow the first rank's me
 # What programs, MPI and the batch system write -> advice.
 ADVICE = {
     r"Disk quota exceeded": "your quota is used up: quota -s; du -sh * | sort -h",
-    r"No space left on device": "the disk is full: df -h .; large files belong in scratch folders",
+    r"No space left on device": "the disk is full: df -h .; keep large files in scratch folders",
     r"DUE TO TIME LIMIT": "the job reached its time limit: ask for more --time, or let it do less",
     r"oom[-_ ]kill|Out [Oo]f [Mm]emory|MemoryError|Cannot allocate memory": "memory ran out: ask"
     " for more (--mem), or use fewer ranks per node or a smaller batch",
@@ -22,8 +22,8 @@ ADVICE = {
     " cluster doctor",
     r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or no"
     " longer exist: module purge; module spider NAME; then correct load_software in the site file",
-    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "a library of another compiler"
-    " or MPI came first, so modules clash: module list; cluster doctor",
+    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "modules clash: a library "
+    "of another compiler or MPI is found first: module list; cluster doctor",
     r": command not found": "a command is misspelt or not installed here: compare the line with the"
     " lesson's job file (launch, facts); a site's own commands need its module",
     r"NameError: ": "a name is misspelt, or used before it has a value: the last lines before"
@@ -31,12 +31,13 @@ ADVICE = {
     r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
     " the course's",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
-    r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, perhaps"
-    " by the wrong interface: set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME; cluster doctor",
+    r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, "
+    "perhaps because they use the wrong interface: set GLOO_SOCKET_IFNAME and "
+    "NCCL_SOCKET_IFNAME; cluster doctor",
     r"Network is unreachable|Name or service not known|Temporary failure in name resolution": (
-        "no internet, as on most compute nodes: fetch before submitting: lessons data fetch"
+        "no internet, as on most compute nodes: run lessons data fetch before you submit"
     ),
-    r"Permission denied": "a file or folder is not yours to use: ls -l it",
+    r"Permission denied": "you have no permission for a file or folder: check it with ls -l",
 }
 
 

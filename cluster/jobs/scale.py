@@ -25,7 +25,7 @@ from cluster.sites.site_files import Site
 @click.command(
     "scale", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.option("--ranks", help="Numbers of ranks, such as 1,2,4,8. Without it, read FILES.")
+@click.option("--ranks", help="Numbers of ranks, such as 1,2,4,8. Without this option, read FILES.")
 @click.option("--repeat", default=1, show_default=True, help="Jobs for each number of ranks.")
 @click.option("--chain/--at-once", default=None, help="Run the jobs one by one, or all at once.")
 @click.option(

@@ -68,7 +68,7 @@ def on_nodes(asked: JobRequest, site: Site) -> list[str]:
         )
     if asked.ntasks > nodes * each:
         ranks = counted(-(-asked.ntasks // nodes), "rank")
-        may = "a node" if on_purpose else "may share a node, as --nodes is not given"
+        may = "a node" if on_purpose else "may share a node, because --nodes is not given"
         sentences.append(
             f"{ranks} {may}, but a node of {site.name} has {counted(each, 'GPU')}: two ranks on one"
             f" GPU slow each other down, and NCCL refuses them; --nodes={needed} has room"
@@ -82,7 +82,7 @@ def without_internet(site: Site) -> list[str]:
         return []
     probe = all_probes.chosen(10, ("data",))
     return [
-        f"compute nodes have no internet, and of the data here {data.found}: {data.advice}"
+        f"compute nodes have no internet; of the data sets here, {data.found}: {data.advice}"
         for data in run_probes.run(probe[0], Position())
         if data.state != OK
     ]

@@ -80,8 +80,8 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
     """Return the account if commands can be run as it, which needs root or a permission in sudo."""
     if name is None:
         raise click.UsageError(
-            "students' programs run under an account that may read nothing of the class: name it"
-            " with --as USER (needs root, or sudo for that account)"
+            "students' programs must run under an account that cannot read the class's files: "
+            "name it with --as USER (needs root, or sudo for that account)"
         )
     try:
         known = pwd.getpwnam(name)

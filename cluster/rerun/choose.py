@@ -32,7 +32,7 @@ def submission_at(path: Path, lesson: str, people: People) -> Submission:
         return there[path.name]
     if len(path.name) < 256 and path.is_dir() and submissions_of(path, lesson):
         raise click.UsageError(
-            "this is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
+            "this folder is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
         )
     known = names_of(people)
     names = {one: [*known.get(one, ()), one.casefold(), plain(one)] for one in there}

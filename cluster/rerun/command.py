@@ -92,8 +92,8 @@ class RerunOptions:
 @click.option(
     "--network",
     is_flag=True,
-    help="Keep the network, which ranks on several nodes need. Files are then protected by"
-    " permissions only.",
+    help="Keep the network, which ranks on several nodes need. Files are then protected only by "
+    "permissions.",
 )
 def rerun_command(**given: Any) -> None:
     """Run a student's submitted programs of lesson NN again, to compare them with the records.
@@ -144,7 +144,7 @@ def terms_of(options: RerunOptions) -> Terms:
     check_closed(account, *private)
     if not check_course(account) and not options.network:
         click.echo(
-            "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
+            "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
             err=True,
         )
     seconds = options.minutes and 60 * options.minutes

@@ -69,7 +69,7 @@ def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
     recorded = {run.launch: run for run in counted if run.launch}
     if not recorded:
-        raise NotRepeatableError("no run that counts finished with a run record")
+        raise NotRepeatableError("no run that counts is finished and has a run record")
     jobs = jobs_of(list(recorded.values()), programs)
     return Taken(submission.owner, rubric.lesson, programs, jobs)
 

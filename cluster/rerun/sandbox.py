@@ -37,7 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hide", action="append", default=[], help="a folder that is empty inside")
     parser.add_argument("--show", action="append", default=[], help="but not this one within it")
-    parser.add_argument("--report", help="file for what the node computed meanwhile")
+    parser.add_argument("--report", help="file for the CPU use of other processes during the run")
     parser.add_argument("--limits-only", action="store_true", help="network and files stay")
     parser.add_argument("--largest-file", type=int, default=4, help="gigabytes")
     parser.add_argument("--processes", type=int, default=8192, help="threads count too")

@@ -40,9 +40,9 @@ ADVICE = {
     r"[Nn]ode count|node configuration|More processors": "ask for fewer --nodes, ranks, cores or"
     " GPUs: sinfo -o '%P %D %c %G' shows what there is",
     r"generic resource": "ask for GPUs as this site does: sinfo -o '%P %G' shows their names",
-    r"dependency": "Slurm does not know the job that it depends on: squeue --me; sacct",
-    r"QOS policy|AssocMax|QOSMax": "you have too many jobs or use too much: squeue --me;"
-    " sacctmgr show qos",
+    r"dependency": "Slurm does not know the job that this one depends on: squeue --me; sacct",
+    r"QOS policy|AssocMax|QOSMax": "you have too many jobs, or they ask for more than you may "
+    "use: squeue --me; sacctmgr show qos",
     r"[Rr]eservation": "scontrol show reservation lists them; to use none: cluster use {site}",
     r"contact slurm controller|Connection refused": "Slurm itself does not answer: wait, then try"
     " again",

@@ -28,7 +28,7 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--account", help="Project that jobs are charged to.")
 @click.option("--partition", help="Partition or queue, if not the site's usual one.")
 @click.option("--qos", help="Quality of service, if not the site's usual one.")
-@click.option("--reservation", help="Reservation of nodes, for example for a course.")
+@click.option("--reservation", help="Reservation of nodes, such as one for a course.")
 @click.option("--environment", help="Folder of the Python environment. Default: the current one.")
 @click.option(
     "--tensorflow-environment",

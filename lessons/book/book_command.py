@@ -30,7 +30,7 @@ MOST_TOLD = 20
     "--from",
     "runs",
     type=click.Path(path_type=Path),
-    help="Use the lessons executed in this folder, the --out of `lessons run`.",
+    help="Folder with the executed lessons (the --out of `lessons run`).",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/book.")
 @click.option("--solutions", is_flag=True, help="Include the solutions, for instructors.")

@@ -92,7 +92,7 @@ def gaps_by_cell(text: str, file: str) -> list[list[Gap]]:
     for gap in find_gaps(text, file):
         index = sum(start <= gap.begin for start in starts) - 1
         if index < 0 or sum(start <= gap.end for start in starts) - 1 != index:
-            raise SourceError(file, gap.begin, "this gap continues after the end of its cell.")
+            raise SourceError(file, gap.begin, "this gap runs past the end of its cell.")
         cells[index].append(gap)
     return cells
 

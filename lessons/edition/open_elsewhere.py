@@ -61,7 +61,7 @@ def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
     for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
         by_files.setdefault(tuple(found[number]), []).append(number)
     if by_files:
-        yield "Gaps whose solution is in another file of this release:"
+        yield "The solutions of these gaps are in other files of this release:"
     for files, numbers in by_files.items():
         short = ", ".join(file.removeprefix("lessons/") for file in files)
         yield f"  {', '.join(numbers)}: {short}"

@@ -35,7 +35,9 @@ from lessons.folders import course_root
     show_default=True,
     help="Size of the runs: for 2 CPU cores (smoke) or GPU nodes (full).",
 )
-@click.option("--site", metavar="SITE", help="Where the lessons' jobs run, as in `cluster sites`.")
+@click.option(
+    "--site", metavar="SITE", help="Site for the lessons' jobs, as listed by `cluster sites`."
+)
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
 @click.option(
     "--jobs",

@@ -13,7 +13,7 @@ from autograder.measuring.interval import Measure
 from autograder.wording import shown
 
 Outcome = Literal["expected", "busy", "below", "above"]
-AGAIN = "Run it again when nothing else runs: submit_once(…, again=True) submits the job once more."
+AGAIN = "Submit the job again when the machine is idle: submit_once(…, again=True)."
 
 
 def compare(

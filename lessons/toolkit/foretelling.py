@@ -182,4 +182,4 @@ def keep(key: str, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({key: text} | known, indent=1), encoding="utf-8")
     except (OSError, RuntimeError):
-        print("Your home folder is not writable, so this interval is only in answers.txt.")
+        print("Your home folder is not writable, so this interval is recorded only in answers.txt.")

@@ -61,7 +61,7 @@ def write(
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
     if not quotes_table(recommendation, tables.get("epoch", [])):
-        print("The recommendation needs a number of ranks from the table of epoch scaling, and")
+        print("The recommendation needs a number of ranks from the table for epoch scaling, and")
         print("an efficiency, speedup or time from the same table. The grader looks for both.")
 
 

@@ -1,7 +1,7 @@
 """Combine the predictions of all laws for a size beyond the study into one interval.
 
 Each fit of each law is weighted by how well it matches the points. The interval contains 95 % of
-the predictions, and the best fits of all laws that describe the points. It is widened for effects
+the predictions, and the best fit of every law that describes the points. It is widened for effects
 that no law describes: beyond the data, a doubling may lose less or more, and the first step onto
 the network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is right;
 the constants come from there.
@@ -57,8 +57,8 @@ class Foretold:
 def farthest(study: Study) -> int:
     """Return the largest size that can be predicted.
 
-    It is at least 8 and at most 32 times the largest measured size. In between, the factor is the
-    ratio of the largest to the smallest measured size.
+    The limit is at least 8 and at most 32 times the largest measured size. In between, the factor
+    is the ratio of the largest to the smallest measured size.
     """
     span = study.sizes[-1] // study.sizes[0]
     return study.sizes[-1] * min(FARTHEST, max(ALWAYS, span))
@@ -120,9 +120,9 @@ def speedup(study: Study, size: int, log_cost: float) -> float:
 def widened(
     study: Study, size: int, low: float, high: float, noise: float, node: int | None
 ) -> tuple[float, float]:
-    """Return the ends of a log cost's interval, widened for effects that no law describes.
+    """Return the ends of the interval of a log cost, widened for effects that no law describes.
 
-    The result is never better than the best measured size.
+    Neither end is better than the best measured size, unless the speedup is superlinear.
     """
     doublings = max(0.0, math.log2(size / study.sizes[-1]))
     unknown = PER_DOUBLING * math.sqrt(doublings)

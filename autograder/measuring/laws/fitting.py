@@ -1,9 +1,9 @@
 """Fit a law to a study, with noise, and predict any size as an interval.
 
-Points differ from a law by a fraction of their value, so all distances are relative. The best fit
+Points deviate from a law by a fraction of their value, so all distances are relative. The best fit
 is the least-squares fit without negative coefficients. The interval comes from all fits on a grid,
 weighted by how well they match the points (with normal noise, and an overhead of 0.1 % as likely as
-1 % or 10 %). So a law with two free numbers and three points has a wide interval.
+1 % or 10 %). A law with two free numbers and three points therefore has a wide interval.
 """
 
 import itertools
@@ -47,7 +47,10 @@ class Fit:
 
 
 def columns(form: Form, n: Array) -> Array:
-    """Return the terms of a form at each size, one column each. For a speed, they are a and d·n."""
+    """Return the terms of a form at each size, one column each.
+
+    For a speed, the terms are a and d·n.
+    """
     terms = (lambda n: n,) if form.kind == "speed" else form.terms
     return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
 
@@ -95,7 +98,7 @@ def not_negative(rows: Array) -> Array:
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
     """Return the relative noise of a point.
 
-    It is estimated from repeats, unexplained differences and the usual value.
+    The noise is estimated from repeats, unexplained differences and the usual value.
     """
     count = len(study.sizes)
     unexplained = min(fit.residual for fit in fits) ** 2 * count
@@ -117,7 +120,7 @@ SLOPES = np.concatenate([[0.0], np.logspace(-3.5, 0.1, 90)])
 def candidates(form: Form, study: Study) -> Array:
     """Return candidate coefficients, one set per row.
 
-    They are fractions of the cost on the largest size.
+    Each is a fraction of the cost at the largest size.
     """
     if form.kind == "power":
         falling = -SLOPES[SLOPES < 0.3] if study.superlinear() else SLOPES[:0]
@@ -134,7 +137,7 @@ def candidates(form: Form, study: Study) -> Array:
 
 
 def every_fit(form: Form, study: Study, noise: float, at: Sequence[int]) -> tuple[Array, Array]:
-    """Return the log costs at `at` for every fit of the grid, and the fits' log likelihoods."""
+    """Return the log costs at sizes `at` for all fits of the grid, and their log likelihoods."""
     k = candidates(form, study)
     here, beyond = (log_costs(form, k, np.asarray(n, float)) for n in (study.sizes, at))
     usable = np.isfinite(here).all(axis=1) & np.isfinite(beyond).all(axis=1)
@@ -154,7 +157,7 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:
-    """Return the values that leave LOW_TAIL of the likelihood below and HIGH_TAIL above."""
+    """Return the values that have LOW_TAIL of the likelihood below them and HIGH_TAIL above."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(np.exp(scores - scores.max())[order])
     below /= below[-1]

@@ -36,7 +36,7 @@ def levels_each(n: Array) -> Array:
 
 
 def bandwidth(n: Array) -> Array:
-    """Return the bytes that each worker of a ring sends, relative to the array: 2(n−1)/n."""
+    """Return how many times the array's bytes each worker of a ring sends: 2(n−1)/n."""
     return 1 - 1 / n
 
 
@@ -62,7 +62,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function that divides coefficients by that of the work itself, and names them."""
+    """Return a function that divides the other coefficients by that of the work, and names them."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -74,8 +74,8 @@ def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
 AMDAHL = Form(
     "Amdahl",
     "S = 1 / (f + (1−f)/p)",
-    "a fraction f of fixed work is done by one worker alone, and the rest divides evenly; the same "
-    "law as T = a + b/p, a cost that stays and one that is divided",
+    "one worker alone does a fraction f of fixed work, and the rest divides evenly; the same law "
+    "as T = a + b/p, where a stays the same and b is divided",
     (workers,),
     named=serial_share,
 )
@@ -89,36 +89,37 @@ GUSTAFSON = Form(
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
-    "workers wait for something shared (σ) and each exchanges with all others (κ): there is a peak",
+    "workers wait for something shared (σ), and each exchanges with all others (κ): there is "
+    "a peak",
     (others, pairs),
     named=shares("sigma", "kappa"),
 )
 TREE = Form(
     "tree",
     "cost = 1 + k·log₂ p",
-    "messages go up and down a tree, α–β model with log₂ p levels, beside work that stays the same "
-    "for each worker",
+    "messages go up and down a tree (α–β model with log₂ p levels), beside work that stays the "
+    "same for each worker",
     (levels,),
     named=shares("k"),
 )
 TREE_FIXED = Form(
     "tree, fixed work",
     "cost = 1 + k·p·log₂ p",
-    "the same tree beside fixed work, which shrinks for each worker while the messages do not",
+    "the same tree beside fixed work: each worker does less of it, but sends as many messages",
     (workers, levels_each),
     named=shares("c", "k"),
 )
 RING = Form(
     "ring",
     "cost = 1 + c·(1 − 1/p) + k·p",
-    "a ring's bytes, 2(p−1)/p of them whatever p is, and its 2(p−1) messages (α–β model)",
+    "each worker of a ring sends 2(p−1)/p of the bytes, in 2(p−1) messages (α–β model)",
     (bandwidth, workers),
     named=shares("c", "k"),
 )
 LEVELS_AND_SHARE = Form(
     "tree and share",
     "cost = 1 + k·log₂ p + c·p",
-    "a tree's messages, and a fraction that does not divide",
+    "the messages of a tree, beside a fraction of the work that does not divide",
     (levels, workers),
     named=shares("k", "c"),
 )
@@ -133,7 +134,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """Return laws in which the cost rises beyond the `node` workers of one node."""
+    """Return laws in which the cost rises beyond one node of `node` workers."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

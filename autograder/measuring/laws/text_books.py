@@ -33,7 +33,7 @@ FITS = {"Amdahl": amdahl, "Gustafson": gustafson, "USL": usl}
 
 
 def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
-    """Return each law's fit by its name. Laws for which there are too few sizes are left out."""
+    """Return each law's fit by its name. Laws that need more sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs the speedup 1 on one worker")
@@ -59,7 +59,7 @@ CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return κ of the USL when it is allowed to be negative."""
+    """Return the USL's κ, which may be negative here."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
@@ -90,8 +90,8 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
         sentences[Objection.SUPERLINEAR] = (
-            "Some size is superlinear: a larger cache, another local batch or the noise of the "
-            "smallest size may be why; no law here explains it."
+            "Some size is superlinear, which no law here explains. The reason may be a larger "
+            "cache, another local batch or noise at the smallest size."
         )
     return sentences
 

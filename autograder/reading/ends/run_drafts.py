@@ -162,7 +162,7 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
     """Return whether these lines continue a record's run that was cut off.
 
     Its program then printed the next epoch, or the last one again (numbers may start at 0), and
-    nothing ended it in between.
+    nothing ended the run in between.
     """
     done, begun = len(draft.run.epochs), min(lane.epochs)
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
@@ -174,7 +174,10 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
 
 
 def merged(drafts: list[RunDraft]) -> list[RunDraft]:
-    """Merge runs that are in both output and error output. Bars go to one, prints to the other."""
+    """Merge runs that are in both output and error output.
+
+    Bars are in one, printed lines in the other.
+    """
     first = [draft for draft in drafts if draft.file == drafts[0].file]
     rest = [draft for draft in drafts if draft.file != drafts[0].file]
     if rest and len(rest) == len(first):
@@ -186,7 +189,7 @@ def merged(drafts: list[RunDraft]) -> list[RunDraft]:
 
 
 def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
-    """Return the epochs, with missing values taken from `others` by number."""
+    """Return the epochs, with missing values taken from the same epochs in `others`."""
     by_number = {epoch.number: epoch for epoch in others}
     whole = []
     for epoch in epochs:

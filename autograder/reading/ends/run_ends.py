@@ -1,8 +1,8 @@
-"""Decide whether a run reached its end, from lines that follow its last epoch and no earlier one.
+"""Decide whether a run reached its end, from lines that follow its last epoch but no earlier one.
 
-The number of epochs is the best sign. Without it, an output that was cut off after an epoch looks
-like a finished one. Then it needs a message, a total, a test or a summary line. Or it needs the
-job's error output, to which a scheduler would have written.
+The surest sign is the number of epochs. Without that number, an output that was cut off after an
+epoch looks like a finished one. Then there has to be a message, a total, a test or a summary line.
+Otherwise the job's error output has to be there, because a scheduler would have written to it.
 """
 
 import math
@@ -47,14 +47,14 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Return whether a line of the run's own format, or its total in a table, ends the run."""
+    """Return whether a line in the run's own format, or its total in a table, marks its end."""
     return draft.ended or draft.totalled
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
-    """Return the line after the last epoch that shows that it was the last one.
+    """Return the line after the last epoch that shows that no further one followed.
 
-    Lines that also follow earlier epochs do not count. After a single epoch this is unknown.
+    Lines that also follow earlier epochs do not count. After a single epoch, this cannot be known.
     """
     epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
     alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False
@@ -99,7 +99,7 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
 def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
     """Return whether a line summarises a run of unknown length.
 
-    It has to come right after the run, and no such line may come earlier.
+    The line has to come right after the run, and no similar line may come earlier.
     """
     if whole is False or not draft.known or draft.run.format == STEPS:
         return False
@@ -128,7 +128,7 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
 
 
 def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
-    """Return whether the output would show an early end.
+    """Return whether an early end would be visible in the output.
 
     A complete bar shows how much work there was, and schedulers write to the error output.
     """
@@ -139,9 +139,9 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
 
 
 def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """Return the ends after which nothing in their file shows that the program continued.
+    """Return the ends after which their file shows no sign that the program continued.
 
-    Ends before another run of the file belong to that run's predecessor.
+    An end between two runs of a file belongs to the first of them.
     """
     final: list[EndLine] = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Read tqdm's bars where nothing else shows how far a program came.
+"""Read tqdm's bars where nothing else shows a program's progress.
 
 100%|██████████| 37613/37613 [09:07<00:00, 68.69it/s]
 """
@@ -20,7 +20,7 @@ TAG = b"%|"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The state of a loop's bar, and whether there was, or may have been, another bar."""
+    """The state of a loop's bar, and whether there was (or may have been) another one."""
 
     at: int
     of: int
@@ -48,7 +48,7 @@ def read(line: str, before: Bar | None) -> Bar | None:
 
 
 def is_another(before: Bar, bar: Bar) -> bool:
-    """Return whether this is a new bar, not the continuation of `before` or its repeated end."""
+    """Return whether this is a new bar, rather than a continuation or repeated end of `before`."""
     if before.one_of_many or bar.of != before.of or bar.at < before.at:
         return True
     return bar.at == before.at == bar.of and bar.clock != before.clock

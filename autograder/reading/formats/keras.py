@@ -48,9 +48,10 @@ def read(line: str) -> LineFacts | None:
 
 
 def seconds(result: re.Match[str]) -> Number | None:
-    """Return the seconds of an epoch, from the time per sample if it is there.
+    """Return an epoch's seconds, from the time per sample if it was printed.
 
-    The time per sample is finer than whole seconds. The time per step does not include everything.
+    The time per sample is more precise than whole seconds. The time per step does not include
+    everything.
     """
     whole = printed(result["seconds"])
     short = WHOLE.search(result["metrics"])

@@ -1,6 +1,6 @@
 """Read MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
 
-The course's own record has the same form, but a reader of its own.
+The course's own record has the same form, but a separate reader.
 """
 
 import re

@@ -35,8 +35,8 @@ def to_run(run: Benchmark) -> Run:
 def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
     """Return the epochs of all finished blocks.
 
-    Each epoch gets an equal share of its block's time. The block's evaluation belongs to its last
-    epoch, whatever number it has.
+    Each epoch gets an equal share of its block's time. The evaluation of a block belongs to the
+    block's last epoch, whatever its number.
     """
     ended = [(number, b) for number, b in sorted(run.blocks.items()) if b.ended is not None]
     checks = checks_of_blocks(run)

@@ -76,9 +76,9 @@ class Launches:
     size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Return whether there is room for another line.
+        """Return whether another line may be added.
 
-        Ends are always read: there are never more of them than beginnings.
+        Ends are always read, because there are never more of them than beginnings.
         """
         self.size += size
         if self.size <= MOST_BYTES:
@@ -125,8 +125,8 @@ def check_chain(
 ) -> None:
     """Compare the hash of a line with the hash over the previous line.
 
-    The stated hash is the seed of the next line, so one change breaks the chain once or twice, but
-    not in the rest of the file.
+    A line's stated hash is the seed of the next line, so a single change breaks the chain only once
+    or twice, not in the rest of the file.
     """
     before = launch.chains.get(rank, launch.run.encode())
     cut = payload.rfind(CHAIN)
@@ -155,7 +155,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """Add the second line of header facts. There are two lines so that both are short enough."""
+    """Add the facts in the header's second line. A single line would be too long."""
     if launch.machine:
         launch.complain(where, "machine", "a second machine line in the same run; the first counts")
         return
@@ -300,7 +300,7 @@ def quantity(
     fraction: bool = False,
     above_zero: bool = False,
 ) -> Number | None:
-    """Return a member that should be a number. For anything else, add a problem and return None."""
+    """Return a member that has to be a number. For anything else, add a problem and return None."""
     value = members.get(name)
     if value is None:
         return None

@@ -39,7 +39,7 @@ def words(value: Any) -> tuple[str, ...] | None:
 
 
 def arguments(value: Any) -> tuple[str, ...] | None:
-    """Return a program's arguments, which all have to be texts because reruns use them."""
+    """Return a program's arguments, which must all be strings because reruns use them."""
     right = type(value) is list and all(type(word) is str for word in value)
     return tuple(value) if right else None
 
@@ -57,7 +57,7 @@ READ_AS: dict[Any, tuple[Callable[[Any], Any], str]] = {
 
 
 def readers_of(kind: type) -> dict[str, tuple[Callable[[Any], Any], str]]:
-    """Return, for each fact, the function that reads it and the words for its type."""
+    """Return, for each fact, the function that reads it and a description of its type."""
     return {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
 
 
@@ -86,7 +86,7 @@ def typed(
 
 
 def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
-    """Return the header. Faults of its facts are reported to `complain`."""
+    """Return the header. Faulty facts are reported to `complain`."""
     facts = typed(OF_HEADER, value, complain)
     dataset = value.get("dataset")
     if isinstance(dataset, dict):
@@ -97,7 +97,7 @@ def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
 
 
 def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
-    """Return the run's end. Faults of its facts are reported to `complain`."""
+    """Return the run's end. Faulty facts are reported to `complain`."""
     facts = typed(OF_END, value, complain)
     if "checkpoint_hash" in value:
         facts.setdefault("checkpoint_hash", "")
@@ -110,7 +110,10 @@ def measure_of(value: Mapping[str, Any], where: Where | None = None) -> MeasureE
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
-    """Return the program with the facts of one more line. The first statement of a fact counts."""
+    """Return the program with the facts of one more line added.
+
+    The first statement of a fact counts.
+    """
     files = dict(known.files) if known else {}
     told = value.get("files")
     for name, hash_ in told.items() if isinstance(told, dict) else ():

@@ -10,7 +10,7 @@ from autograder.records import Run
 
 
 def to_run(launch: Launch) -> Run:
-    """Return the launch as a Run. Its outcome is what the record reports."""
+    """Return the launch as a Run. The record states its outcome."""
     epochs = []
     for number in sorted(launch.epochs):
         accuracy, loss = launch.validations.get(number, (None, None))

@@ -204,7 +204,10 @@ COMPILED = tuple((tag, word, re.compile(pattern), says) for tag, word, pattern, 
 
 
 def read(line: str) -> RunFacts | None:
-    """Return the facts about the whole run in a line. The first pattern with a fact counts."""
+    """Return the facts about the whole run that a line contains.
+
+    The first pattern with a fact counts.
+    """
     lower = line.lower()
     facts: RunFacts | None = None
     for tag, word, pattern, says in COMPILED:

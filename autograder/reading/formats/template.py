@@ -4,9 +4,9 @@
       - name: ours
         templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
 
-A field in braces matches a value. All other text has to match. Students write the lines, so reading
-must be quick for any input. Each template becomes a pattern that never backtracks: a field takes
-the whole number, and `{any}` ends where the text after it first occurs.
+A field in braces matches a value. All other text has to match. Students control these lines, so
+reading must be quick for any input. Each template becomes a pattern that never backtracks: a field
+takes the whole number, and `{any}` ends where the text after it first occurs.
 """
 
 import difflib
@@ -77,7 +77,7 @@ class Template:
 def load_reader(name: str, sources: Iterable[str]) -> Reader:
     """Return a reader that tries the templates on each line, the longest first.
 
-    Raise BadTemplateError if one of them cannot be used.
+    Raise BadTemplateError if a template cannot be used.
     """
     longest_first = sorted(sources, key=len, reverse=True)  # `test loss {…}` before `loss {…}`
     if not 0 < len(longest_first) <= MOST_TEMPLATES:
@@ -162,7 +162,7 @@ def check_fields(parts: Parts, source: str) -> None:
 
 
 def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
-    """Return the units that follow fields: `{seconds} ms`, `{val_accuracy}%`."""
+    """Return the units that follow fields, as in `{seconds} ms` or `{val_accuracy}%`."""
     scales, percent = {}, set()
     for (name, is_field), (after, _) in pairwise(parts):
         unit = UNIT.match(after)
@@ -197,7 +197,7 @@ def pattern_of(parts: Parts, with_unit: set[str]) -> str:
 
 
 def starts_word(parts: Parts) -> bool:
-    """Return whether a template has to begin at a word.
+    """Return whether a template may match only at the beginning of a word.
 
     `loss {train_loss}` must not match in `val_loss 0.5`.
     """

@@ -56,7 +56,7 @@ def read_imagenet(line: str) -> LineFacts | None:
 
 
 def read_clock(line: str) -> LineFacts | None:
-    """Return the time of all steps of an epoch, from a clock that drops fractions."""
+    """Return the time of all steps of an epoch, from a clock that cuts off fractions."""
     took = EPOCH_TOOK.search(line)
     if took is None:
         return None

@@ -1,7 +1,7 @@
 """Compare a run's total time with the seconds of its epochs.
 
-If they contradict each other, at least one of them is not what its name says. Uncertain values are
-dropped.
+If the two contradict each other, at least one of them is not what its name says. Uncertain values
+are dropped.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ def agreed(run: Run, totals: list[Number]) -> Run:
     where = run.total_seconds.where or Where(run.files[0], 1)
     values = [number.value for number in totals]
     if values and max(values) > APART * min(values):
-        reason = "the printed times of the whole run differ, so they are those of parts"
+        reason = "the printed times of the whole run differ, so they are times of its parts"
         return without(run, where, reason, total=True)
     total = run.total_seconds.value
     seconds = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]

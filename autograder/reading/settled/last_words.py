@@ -1,7 +1,7 @@
 """Decide from the end of a file whether the program went on after an exception.
 
 After an exception that ended a program, launchers, schedulers and services still print. If anything
-else follows, the exception may have been caught.
+else follows, the program may have caught the exception.
 """
 
 import re
@@ -35,10 +35,10 @@ OTHERS = re.compile(
 
 
 def last_telling(tail: bytes, next_line: int, ends: Sequence[EndLine]) -> int:
-    """Return the line after which only launchers, schedulers, services or exceptions print.
+    """Return the line after which only launchers, schedulers, services and exceptions print.
 
-    That is the `MOST_TELLING`th line from the end that is none of these. `next_line` is the number
-    of the line after the tail.
+    That is the `MOST_TELLING`th line from the end that comes from none of them.
+    `next_line` is the number of the line after the tail.
     """
     end_lines = {end.where.line for end in ends}
     number, telling = next_line, dict[int | None, int]()  # per rank

@@ -1,6 +1,6 @@
 """Check a lane's values against each other once all lines are read.
 
-Values that may not belong to their epoch, and seconds that are not those of an epoch, are dropped.
+Drop values that may not belong to their epoch, and seconds that do not measure one.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ STEPS = "steps"  # the format of runs with steps and without epochs
 
 @dataclass(slots=True)
 class Settled:
-    """The facts of a lane beyond its epochs."""
+    """The facts of a lane, except its epochs."""
 
     sparse: bool = False  # whether only some epochs were printed
     done: float | None = None  # if so, the minimum number of epochs
@@ -52,7 +52,7 @@ def settle_last(lane: Lane, numbers: list[int]) -> None:
     """Drop values after the last epoch that may belong to a test or to the whole run.
 
     A value in a line without an epoch counts only if the previous epoch had it too. If all of the
-    previous epoch's values are there, the epoch is whole.
+    previous epoch's values are there, the epoch is complete.
     """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None
@@ -65,7 +65,7 @@ def settle_last(lane: Lane, numbers: list[int]) -> None:
 
 
 def middle(rates: list[Number]) -> Number:
-    """Return the median without the first value, in which programs still warm up."""
+    """Return the median without the first value, which includes the warm-up."""
     later = rates[1:] or rates
     values = sorted(later, key=lambda rate: rate.value)
     value = median(rate.value for rate in later)
@@ -76,7 +76,7 @@ def middle(rates: list[Number]) -> Number:
 def take_differences(lane: Lane, numbers: list[int]) -> None:
     """Replace seconds since the start by their differences.
 
-    They are recognised because they grow in each epoch by about the first value.
+    Such seconds grow by about the first value in each epoch.
     """
     so_far = [lane.epochs[number].numbers.get("seconds") for number in numbers]
     values = [number for number in so_far if number is not None]

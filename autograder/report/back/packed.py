@@ -2,9 +2,9 @@
 
 Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` per
 participant, with the number from the assignment's grading worksheet. Canvas, "Upload submissions":
-files with the names that Canvas gave the students' own files in the download, because it finds
-student and file by the first two numbers between underscores. Both show our files; Canvas's API
-also accepts texts.
+files under the names that students' own files have in Canvas's download. Canvas finds student and
+file by the first two numbers between underscores. Both show these files; Canvas's API also accepts
+texts.
 """
 
 import io
@@ -156,10 +156,10 @@ def for_canvas(
 
 
 def fitness(name: str) -> int:
-    """Return how well our file can use the student's file name.
+    """Rate how well a student's file name suits our file.
 
-    0 for a zip, 1 for a text, 2 for neither. Canvas shows our file under that name, so its kind has
-    to be one that our text or page can have.
+    0 for a zip, 1 for a text, 2 for neither. Canvas shows our file under that name, so the name has
+    to suit our text or page.
     """
     suffix = PurePosixPath(name).suffix.lower()
     return 0 if suffix == ".zip" else 1 if suffix in TEXTS else 2

@@ -47,7 +47,7 @@ class LessonOfClass:
 
 
 def of_class(rows: Sequence[Row], titles: Titles) -> dict[str, LessonOfClass]:
-    """Return the lessons that somebody was graded in, with all their students."""
+    """Return the lessons in which somebody was graded, with all their students."""
     by_lesson: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_lesson[row.lesson].append(row)

@@ -94,7 +94,7 @@ def line(row: Row, checks: Sequence[str], people: Mapping[str, Person]) -> Marku
 
 @cache
 def cell(check: str, status: str) -> str:
-    """Return a cell, which sorts by severity. On a phone it names its check."""
+    """Return a cell that sorts by severity. On a phone, it shows the name of its check."""
     if status not in SIGNS:
         return '<td class="cell none" data-k="9"></td>'
     key = WORST_FIRST.index(status)  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def speedups(rows: Sequence[Row]) -> Markup:
 
 
 def round_end(values: Sequence[float]) -> float:
-    """Return an axis end with five round steps, at or above the largest value."""
+    """Return the end of an axis with five round steps, at or above the largest value."""
     step = max(values) / 5
     power = 10.0 ** math.floor(math.log10(step))
     return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

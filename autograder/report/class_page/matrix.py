@@ -72,7 +72,7 @@ class Line:
 
     @property
     def untold(self) -> str:
-        """Return the other reasons, which the page's filter also finds."""
+        """Return the other reasons, which the page's filter also searches."""
         return "; ".join(self.reasons[REASONS_SHOWN:])
 
 
@@ -97,7 +97,7 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Return the students' lines: the most severe reasons to look first, then by name."""
+    """Return the students' lines, sorted by their most severe reason to look, then by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
@@ -171,7 +171,7 @@ def own_due(due: str, days: float) -> str:
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
     """Return the most frequent reasons to look, the most severe first.
 
-    Each has the words that the filter finds, whether there is more text, and the number of
+    Each comes with the words that the filter finds, whether there is more text, and the number of
     students.
     """
     ranks: dict[str, int] = {}
@@ -190,7 +190,7 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
 
 
 def shortened_to_words(text: str) -> str:
-    """Return the first words, which the filter also finds."""
+    """Return the first words, which the filter also searches."""
     return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 

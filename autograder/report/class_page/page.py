@@ -110,7 +110,7 @@ def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, st
 
 
 def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
-    """Return the page of each lesson by its place."""
+    """Return the pages of all lessons by their paths."""
     return {
         lesson.path_of(name): lesson.page(one.rows, one.checks, about.people, about.heading)
         for name, one in checks.of_class(rows, about.titles).items()

@@ -1,4 +1,4 @@
-"""Find the next steps of a student: the few that would bring back most points."""
+"""Find the next steps of a student: the few that would regain the most points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def for_student(item: Finding | Part) -> bool:
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Yield the steps of a grade. If it could not be graded, all points wait for its finding."""
+    """Yield the steps of a grade. If it could not be graded, all points depend on its finding."""
     if grade.by_hand:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
@@ -76,7 +76,7 @@ def lesson_number(grade: Grade) -> str:
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
-    """Yield advice, its purpose and its points, for each answer or else for the whole check."""
+    """Yield advice, its purpose and its points, for each answer or for the whole check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:

@@ -10,7 +10,7 @@ from autograder.verdict import Grade
 
 
 def quotes_in(grade: Grade) -> Callable[[Iterable[Where]], Markup]:
-    """Return a function from places to their lines, which is empty if nothing is quoted there."""
+    """Return a function that quotes the lines at some places, and nothing if there are none."""
     lines = {(one.file, one.line): escape(one.text) for one in grade.quoted}
 
     def quote(places: Iterable[Where]) -> Markup:

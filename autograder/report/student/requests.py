@@ -31,7 +31,7 @@ class Request:
 
     @property
     def points(self) -> tuple[float | None, float | None]:
-        """Return the current and the maximum points."""
+        """Return the current points and the maximum."""
         if self.check:
             return self.check.score, self.check.points
         return (self.grade.score, self.grade.max_score) if self.grade else (None, None)

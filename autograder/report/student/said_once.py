@@ -76,7 +76,7 @@ def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
 
 
 def adjustments(grade: Grade) -> list[str]:
-    """Return the adjustments without those of single checks, which are shown there."""
+    """Return the adjustments, except those of single checks, which are shown with the checks."""
     by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
     return [line for line in grade.adjustments if line not in by_hand]
 
@@ -86,7 +86,7 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 
 
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
-    """Return names of runs, problems of their outputs, the text, and the place."""
+    """Return the names of runs, the problems of their outputs, the texts, and the places."""
     by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for run in runs:
         for problem in run.problems:
@@ -118,7 +118,7 @@ def reasons(check: Check) -> list[Part]:
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
-    """Return the reasons by check. Advice that an earlier check has is not repeated."""
+    """Return the reasons by check. Advice that an earlier check gives is not repeated."""
     stated: set[tuple] = set()
     reasons_of = {}
     for check in grade.checks:

@@ -119,5 +119,8 @@ def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
         yield replace(size_one(alone, int(numbers["size"])), probe="launch")
         return
     facts = {name: float(numbers[name]) for name in ("latency_us", "bus_gb_s")}
-    words = "two ranks of its own: {latency_us:.0f} µs for 8 bytes; {bus_gb_s:.2f} GB/s for 16 MB"
+    words = (
+        "between two ranks that the probe started: {latency_us:.0f} µs for 8 bytes; "
+        "{bus_gb_s:.2f} GB/s for 16 MB"
+    )
     yield ok(words.format(**facts), **facts, ranks=ALONE, nodes=1)

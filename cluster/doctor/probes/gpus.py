@@ -19,7 +19,8 @@ def gpus(_: Position) -> Diagnosis:
         if given:
             return look(
                 f"the batch system gave {given} GPUs, but there is no nvidia-smi",
-                "simulated GPUs (the box), GPUs of another vendor, or a node without the driver",
+                "the GPUs are simulated (as in the box) or from another vendor, or the node has "
+                "no driver",
                 **facts,
             )
         return ok("none (no nvidia-smi)", gpus=0, **facts)
@@ -73,7 +74,7 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
     if built and not built.get("NCCL"):
         disagreements.append(
             look(
-                "Horovod has no NCCL: GPUs would exchange gradients by way of the CPU's memory",
+                "Horovod has no NCCL: GPUs would exchange gradients through the CPU's memory",
                 "compile it with HOROVOD_GPU_OPERATIONS=NCCL: see environment.yml",
             )
         )

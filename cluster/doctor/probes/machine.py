@@ -57,7 +57,8 @@ def cores(position: Position) -> Diagnosis:
     if ranks == 1 and len(usable) == 1 < whole:
         return look(
             f"this process is pinned to {names(masks[0])} of {whole}",
-            "fine in a job for one core; else: taskset -cp $$, and --cpus-per-task",
+            "this is fine in a job for one core; otherwise check taskset -cp $$ and "
+            "--cpus-per-task",
             **facts,
         )
     pinned = "each pinned to its own" if ranks > 1 and apart(masks) else "not pinned apart"

@@ -82,7 +82,11 @@ def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
     )
     words = f"{abs(skew) * 1000:.1f} ms {'behind' if skew > 0 else 'ahead of'} {host}'s"
     clock = (
-        look(words, "times in logs of several nodes do not fit: tell the site's support", skew=skew)
+        look(
+            words,
+            "times in the logs of different nodes do not agree: tell the site's support",
+            skew=skew,
+        )
         if abs(skew) > 0.1 + trip
         else ok(words, skew=skew)
     )

@@ -38,7 +38,7 @@ def mpi(_: Position) -> Diagnosis:
     if started_by and (theirs := owner(started_by[1])) and mine and theirs != mine:
         return broken(
             f"programs use {library}, but mpirun is {theirs}'s: N ranks would be N single programs",
-            "put the mpirun of the same MPI first on PATH: module list; which -a mpirun",
+            "put the mpirun that belongs to this MPI first on PATH: module list; which -a mpirun",
             **facts,
         )
     listed = answer("srun", "--mpi=list")

@@ -40,8 +40,8 @@ def without_gpu(position: Position, number: int, in_sight: int) -> Diagnosis:
     return broken(
         f"rank {position.rank} is number {number} on {position.host}, counted from 0, and sees"
         f" {in_sight} GPUs: NCCL refuses two ranks on one",
-        "let every task see all GPUs of its node: --gpu-bind=none, CUDA_VISIBLE_DEVICES, in"
-        " launch_ranks of the site file; or fewer ranks a node",
+        "let every task see all GPUs of its node (launch_ranks in the site file: "
+        "--gpu-bind=none, CUDA_VISIBLE_DEVICES), or start fewer ranks per node",
         gpus=in_sight,
     )
 

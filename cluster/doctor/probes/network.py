@@ -16,7 +16,7 @@ def interfaces(position: Position) -> Diagnosis:
     if not addresses:
         return broken(
             "no network interface is up, not even loopback: no two ranks can meet",
-            "ask for another node, and report this one: ip -brief address",
+            "report this node with the output of ip -brief address, and ask for another",
             addresses={},
         )
     speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
@@ -25,7 +25,8 @@ def interfaces(position: Position) -> Diagnosis:
     if missing := not_there(addresses):
         return broken(
             f"{missing}: no such interface is up here; there are {', '.join(addresses)}",
-            "correct it in the site file (or your shell): ip -brief address",
+            "correct the name in the site file or in your shell; ip -brief address lists the "
+            "interfaces",
             **facts,
         )
     by_address = {ip: name for name, ip in addresses.items()}
@@ -42,7 +43,8 @@ def interfaces(position: Position) -> Diagnosis:
     if not real and len(position.nodes) > 1:
         return look(
             "only the loopback interface is up: no other machine can be reached",
-            "if the nodes are not all on one machine: ip -brief address, and the site's support",
+            "if the job has more than one machine, run ip -brief address and ask the site's "
+            "support",
             **facts,
         )
     fastest = max(real, key=lambda name: speeds.get(name, 0), default="")

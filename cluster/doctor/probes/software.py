@@ -35,10 +35,10 @@ def site_file(_: Position) -> Diagnosis:
 def batch_system(_: Position) -> Diagnosis:
     site = site_files.chosen_or_none()
     if site is None:
-        return look("which one to ask depends on the site, and none is chosen", CHOOSE)
+        return look("no site is chosen, so the batch system is not known", CHOOSE)
     question = scheduler_of(site).HEALTH
     if question is None:
-        return ok("none: the laptop's own queue runs the jobs here")
+        return ok("no batch system: the laptop's own queue runs the jobs")
     command, good = question
     said = answer(*command.split())
     if said is None:

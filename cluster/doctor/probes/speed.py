@@ -25,7 +25,9 @@ def memory_copy(_: Position) -> Diagnosis:
     rate = COPY / min(times) / 1e9
     words = f"{rate:.1f} GB/s by one core"
     if rate < 1:
-        return look(words, "very slow: other programs on the node? uptime", gb_s=rate)
+        return look(
+            words, "very slow: check with uptime whether other programs use the node", gb_s=rate
+        )
     return ok(words, gb_s=rate)
 
 
@@ -48,7 +50,8 @@ def processes(position: Position) -> Diagnosis:
     if gain < 0.75 * number:
         return look(
             f"{words}: no speedup here can be more",
-            "cores are shared: with other programs (uptime), hardware threads, or each other",
+            "cores are shared with other programs (see uptime), between hardware threads, or "
+            "with each other",
             **facts,
         )
     return ok(f"{words}: the most that any speedup here can be", **facts)

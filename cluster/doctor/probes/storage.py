@@ -32,7 +32,7 @@ def data(_: Position) -> Diagnosis:
     program = beside_python("lessons")
     said = answer(program, "data", "status") if program else None
     if said is None:
-        return look("there is no `lessons` command to ask", "make .venv")
+        return look("there is no `lessons` command", "make .venv")
     rows = [re.split(r"\s{2,}", line.strip()) for line in said[1].splitlines()]
     states = Counter(row[3] for row in rows[1:] if len(row) > 3)
     words = ", ".join(f"{number} files {state}" for state, number in states.items())
@@ -113,7 +113,11 @@ def scratch(_: Position) -> Diagnosis:
     facts = {"folder": str(folder), "mb_s": rate, "free": free}
     words = f"{folder}: written at {rate:.0f} MB/s, {free / GB:.0f} GB free"
     if rate < 50:
-        return look(words, "slow: is it the fast file system? SITE_SCRATCH names it", **facts)
+        return look(
+            words, "slow: set SITE_SCRATCH to a folder on the site's fast file system", **facts
+        )
     if free < 5 * GB:
-        return look(words, "make room there, or choose another folder (SITE_SCRATCH)", **facts)
+        return look(
+            words, "free some space there, or choose another folder (SITE_SCRATCH)", **facts
+        )
     return ok(words, **facts)

@@ -132,7 +132,7 @@ def check_0_2(facts: Function) -> str:
             raise CheckFailed(
                 f"{case}: {expected}", shown(found), facts_advice(found, expected, facts)
             )
-    return "Right under srun, under mpirun and without either."
+    return "The facts are right under srun, under mpirun and without either."
 
 
 def uses_os_environ(facts: Function) -> bool:
@@ -149,13 +149,13 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
         return "Look in `environ`, the function's argument, not in os.environ."
     if found == {"rank": 0, "size": 4, "local_rank": 0}:
         return (
-            "Inside a Slurm job SLURM_PROCID is 0 in every process of mpirun: take the names in "
-            "the order of NAMES and stop at the first one."
+            "Inside a Slurm job, SLURM_PROCID is 0 in every process that mpirun starts. Go "
+            "through NAMES in order and stop at the first name that is set."
         )
     if expected["size"] > 1 and found.get("size") == 1:
-        return "The names are there, but the facts were left at 0, 1, 0: store what you find."
+        return "The variables are set, but the facts are still 0, 1 and 0: store what you find."
     if expected["size"] == 1:
-        return "Where no launcher set anything, there is one task: rank 0 of 1."
+        return "If no launcher has set a variable, there is one task: rank 0 of 1."
     return "For each fact take the first name of NAMES that is in environ."
 
 
@@ -174,7 +174,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
                 right / cores: "You pay for every core that the job holds.",
                 right * 3600 / cores**2: "A job on more cores costs more, not less.",
             },
-            "What do you pay for one core, for the whole time? And for all of them?",
+            "What do you pay for one core for the whole time? And for all the cores?",
         )
     for jobs in ([(4, 1800, 900)], [(1, 100, 90), (8, 1000, 800)]):
         held = sum(cores * elapsed for cores, elapsed, _ in jobs)
@@ -198,10 +198,10 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
                 held - worked: "These are idle core seconds. What share of all core seconds is it?",
                 (held - worked)
                 / 3600: "These are idle core hours. What share of all core hours is it?",
-                right * held / worked: "This is idle time over working time. Divide by the time "
-                "for which all cores were held.",
+                right * held / worked: "This is idle time divided by working time. Divide by the "
+                "time for which all cores were held.",
             },
-            "How many core seconds did all jobs hold? In how many of these did a core work?",
+            "How many core seconds did all jobs hold? In how many of those was a core working?",
         )
     return "4 cores for half an hour are 2 core hours; a large job weighs more than a small one."
 
@@ -209,7 +209,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
     """The record is only in out.txt, the warning only in err.txt."""
-    start = "Start train.py again: `>` and `2>` each need the name of a file."
+    start = "Run train.py again: `>` and `2>` each need the name of a file."
     texts = {}
     for path in (Path(out), Path(err)):
         if not path.is_file():
@@ -219,9 +219,11 @@ def check_0_4(out: Path, err: Path) -> str:
     if not result and not noise:
         raise CheckFailed("both files filled", "both are empty", start)
     if TAG not in result and TAG in noise:
-        advice = "The two streams are exchanged: > is the output, 2> the errors."
+        advice = "The two streams are swapped: > redirects the output, 2> the errors."
         if WARNING not in result + noise:  # > out.txt > err.txt: the second one gets everything
-            advice = "Both > redirect the results, and the second one wins. Write 2> there."
+            advice = (
+                "Both > redirect the results, and the second one wins. Write 2> for the errors."
+            )
         elif WARNING in noise:
             advice = f"Both streams go to {err}: give the results a file of their own with >."
         raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
@@ -236,7 +238,10 @@ def check_0_4(out: Path, err: Path) -> str:
         advice = "2>&1 and &> put both streams into one file. Write 2> and a file for the errors."
         raise CheckFailed(f"the warning in {err} only", f"it is in {out}", advice)
     if WARNING not in noise:
-        advice = f"The errors went elsewhere (to the screen?): send them to {err} with 2>."
+        advice = (
+            f"The errors are in neither file; they may be on the screen. Send them to {err} "
+            "with 2>."
+        )
         raise CheckFailed(f"the warning in {err}", "it is not there", advice)
     lines = result.count(TAG)
     return f"{lines} record lines in {out}, the warning in {err}."
@@ -261,7 +266,7 @@ def check_0_5(found: Mapping[str, Any] | None = None) -> str:
     if not found["kernels"]:
         raise CheckFailed(
             f"a kernel that starts {found['prefix']}",
-            "none of the kernels that Jupyter lists",
+            "Jupyter lists no such kernel",
             f"{found['prefix']}/bin/cluster kernel install",
         )
     return f"{found['prefix']}, kernel {found['kernels'][0]}."

@@ -45,7 +45,7 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
         raise CheckFailed(expected, shown(value), "Return numbers in one array.") from None
     if found.shape != shape:
         if found.size == int(np.prod(shape)):
-            advice = "The count of numbers is right: transpose or reshape them."
+            advice = "It holds the right number of values: transpose or reshape it."
         raise CheckFailed(expected, f"shape {found.shape}", advice)
     return found
 
@@ -147,7 +147,7 @@ def check_1_2(descend: Function) -> str:
 def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
     if (points == points[0]).all():
         return (
-            "All points are the same: `w -= …` changes the array that is already in the list. "
+            "All points are equal: `w -= …` changes the array that is already in the list. "
             "Write `w = w - lr * gradient(w)`, or store a copy."
         )
     if points[1] > 1:
@@ -204,18 +204,19 @@ def check_1_3(forward: Function, backward: Function) -> str:
                 f"relative error {error:.2g}",
                 backward_advice(name, factor(gradient, right)),
             )
-    return "All four gradients equal central differences; float64, relative error < 1e-5."
+    return "All four gradients match central differences (float64, relative error < 1e-5)."
 
 
 def backward_advice(name: str, times: float | None) -> str:
     if times is not None and abs(times - 6) < 1e-3:
-        return "It is too large by the number of images: divide by len(labels)."
+        return "The sum over the images has to become a mean: divide by len(labels)."
     if times is not None and abs(times + 1) < 1e-3:
         return "The sign is wrong: with respect to the scores it is probability minus one-hot."
     return {
-        "b2": "d_scores = (probabilities, minus 1 at the right digit) / n; b2 gets its column sum.",
+        "b2": "d_scores is (probabilities, minus 1 at the right digit) / n. The gradient of b2 "
+        "is the sum of each column.",
         "w2": "The gradient of w2 is hidden.T @ d_scores.",
-        "b1": "b2 and w2 are right. d_hidden = d_scores @ w2.T, and 0 where hidden is 0 (relu).",
+        "b1": "b2 and w2 are right. d_hidden is d_scores @ w2.T, but 0 where hidden is 0 (relu).",
         "w1": "Only w1 is wrong: its gradient is x.T @ d_hidden.",
     }[name]
 

@@ -120,7 +120,7 @@ def check_2_2(train_step: Function) -> str:
         raise CheckFailed(
             f"a loss of at most {first / 2:.2f} after 20 steps on one batch",
             f"{last:.2f}, from {first:.2f} at the start",
-            "The four calls are there. Do they use this batch and the loss of these outputs?",
+            "All four calls are made. Do they use this batch, and the loss of its outputs?",
         )
     return f"Loss on one batch from {first:.2f} to {last:.2f} in 20 steps."
 
@@ -201,7 +201,7 @@ def check_2_3(
             samples / time,
             f"throughput({samples}, {time})",
             {
-                time / samples: "This is seconds per sample. Which way round is a throughput?",
+                time / samples: "This is seconds per sample. A throughput is the other way round.",
                 (samples + 10_000)
                 / time: "This counts the 10,000 test images. Were they used for training?",
                 samples * time: "Twice the time for the same samples is half the throughput.",
@@ -220,25 +220,25 @@ def check_typical(epoch_time: Function, seconds: list[float]) -> None:
         f"epoch_time({seconds})",
         {
             statistics.median(seconds): (
-                "This is the middle of all epochs. The first one includes work that no later one "
+                "This is the middle value of all epochs. The first one includes work that no "
+                "later one "
                 "does."
             ),
             statistics.mean(seconds): (
                 "This is the mean of all epochs, which the first one distorts. Which epochs are "
                 "comparable?"
             ),
-            statistics.mean(later): "This is the mean of the right epochs. One disturbed epoch "
-            "changes it. Which number would hardly change?",
+            statistics.mean(later): "This is the mean of the right epochs, but one disturbed epoch "
+            "changes a mean. Which kind of average would hardly change?",
             min(seconds): "This is the fastest epoch, which is not typical.",
-            seconds[
-                0
-            ]: "This is the first epoch, which includes compiling and reading uncached files.",
+            seconds[0]: "This is the first epoch, which includes compiling the network and reading "
+            "uncached files.",
             max(later): "This is the slowest of the later epochs. Which time is typical of them?",
             seconds[
                 -1
             ]: "This is the last epoch alone. Which time is typical of all epochs that count?",
             sum(seconds): "The sum of all epochs is the time of the run.",
-            sum(later): "A sum is the time of several epochs, not of a typical one.",
+            sum(later): "This is the sum of several epochs. How long is one typical epoch?",
         },
         "Which epochs are comparable? Sort them, and ask which number is typical.",
     )
@@ -251,7 +251,7 @@ def check_ratios(speedup: Function, efficiency: Function) -> None:
             right,
             f"speedup({base}, {time})",
             {
-                time / base: "It is the other way round: divide the base's time by the new time.",
+                time / base: "This ratio is upside down: divide the base's time by the new time.",
                 base - time: "This is the difference. A speedup is a ratio.",
                 (base - time) / base: "This is the share of time saved. A speedup is base ÷ time.",
             },
@@ -265,7 +265,7 @@ def check_ratios(speedup: Function, efficiency: Function) -> None:
                 base / time: "This is the speedup. Divide it by the number of devices.",
                 100 * right: "Return a fraction, not a percentage.",
                 base / time * devices: "Divide by the number of devices instead of multiplying.",
-                time / base / devices: "Its speedup is upside down: base ÷ time.",
+                time / base / devices: "The speedup is upside down: use base ÷ time.",
                 time / base * devices: "This is upside down: speedup ÷ devices.",
             },
         )
@@ -278,7 +278,8 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         pair(interval(9, 4), "interval(9, 4)"),
         (8.5 / 4.5, 9.5 / 3.5),
         "interval(9, 4)",
-        "The ratio is smallest when 9 was 8.5 and 4 was 4.5, largest the other way round.",
+        "The ratio is smallest if 9 s was 8.5 s and 4 s was 4.5 s, and largest if they were 9.5 "
+        "s and 3.5 s.",
         {
             (8.5 / 3.5, 9.5 / 4.5): "The numerator and the denominator are rounded "
             "independently: the smallest ratio has the smallest "
@@ -286,7 +287,10 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
             (9.5 / 4.5, 8.5 / 3.5): "The numerator and the denominator are rounded "
             "independently: the smallest ratio has the smallest "
             "numerator and the LARGEST denominator.",
-            (8 / 5, 10 / 3): "Rounding changes a time by at most half a second, not a whole one.",
+            (
+                8 / 5,
+                10 / 3,
+            ): "Rounding changes a time by at most half a second, not by a whole one.",
             (9 / 5, 10 / 4): "That is truncation. This log rounds: 9 s means 8.5 to 9.5.",
             (8.5 / 4, 9.5 / 4): "The 4 s are rounded, too.",
             (9 / 4.5, 9 / 3.5): "The 9 s are rounded, too.",
@@ -301,7 +305,7 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
             (
                 50_000 / 43,
                 50_000 / 41,
-            ): "Rounding changes a time by at most half a second, not a whole one.",
+            ): "Rounding changes a time by at most half a second, not by a whole one.",
             (50_000 / 43, 50_000 / 42): "That is truncation. 42 s means 41.5 to 42.5.",
             (42.5 / 50_000, 41.5 / 50_000): "These are seconds per sample, not samples per second.",
         },
@@ -320,10 +324,10 @@ def check_2_5(seconds_from_us: Function) -> str:
             {
                 us * 60_000: "These are microseconds. A second has a million of them.",
                 us * 60: "Divided by 1,000 they are milliseconds. A second has 1,000,000 us.",
-                us / 60_000: "Multiply by the samples: the time is for each one.",
-                us / 60_000 / 1e6: "Multiply by the samples: the time is for each one.",
+                us / 60_000: "Multiply by the number of samples: the time is per sample.",
+                us / 60_000 / 1e6: "Multiply by the number of samples: the time is per sample.",
                 us / 1e6: "This is the time for one sample; an epoch has 60,000.",
-                round(us * 0.06): "Do not round: this exercise recovers the fraction of a second.",
+                round(us * 0.06): "Do not round: find the fraction of a second that the log drops.",
             },
         )
     return "9.12, 5.82 and 3.84 s, or 9, 6 and 4 in whole seconds."

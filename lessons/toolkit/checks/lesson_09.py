@@ -44,13 +44,13 @@ def check_9_1b(differing: Function) -> str:
     if list(found) != ["Adagrad", "Ftrl"]:
         advice = "Compare old[name] with new[name] for every name of old."
         if set(found) == {"SGD", "Adam"}:
-            advice = "Those are the optimizers with the same rate."
+            advice = "Those optimizers have the same rate in both tables."
         elif set(found) == {"Adagrad", "Ftrl"}:
             advice = "The names are right: sort them."
         elif "Lion" in found:
             advice = "Loop over the names of the old table: a new name has nothing to compare with."
         raise CheckFailed(["Adagrad", "Ftrl"], shown(found), advice)
-    return "Look up defaults, do not rely on memory."
+    return "Look up defaults; do not rely on memory."
 
 
 @exercise("9.2")
@@ -70,7 +70,7 @@ def check_9_2(lr_at: Function) -> str:
             {
                 1.6 * 0.01 ** (60 / 110): COUNT_FROM,
                 1.6: NO_EXPONENTIAL,
-                1.6 * math.exp(-0.5): "The base is 0.01: 0.01 ** done.",
+                1.6 * math.exp(-0.5): "The base is 0.01, not e: use 0.01 ** done.",
             },
         ),
     ]
@@ -79,10 +79,12 @@ def check_9_2(lr_at: Function) -> str:
         compare(number(lr_at(step, base, peak, warmup, total, decay), what), right, what, mistakes)
     last = number(lr_at(109, base, peak, warmup, total, "cosine"), "the last rate")
     if not 0 <= last < 0.01:
-        raise CheckFailed("a last rate near 0", f"{last:.3g}", "Half a cosine: from 1 down to 0.")
+        raise CheckFailed(
+            "a last rate near 0", f"{last:.3g}", "Use half a cosine, from 1 down to 0."
+        )
     what = "lr_at without a warm-up"
     compare(number(lr_at(0, base, peak, 0, total, "none"), what), peak, what, {})
-    return "From 0.1 up to 1.6 in ten steps, then down to 0."
+    return "The rate goes from 0.1 up to 1.6 in ten steps, then down to 0."
 
 
 NO_EXPONENTIAL = 'decay may also be "exponential": peak * 0.01 ** done.'
@@ -101,7 +103,9 @@ def check_9_3(update: Function, lars: Function) -> str:
             if np.allclose(w, [1.0, 2.0]):
                 advice = "Nothing moved: change the arrays in place, `param -= …`."
             elif np.allclose(w, [0.8, 2.2]):
-                advice = "The speed was lost: `speed *= …; speed += …` keeps it in its array."
+                advice = (
+                    "The old speed is lost. Change its array in place: `speed *= …; speed += …`."
+                )
             elif w[0] > 1:
                 advice = "That is uphill: subtract."
             elif np.allclose(w, [0.99, 2.01]):
@@ -124,8 +128,8 @@ def check_9_3(update: Function, lars: Function) -> str:
     compare(length, 0.05, "the length of the first gradient", mistakes, "trust · |w| / |gradient|.")
     if not np.allclose(found[1], gradients[1]):
         advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
-        raise CheckFailed("gradient of zero biases as it is", shown(found[1]), advice)
-    return "Momentum and LARS agree with the formulas."
+        raise CheckFailed("an unchanged gradient for biases of 0", shown(found[1]), advice)
+    return "Momentum and LARS match the formulas."
 
 
 @exercise("9.4")
@@ -137,8 +141,8 @@ def check_9_4(largest: Function) -> str:
         found = number(largest(accuracies, 0.01), f"largest for a base of {base}")
         mistakes = {
             64.0: "64 is 0.08 below the base: count only numbers within the tolerance.",
-            8.0: "A higher N counts as soon as one of its rules is within.",
-            1.0: "Take the best rule of each N, not the worst or the mean.",
+            8.0: "A higher N counts if just one of its rules is within the tolerance.",
+            1.0: "Take the best rule for each N, not the worst or the mean.",
         }
         mistakes.pop(float(right), None)
         compare(found, right, f"largest N for a base of {base}", mistakes)
@@ -175,27 +179,29 @@ def check_9_4b(gap: Function) -> str:
         advice = "Both have reached 0.1. Is there a `return`, and do you compare with `<=`?"
         raise CheckFailed(f"{what} = 0.02", "None", advice)
     mistakes = {
-        -0.02: "The sign is wrong: the small batch's accuracy minus the large one's.",
-        0.953 - 0.934: "Do not compare the last epochs: their training losses are not the same.",
-        0.95 - 0.92: "Equal epochs are not equal training loss: each has its own epoch.",
-        0.95 - 0.934: "Use `<=`: a loss of 0.1 reaches the level 0.1.",
-        0.953 - 0.93: "Take the first epoch that has reached the level, for both.",
+        -0.02: "The sign is wrong: take the small batch's accuracy minus the large batch's.",
+        0.953 - 0.934: "Do not compare the last epochs: their training losses differ.",
+        0.95
+        - 0.92: "Equal epochs do not mean equal training loss: each run reaches the loss in its "
+        "own epoch.",
+        0.95 - 0.934: "Use `<=`: a loss of exactly 0.1 has reached 0.1.",
+        0.953 - 0.93: "For both runs, take the first epoch that has reached the level.",
     }
     compare(
         number(found, what),
         0.02,
         what,
         mistakes,
-        "Return test accuracies where both reach the level.",
+        "Use each run's test accuracy in the epoch in which it reaches the level.",
     )
     for behind, ahead in ((large[:3], small), (small, large[:3])):
         found = gap(list(ahead), list(behind), 0.1)
         if found is not None:
             raise CheckFailed(
-                "None, because a run that ended at a training loss of 0.15 has not reached 0.1",
+                "None, because a run that ended at a training loss of 0.15 never reached 0.1",
                 shown(found),
-                "A network that is trained less also does worse in the test. Without equal "
-                "training loss no gap may be claimed: return None.",
+                "A network that is trained less also does worse on the test images. Without "
+                "equal training loss you cannot claim a gap: return None.",
             )
     return "A gap may be claimed only at equal training loss."
 
@@ -208,7 +214,8 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
         (
             0.93,
             3,
-            "Count from 1, compare with `>=`, and remember that a later epoch may be lower again.",
+            "Count epochs from 1 and compare with `>=`. The accuracy of a later epoch can be "
+            "lower again.",
         ),
         (0.935, 5, "Take the first epoch whose own accuracy is high enough."),
         (0.88, 1, "The first epoch has the number 1."),
@@ -219,15 +226,16 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
             raise CheckFailed(f"epochs_to({accuracies}, {target}) = {right}", shown(found), advice)
     what = "race(4, 10, 16)"
     mistakes = {
-        16.0: "That compares single epochs. Several workers need 10 epochs where one needs 4.",
-        0.4: "The workers also do 16 times as much per second.",
-        40.0: "More epochs make them slower: one / several.",
+        16.0: "That compares the time of a single epoch. But several workers need 10 epochs "
+        "where one worker needs 4.",
+        0.4: "But 16 workers also do 16 times as much work per second.",
+        40.0: "Needing more epochs makes the workers slower: multiply by one / several.",
     }
     compare(number(race(4, 10, 16), what), 6.4, what, mistakes, "n * share * one / several")
     what = "race(4, 10, 16, 0.5)"
     mistakes = {
-        6.4: "The share counts: half of the speed is lost to communication.",
-        12.8: "Multiply by the share, do not divide by it.",
+        6.4: "Multiply by the share too: half of the speed is lost to communication.",
+        12.8: "Multiply by the share; do not divide by it.",
     }
     compare(number(race(4, 10, 16, 0.5), what), 3.2, what, mistakes, "n * share * one / several")
     return "16 workers that need 2.5 times the epochs reach the target 6.4 times sooner, at best."

@@ -18,7 +18,9 @@ def parse(data: bytes) -> np.ndarray:
         raise ValueError(f"ends after {len(data)} bytes, before its header is complete")
     zero, kind, dimensions = struct.unpack(">HBB", data[:4])
     if zero != 0 or not 1 <= dimensions <= MOST_DIMENSIONS:
-        raise ValueError("is not an IDX file (its first four bytes are not the format's)")
+        raise ValueError(
+            "is not an IDX file (it does not start with the four bytes of that format)"
+        )
     if kind != UNSIGNED_BYTE:
         raise ValueError(f"holds numbers of kind 0x{kind:02x}, not unsigned bytes (0x08)")
     start = 4 + 4 * dimensions

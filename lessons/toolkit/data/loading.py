@@ -59,7 +59,7 @@ def _make_available(entry: Entry) -> str | None:
     if len(found) < len(entry.files):
         if launch.on_compute_node():
             return (
-                "A download was not tried in a batch job: run `lessons data fetch "
+                "Batch jobs do not download data: run `lessons data fetch "
                 f"{entry.name}` on a login node first."
             )
         from lessons.toolkit.data import download, fetch

@@ -56,7 +56,7 @@ def _wait(lock: FileLock, name: str) -> None:
         try:
             lock.acquire(timeout=SECONDS_BETWEEN_LINES, poll_interval=0.1)
         except Timeout:
-            say(f"Still waiting for another process that is getting {name}.")
+            say(f"Still waiting for another process to finish fetching {name}.")
         else:
             return
     raise DataError(

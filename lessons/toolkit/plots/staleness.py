@@ -31,7 +31,7 @@ def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
     if most < 25:
         panels[-1].set_xticks(range(most + 1))
     panels[-1].set_xlabel(
-        "staleness: updates made between reading the parameters and applying the gradient"
+        "staleness: updates between reading the parameters and applying the gradient"
     )
 
 

@@ -144,5 +144,5 @@ def steps_and_seconds(figure: Any, runs: Mapping[str, Run]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.grid(False, axis="y")
-    axes.set_xlabel("seconds of an epoch (first one left out)")
+    axes.set_xlabel("seconds per epoch (first epoch left out)")
     table(below, ["run", "ranks", "steps", "different images", "epoch in s"], rows)

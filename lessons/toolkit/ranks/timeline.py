@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HOW = "it is written by a job that has HOROVOD_TIMELINE, the name of the file, in its environment"
+HOW = "a job writes it if the environment variable HOROVOD_TIMELINE names the file"
 NEGOTIATE, ALLREDUCE = "NEGOTIATE_ALLREDUCE", "ALLREDUCE"
 
 
@@ -110,7 +110,10 @@ def steps(spans: Iterable[Span]) -> list[Step]:
 def typical(all_steps: Sequence[Step]) -> tuple[float, float, float]:
     """Return medians over the steps: seconds, and the fractions for exchange and negotiation."""
     if not all_steps:
-        raise ValueError("the timeline has no two steps with an allreduce: did several ranks run?")
+        raise ValueError(
+            "the timeline does not have two steps with an allreduce: did the job use more than "
+            "one rank?"
+        )
     one, two, three = (
         statistics.median(getattr(step, name) for step in all_steps)
         for name in ("seconds", "exchanging", "negotiating")

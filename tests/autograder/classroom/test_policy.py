@@ -68,7 +68,7 @@ def test_why_too_late_counts_nothing_is_said(graded):
     assert graded(late, rules=rules) == (
         "0.0",
         "graded",
-        "handed in 8 days late, 3 of them free; "
+        "submitted 8 days late, 3 of them free; "
         "more than 7 days late counts nothing: 9.6 points less",
     )
     on_the_last = graded("2026-03-08 20:00:00 UTC", rules=rules)
@@ -315,9 +315,9 @@ def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tm
     finn, gina = (line[-1] for line in result.table)
     page = (result.folder / "index.html").read_text()
     for text in (finn, page):
-        assert "also handed in by gina" in text
+        assert "also submitted by gina" in text
         assert "points less for 24 late days" in text
     assert gina.endswith("7 points by the instructor: talked")
     assert TIME_UNKNOWN not in page
     assert TIME_UNKNOWN in (result.folder / "students" / "gina.html").read_text()
-    assert "1 grade without a time of handing in, taken as on time." in result.stderr
+    assert "1 grade without a time of submission, counted as on time." in result.stderr

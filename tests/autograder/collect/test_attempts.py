@@ -74,7 +74,7 @@ def test_of_several_hand_ins_the_last_counts(tmp_path, grade, files):
     assert [one["code"] for one in found["findings"]] == [FindingCode.LATEST_COUNTS]
     (line,) = grade(place, "--profile", "smoke", platform=platform_of(files)).table
     page = (tmp_path / "grades/students/ada.html").read_text()
-    assert "Answers in two places differ, so these do not count" in page
+    assert "Some answers differ between two places, so they do not count" in page
     (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
     assert line[2] == "8.2/10"  # with other options the grade changes, despite the cache
 
@@ -264,9 +264,9 @@ def test_what_lies_in_no_lesson_is_said_with_the_first(tmp_path, team, name, tol
 def test_partners_are_no_copies_of_each_other(tmp_path, team):
     files = {**below("ada", SECOND), **below("ben", SECOND), **below("zoe", SECOND)}
     looks = {name: line[-1] for (name, _), line in team(files).rows.items()}
-    assert "handed in by zoe (" in looks["ada"]
-    assert "handed in by zoe (" in looks["ben"]
-    assert "handed in by ada, ben (" in looks["zoe"]
+    assert "submitted by zoe (" in looks["ada"]
+    assert "submitted by zoe (" in looks["ben"]
+    assert "submitted by ada, ben (" in looks["zoe"]
     whole = tmp_path / "grades/grades.json"
     before = whole.read_bytes()
     groups = (tmp_path / "groups.csv").read_text()
@@ -279,7 +279,7 @@ def test_partners_are_no_copies_of_each_other(tmp_path, team):
     assert done.exit_code == 1, done.output
     assert (tmp_path / "all/grades.json").read_bytes() == before
     (tmp_path / "class/zoe/job_2.out").unlink()
-    assert "handed in by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
+    assert "submitted by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
 
 
 @pytest.mark.parametrize("lesson", ["", "1"])
@@ -288,10 +288,10 @@ def test_who_hands_in_for_partners_without_a_folder_is_no_copy_of_them(tmp_path,
     groups = "".join(["group,student,lesson\n", *rows])
     result = team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
     assert {result.rows[name, "01"][0] for name in ("ada", "ben", "kim")} == {"8.2/10"}
-    assert "handed in by" not in "".join(line[-1] for line in result.rows.values())
+    assert "submitted by" not in "".join(line[-1] for line in result.rows.values())
     looks = team({**below("ada", SECOND), **below("zoe", SECOND)}, groups).rows
-    assert "handed in by ada, ben, kim (" in looks["zoe", "01"][-1]
-    assert "handed in by zoe (" in looks["ada", "01"][-1]
+    assert "submitted by ada, ben, kim (" in looks["zoe", "01"][-1]
+    assert "submitted by zoe (" in looks["ada", "01"][-1]
 
 
 def test_a_group_in_which_nobody_handed_in_is_missing(team):
@@ -315,7 +315,7 @@ def test_a_group_for_one_lesson_alone(team):
 def test_a_folder_called_after_the_group_is_of_all_its_members(team):
     result = team({**below("Team-1", SECOND), **below("zoe", FIRST)})
     assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.2/10"
-    assert "handed in by" not in result.rows["ada", "01"][-1]
+    assert "submitted by" not in result.rows["ada", "01"][-1]
     assert {name for name, _ in result.rows} == {"ada", "ben", "kim", "zoe"}
 
 

@@ -136,7 +136,7 @@ def test_times_of_handing_in(tmp_path, grade, roster):
         platform, name, make = FORMS[title]
         result = grade(write(tmp_path / title, name, make()), *words, platform=platform)
         assert points(result)["ada"] == "7.2/10", title
-        assert "time of handing in" not in result.stderr
+        assert "time of submission" not in result.stderr
     marked = rows(grade(write(tmp_path, "canvas", canvas()), *words, platform="canvas"))[
         "ada", "01"
     ]
@@ -155,7 +155,7 @@ def test_one_submission_of_several_counts_for_all_of_them(tmp_path, grade, roste
     words = ("--roster", roster, "--profile", "smoke")
     result = grade(write(tmp_path, "export", files), *words, platform="gradescope")
     assert points(result) == POINTS | {"kim": POINTS["ada"]}
-    assert "handed in by" not in result.stdout
+    assert "submitted by" not in result.stdout
 
 
 def test_rosters_of_github(tmp_path, grade):
@@ -228,7 +228,7 @@ def test_explain_takes_a_name_in_any_form_that_the_roster_knows(tmp_path, grade,
     for asked, student in ASKED.items():
         done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
         assert done.output.startswith(f"{student}, lesson 01"), (asked, done.output)
-    for asked, words in {"Nobody-Else": "kim handed in nothing", "Someone": "no record of"}.items():
+    for asked, words in {"Nobody-Else": "kim submitted nothing", "Someone": "no record of"}.items():
         done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
         assert done.exit_code == 1
         assert words in done.output

@@ -102,10 +102,10 @@ def test_what_only_shows_in_the_whole_class_is_found(made, graded, tmp_path):
     """With 3 shards, ada and joe are in different ones."""
     _, options, _ = made
     shards = [run("grade", made[0] / "all", "--out", tmp_path / "x", "--shard", "1/3", *options)]
-    assert "also handed in" not in shards[0].stdout
+    assert "also submitted" not in shards[0].stdout
     merged = run("merge", *graded(3), "--out", tmp_path / "out", *options)
     line = next(x for x in merged.stdout.splitlines() if x.startswith("ada"))
-    assert "also handed in by joe" in line
+    assert "also submitted by joe" in line
     assert "zoe" in merged.stdout
 
 

@@ -111,7 +111,7 @@ FORGERIES = (
     Forgery("one rank rewritten as two, in a job with one CPU", ("horovod-1",),
         lambda c: forge.with_second_rank(c["horovod-1"]), Code.MORE_RANKS_THAN_PRINTED,
         Code.MORE_RANKS_THAN_CPUS),
-    Forgery("one rank rewritten as two, the original handed in as well", BOTH,
+    Forgery("one rank rewritten as two, the original submitted as well", BOTH,
         lambda c: (c.outputs.update({"horovod-2": rewritten(c)})), Code.SAME_SECONDS),
     Forgery("one run copied under all headers of a sweep", SWEEP,
         lambda c: forge.under_all_headers(c["sweep"]), Code.SAME_SECONDS),

@@ -179,7 +179,7 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
 def test_a_copied_output_is_seen_in_both_places(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
     rows = {row[0]: row for row in result.table}
-    told = r"also handed in by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of the two runs
+    told = r"also submitted by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of the two runs
     assert re.search(told, rows["ada"][5])
     assert FindingCode.OTHER_ACCOUNT in rows["ben"][5]
     assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]

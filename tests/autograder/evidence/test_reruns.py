@@ -91,7 +91,7 @@ FORGED = [
     ("ranks that are not there", {"size": 2, "source": "keras-horovod"}, {
         "size": 2, "source": "keras-horovod", "first_rank_only": True},
             Code.RERUN_CONTRADICTS_ITSELF, True),
-    ("a better program handed in", {"test_accuracy": 0.5}, {"test_accuracy": 0.97},
+    ("a better program submitted", {"test_accuracy": 0.5}, {"test_accuracy": 0.97},
         Code.RERUN_HIGHER_ACCURACY,
         False),
     ("the stand-in", {}, {"dataset": {"sha256": "00", "synthetic": True, "train_samples": 60000}},

@@ -244,7 +244,7 @@ def graded(home, tmp_path):
     [
         ("zoe", 0, ["8 of 10 points, graded", "oral exam"]),
         ("tom", 0, ["nothing that is clearly of lesson 02", "1 outputs without a lesson"]),
-        ("ben", 1, ["ben handed in nothing"]),
+        ("ben", 1, ["ben submitted nothing"]),
         ("zoee", 1, ["Did you mean zoe?"]),
     ],
 )

@@ -67,10 +67,10 @@ REQUESTS = {
         ["1.67 points: the question asks for the second epoch"],
         ["answer 1.67 points: the question asks"],
     ),
-    "nothing was handed in": (
+    "nothing was submitted": (
         "ben,07,speed,my zip was there\n",
         "",
-        ["ben , 07, speed", "nothing was handed in for this lesson"],
+        ["ben , 07, speed", "nothing was submitted for this lesson"],
         ["my zip was there"],
     ),
 }  # fmt: skip
@@ -96,9 +96,9 @@ def test_what_the_class_tells_stands_beside_a_request(asked, tmp_path):
     out = asked("ada,02,answers,look again\nben,02,,and again\n").folder
     requests = text_of(out / "index.html").partition("Regrade requests")[2]
     of_ada, of_ben = requests.split("and again")
-    assert re.search(r"evidence: \S+ .* to look at .*also handed in by eve \(", of_ada)
-    assert "also handed in by" not in of_ben
-    assert "also handed in" not in text_of(out / "students" / "ada.html")
+    assert re.search(r"evidence: \S+ .* to look at .*also submitted by eve \(", of_ada)
+    assert "also submitted by" not in of_ben
+    assert "also submitted" not in text_of(out / "students" / "ada.html")
 
 
 def test_the_tier_beside_a_request_is_that_of_the_class(asked, tmp_path):

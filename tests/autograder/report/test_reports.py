@@ -268,7 +268,7 @@ def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known)
     words = ["explain", "dan", "02", "--grades", str(result.folder)]
     explained = CliRunner().invoke(main, words)
     assert explained.exit_code == 1
-    assert "dan handed in nothing" in explained.output
+    assert "dan submitted nothing" in explained.output
 
 
 @pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])

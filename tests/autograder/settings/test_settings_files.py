@@ -146,7 +146,7 @@ def test_an_extension_of_no_due_time(refused):
             ":4: late.latest_days has to be a whole number",
         ),
         (DUE.replace("}", ""), ":3: a comma or the closing } is missing"),
-        ("due:\n\t'02': x\n", ":3: a tab; indent with blanks"),
+        ("due:\n\t'02': x\n", ":3: a tab; indent with spaces"),
         ("due:\n  '02': 2026-03-01T23:59Z\n 'x': y\n", ":4: this does not fit the lines above"),
         ("due: '02\nfree_days: 1\n", ":2: a quotation mark is not closed"),
         ("due: @x\n", ":2: a text that begins with @ needs quotes"),

@@ -145,7 +145,7 @@ def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
     text = LINES.replace(b"keras_epoch_s = 1.05", b"keras epoch s was 1.05 in my run")
     points, page, _ = ada("answers.txt", text)
     assert points != "10/10"
-    found = "no answer that could be read, but this line: keras epoch s was 1.05 in my run"
+    found = "no readable answer, but this line: keras epoch s was 1.05 in my run"
     assert found in page
     assert "A line of the answers could not be read" in page
 

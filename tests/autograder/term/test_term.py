@@ -42,10 +42,10 @@ NOTICED = {
     ("eva", "07"): [FindingCode.BY_PARTNER.heading.format(name="dan")],
 }
 ADJUSTED = {
-    ("ben", "01"): ["handed in 2 days late", "2 points less for 2 late days"],
+    ("ben", "01"): ["submitted 2 days late", "2 points less for 2 late days"],
     ("finn", "02"): ["extension of 2 days: ill"],
 }
-UNTIMED = "time of handing in unknown, taken as on time"
+UNTIMED = "time of submission unknown; counted as on time"
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("compiler", {"g++": HANGS}, {}, "broken", "did not answer in 2 s", "a file system hangs"),
         ("mpi", {"srun": HANGS}, {}, "broken", "did not answer in 2 s", "srun --mpi=list"),
         ("gpus", {"nvidia-smi": ECHO.format("no driver", 9)}, {}, "broken", "no driver", "report"),
-        ("gpus", {}, {"SLURM_GPUS_ON_NODE": "3"}, "look", "gave 3 GPUs", "simulated GPUs"),
+        ("gpus", {}, {"SLURM_GPUS_ON_NODE": "3"}, "look", "gave 3 GPUs", "GPUs are simulated"),
         ("compiler", {"g++": ECHO.format("g++ 0", 1)}, {}, "look", "does not compile", "Horovod"),
         ("compiler", {}, {"CXX": "no-such"}, "look", "there is no no-such here", "module load"),
         ("mpi", {"mpirun": ECHO.format("HYDRA build details", 0)}, {}, "broken",

@@ -173,7 +173,7 @@ def test_a_quota_is_a_full_disk():
         (
             "PMIx detected a call to mkdir was unable to create the desired directory:\n\n"
             "  Directory: /tmp/ompi.3832\n  Error:     Permission denied\n",
-            "temporary files cannot be written (/tmp/ompi.3832); set TMPDIR",
+            "temporary files is not writable (/tmp/ompi.3832); set TMPDIR",
         ),
         (
             "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x "

@@ -58,7 +58,7 @@ def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, m
     passed = steps.two_ranks(day)
     assert (passed.tried, passed.found) == (
         False,
-        "a node has one GPU, which two ranks would have to share",
+        "each node has one GPU, and two ranks would have to share it",
     )
     with pytest.raises(WrongError):
         steps.two_nodes(day)

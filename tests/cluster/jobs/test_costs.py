@@ -65,7 +65,7 @@ def test_nobody_knows_the_job(at, monkeypatch, capsys):
     assert costs.cost_lines(["77"]) == []
     assert "no database" in capsys.readouterr().out
     assert costs.cost_lines(["77"]) == []
-    assert "knows nothing of these jobs" in capsys.readouterr().out
+    assert "has no record of these jobs" in capsys.readouterr().out
 
 
 def test_a_job_of_the_laptop_is_on_record(shell, monkeypatch):

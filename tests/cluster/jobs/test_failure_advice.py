@@ -43,7 +43,7 @@ def test_a_failed_job_shows_the_ends_of_both_files_and_advice(shell, command):
     assert "    85\n" not in said
     assert "write error: No space left on device\n" in said  # a device that is always full
     assert f"The end of {shell.folder}/1.err (cluster logs -e 1):" in said
-    assert said.endswith("large files belong in scratch folders\n")
+    assert said.endswith("keep large files in scratch folders\n")
 
 
 def test_over_its_time_is_a_sentence(shell):

@@ -207,7 +207,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
         ("Requested node configuration is not available", "ask for fewer --nodes"),
         ("Node count specification invalid", "ask for fewer --nodes"),
         ("Invalid generic resource (gres) specification", "ask for GPUs as this site does"),
-        ("Job dependency problem", "does not know the job that it depends on"),
+        ("Job dependency problem", "does not know the job that this one depends on"),
         ("Requested reservation is invalid", "scontrol show reservation"),
         ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
         ("something new", "something new"),
@@ -235,7 +235,7 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
             ("box", ["--nodes=5", "-n5"], "5 nodes are more than the 4 usual here"),
             ("box", ["--nodes=9"], "Slurm gives it 2 of the 9 nodes"),
             ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
-            ("juwels", ["-n8"], "8 ranks may share a node, as --nodes is not given"),
+            ("juwels", ["-n8"], "8 ranks may share a node, because --nodes is not given"),
             ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
             ("biohpc", ["-n2"], "--nodes=2 has room"),
         ],
@@ -250,7 +250,7 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
 def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     said = slurm.cluster("submit", "--site", "juwels", "job.sbatch").stderr
-    assert "juwels: compute nodes have no internet, and of the data here 10 files missing" in said
+    assert "juwels: compute nodes have no internet; of the data sets here, 10 files missing" in said
     assert "lessons data fetch" in said
     assert "internet" not in slurm.cluster("submit", "--site", "box", "job.sbatch").stderr
 

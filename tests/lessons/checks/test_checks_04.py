@@ -275,11 +275,11 @@ EPOCHS = [
     ),
     (
         lambda t_in, t_comp, overlapped: min(t_in, t_comp) if overlapped else t_in + t_comp,
-        "slower of the two",
+        "before both input and computing",
     ),
     (
         lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
-        "nothing is halved",
+        "each take their full time",
     ),
     (lambda t_in, t_comp, overlapped: None, "return"),
 ]

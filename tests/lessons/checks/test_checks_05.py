@@ -175,12 +175,12 @@ def overlap(one, other):
 INTERVALS = [
     (lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST denominator"),
     (lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
-    (lambda a, b: interval(a, b)[::-1], "exchanged"),
+    (lambda a, b: interval(a, b)[::-1], "swapped"),
     (lambda a, b: (a / b, a / b), "smallest when"),
     (lambda a, b: a / b, "Return both"),
 ]
 OVERLAPS = [
-    (lambda one, other: one[1] >= other[0], "Here the later interval comes first"),
+    (lambda one, other: one[1] >= other[0], "Here the later interval is the first argument"),
     (
         lambda one, other: one[0] <= other[0] <= one[1],
         "The value 2.65 is in both. Here the later",
@@ -261,14 +261,14 @@ def add_one(part):
 
 
 HOLDS = [
-    (lambda kind, device: holds(kind, device)[::-1], "exchanged"),
+    (lambda kind, device: holds(kind, device)[::-1], "swapped"),
     (lambda kind, device: tuple(map(add_one, holds(kind, device))), "counted from 0"),
     (changed("model", lambda half, part, device: [device + 1]), "counted from 0"),
     (changed("data", images=lambda half, part, device: [device - 1, device]), "images 0 to 7"),
     (changed("data", lambda half, part, device: range(5)), "layers 0 to 3"),
     (changed("data", images=lambda half, part, device: [device, device + 4]), "Blocks in order"),
     (changed("data", images=lambda half, part, device: [device]), "two for each"),
-    (changed("data", images=lambda half, part, device: range(8)), "takes its quarter"),
+    (changed("data", images=lambda half, part, device: range(8)), "takes a quarter"),
     (changed("data", images=lambda half, part, device: [2 * device] * 2), "occurs twice"),
     (changed("data", lambda half, part, device: [device]), "the whole network"),
     (changed("data", lambda half, part, device: range(3)), "end before b"),
@@ -276,8 +276,8 @@ HOLDS = [
     (changed("model", lambda half, part, device: range(4)), "one layer"),
     (changed("pipeline", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "only the times differ"),
-    (changed("hybrid", lambda half, part, device: [device]), "two each"),
-    (changed("hybrid", lambda half, part, device: range(4)), "is cut over two devices"),
+    (changed("hybrid", lambda half, part, device: [device]), "each has two"),
+    (changed("hybrid", lambda half, part, device: range(4)), "Two devices share a network"),
     (changed("hybrid", images=lambda half, part, device: range(8)), "there are two networks"),
     (changed("hybrid", images=lambda half, part, device: [2 * device, 2 * device + 1]),
      "the same half"),
@@ -289,8 +289,8 @@ HOLDS = [
     (lambda kind, device: holds("data", device), "one layer"),
     (lambda kind, device: holds("pipeline", device), "the whole network"),
     (lambda kind, device: [device], "Return both"),
-    (lambda kind, device: (4, 2), "not how many"),
-    (lambda kind, device: ("0123", "01"), "not how many"),
+    (lambda kind, device: (4, 2), "not their count"),
+    (lambda kind, device: ("0123", "01"), "not their count"),
     (lambda kind, device: ([[0, 1, 2, 3]], [0, 1]), "each entry"),
     (lambda kind, device: None, "`return`"),
     (lambda kind, device: holds(kind, device) if kind != "hybrid" else None, 'for "hybrid", too'),

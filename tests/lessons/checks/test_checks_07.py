@@ -27,7 +27,7 @@ PROGRAM_MISTAKES = [
     ("7.1", "    if gpus:\n", "    if True:\n", "the list is empty"),
     ("7.1", "    if gpus:\n", "    if False:\n", "all GPUs stay visible"),
     ("7.1", "hvd.init()\n", "hvd.rank()\n    hvd.init()\n", "before anything"),
-    ("7.1", "    hvd.init()\n", "    hvd.init\n", "without its () it is not called"),
+    ("7.1", "    hvd.init()\n", "    hvd.init\n", "Without the (), the function is not called"),
     ("7.1", "hvd.local_rank()]", "hvd.local_rank]", "hvd.local_rank() calls it"),
     ("7.1", '[hvd.local_rank()], "GPU")', "[hvd.local_rank()])", "the CPU is gone"),
     ("7.1", '[hvd.local_rank()], "GPU")', '[hvd.local_rank()], "CPU")',
@@ -191,8 +191,11 @@ def diagnose(start, end, rate):
 
 DIAGNOSES = [
     (lambda start, end, rate: "nothing", "nothing is averaged"),
-    (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "start was not sent"),
-    (lambda start, end, rate: diagnose(start > end and start, end, rate), "start was not sent"),
+    (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "parameters were not sent"),
+    (
+        lambda start, end, rate: diagnose(start > end and start, end, rate),
+        "parameters were not sent",
+    ),
     (lambda start, end, rate: diagnose(0 if end == 0 else start, end, rate), "but too late"),
     (lambda start, end, rate: diagnose(start, end, 1), "half of what it should be"),
     (lambda start, end, rate: "scale" if rate < 1 else diagnose(start, end, 1), "worthless"),
@@ -221,7 +224,7 @@ JOBS = [
     (ASKED.removeprefix("export "), "without `export`"),
     (ASKED.replace("=", " = "), "no space around"),
     ("export HOROVOD_TIMELINE=timeline.json", "overwrite the other's"),
-    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "inside '…' the shell does not"),
+    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "inside '…', the shell does not"),
     ("export HOROVOD_TIMELINE=steps_$SLURM_NTASKS.json", "timeline_2.json on two ranks"),
     ("export HOROVOD_TIMELINE=timeline_2.json", "overwrite the other's"),
     (ASKED.replace("SLURM_NTASKS", "NTASKS"), "in SLURM_NTASKS, not in NTASKS"),

@@ -11,13 +11,13 @@ from lessons.toolkit.checks import lesson_08
 # Exercise 8.4
 STEPS = [
     (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
-    (lambda counts, batch: math.ceil(sum(counts) / batch), "all ranks together"),
-    (lambda counts, batch: sum(counts) // batch, "all ranks together"),
-    (lambda counts, batch: sum(counts) / batch, "all ranks together"),
+    (lambda counts, batch: math.ceil(sum(counts) / batch), "the steps of all ranks"),
+    (lambda counts, batch: sum(counts) // batch, "the steps of all ranks"),
+    (lambda counts, batch: sum(counts) / batch, "the steps of all ranks"),
     (lambda counts, batch: sum(counts) // len(counts) // batch, "the mean"),
     (lambda counts, batch: math.ceil(sum(counts) / len(counts) / batch), "the mean"),
-    (lambda counts, batch: min(counts) // batch, "A smaller last batch is a step, too: round up"),
-    (lambda counts, batch: min(n // batch for n in counts), "A smaller last batch is a step"),
+    (lambda counts, batch: min(counts) // batch, "A smaller last batch is also a step"),
+    (lambda counts, batch: min(n // batch for n in counts), "A smaller last batch is also a step"),
     (lambda counts, batch: min(counts) / batch, "round up"),
     (lambda counts, batch: min(counts), "images"),
     (lambda counts, batch: None, "return"),
@@ -45,7 +45,7 @@ ORDERS = [
         lambda n, rank, size, epoch: np.random.default_rng([rank, epoch]).permutation(n)[
             rank::size
         ],
-        "must not be in the seed",
+        "keep the rank out of the seed",
     ),
     (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "epoch into the seed"),
     (lambda n, rank, size, epoch: my_samples(n, 0, 1, epoch), "each is read once"),

@@ -160,7 +160,7 @@ def moved(new_weight=1.0, sign=-1, keep=True, in_place=True):
     ("wrong", "advice"),
     [
         (moved(in_place=False), "Nothing moved"),
-        (moved(keep=False), "speed was lost"),
+        (moved(keep=False), "old speed is lost"),
         (moved(sign=1), "uphill"),
         (moved(new_weight=0.1), "counts in full"),
     ],
@@ -196,7 +196,7 @@ def test_layers_that_are_scaled_wrong(wrong, advice):
     ("wrong", "advice"),
     [
         (lambda table, within: max(table), "only numbers within"),
-        (lambda table, within: largest(table, within, pick=min), "best rule of each N"),
+        (lambda table, within: largest(table, within, pick=min), "best rule for each N"),
         (lambda table, within: 8, "one of its rules"),
         (lambda table, within: None, "return"),
     ],
@@ -221,7 +221,7 @@ def test_settings_that_are_wrong(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda old, new: sorted(n for n in old if old[n] == new[n]), "with the same rate"),
+        (lambda old, new: sorted(n for n in old if old[n] == new[n]), "the same rate in both"),
         (lambda old, new: sorted(n for n in new if old.get(n) != new[n]), "old table"),
         (lambda old, new: differing(old, new)[::-1], "sort them"),
         (lambda old, new: len(differing(old, new)), "names only"),
@@ -251,11 +251,11 @@ def without_asking(small, large, level):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (without_asking, "no gap may be claimed"),
+        (without_asking, "cannot claim a gap"),
         (lambda small, large, level: small[-1][1] - large[-1][1], "Do not compare the last epochs"),
         (at_equal_epochs, "Equal epochs"),
         (lambda small, large, level: gap(large, small, level), "sign is wrong"),
-        (lambda small, large, level: gap(small, large, 0.0999), "reaches the level 0.1"),
+        (lambda small, large, level: gap(small, large, 0.0999), "exactly 0.1"),
         (lambda *_: None, "return"),
     ],
 )
@@ -299,13 +299,19 @@ def test_the_ranks_shares_add_up_to_central_differences(ranks):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        ((lambda a, t: next((n for n, f in enumerate(a) if f >= t), None), race), "Count from 1"),
-        ((lambda a, t: sum(f < t for f in a) + 1, race), "may be lower again"),
+        (
+            (lambda a, t: next((n for n, f in enumerate(a) if f >= t), None), race),
+            "Count epochs from 1",
+        ),
+        ((lambda a, t: sum(f < t for f in a) + 1, race), "can be lower again"),
         ((lambda a, t: epochs_to(a, t) or len(a), race), "not the last epoch"),
-        ((epochs_to, lambda one, several, n, share=1.0: n * share), "compares single epochs"),
+        ((epochs_to, lambda one, several, n, share=1.0: n * share), "the time of a single epoch"),
         ((epochs_to, lambda one, several, n, share=1.0: share * one / several), "16 times as much"),
         ((epochs_to, lambda one, several, n, share=1.0: n * share * several / one), "slower"),
-        ((epochs_to, lambda one, several, n, share=1.0: n * one / several), "The share counts"),
+        (
+            (epochs_to, lambda one, several, n, share=1.0: n * one / several),
+            "Multiply by the share",
+        ),
     ],
 )
 def test_wrong_races(wrong, advice):

@@ -36,7 +36,7 @@ def plan_with(**functions):
 
 SPLITS = [
     (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], "Equal numbers of layers"),
-    (lambda costs, p: [*range(p), len(costs)], "try all of them"),
+    (lambda costs, p: [*range(p), len(costs)], "try them all"),
     (lambda costs, p: [0, len(costs)], "3 ends"),
     (lambda costs, p: [0] * p + [len(costs)], "the ends have to grow"),
     (lambda costs, p: [*range(1, p + 1), len(costs)], "begins at layer 0"),
@@ -60,7 +60,7 @@ BUBBLES = [
     (lambda p, m: (p - 1) / (m + p), "How many turns"),
     (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
     (lambda p, m: m / (m + p - 1), "in which a stage works"),
-    (lambda p, m: p - 1, "Those are turns"),
+    (lambda p, m: p - 1, "number of idle turns"),
     (lambda p, m: None, "return"),
 ]
 
@@ -96,7 +96,7 @@ SCHEDULES = [
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else 1), "before its first"),
     (
         ahead(lambda s, p, m, kind: m if kind == "gpipe" else s + 1),
-        "needs the backward pass of the",
+        "the backward pass of the next",
     ),
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else p), "has 1 of the F; then"),
     (lambda p, m, kind: [[("F", k) for k in range(m)]] * p, "goes forward once and back once"),
@@ -105,7 +105,7 @@ SCHEDULES = [
     (lambda p, m, kind: ahead(lambda *_: m)(1, m, kind), "one list for each stage"),
 ]
 GRIDS = [
-    (lambda r, p, n: (r // n, r % n, [r]), "stages are neighbours"),
+    (lambda r, p, n: (r // n, r % n, [r]), "consecutive ranks"),
     (lambda r, p, n: (r % p, r // p, list(range(p * n))), "same stage of every replica"),
     (lambda r, p, n: (r % p, r // p, [o for o in range(r % p, p * n, p) if o != r]), "belongs in"),
     (lambda r, p, n: (r % p, r // p), "Return stage, replica"),
@@ -129,7 +129,7 @@ def test_wrong_grids(grid, advice):
 DOWN = "sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))"
 UP = "sent.append(dist.isend(x.grad, stage.before, group=stage.up))"
 STAGES = [
-    ((("        x.requires_grad_()\n", ""),), "or x.grad is None"),
+    ((("        x.requires_grad_()\n", ""),), "otherwise x.grad is None"),
     (((UP, UP.replace("x.grad", "outputs.grad")),), "outputs do not"),
     (((DOWN, "dist.send(outputs.detach(), stage.after, group=stage.down)"),
       (UP, "dist.send(x.grad, stage.before, group=stage.up)")), "here both sides send"),
@@ -138,13 +138,13 @@ STAGES = [
     (((UP, UP.replace("stage.up", "stage.down")),), "gradients with group=stage.up"),
     ((("stage.before, group=stage.down", "stage.before, group=stage.up"),),
      "recv of activations with group=stage.down"),
-    (((DOWN, "pass"),), "One stage receives what the other does not send"),
+    (((DOWN, "pass"),), "One stage waits for something that the other does not send"),
     ((("    if stage.after is not None:\n        sent", "    if True:\n        sent"),),
      "the last one none after it"),
     ((("if stage.before is not None:\n        x =", "if True:\n        x ="),),
      "The first stage has no stage before it"),
     ((("outputs.backward(gradient)", "outputs.sum().backward()"),),
-     "does outputs.backward(…) get it"),
+     "is it passed to outputs.backward"),
     ((("outputs.backward(gradient)", "outputs.backward(0 * gradient if stage.after else None)"),),
      "sent nothing back"),
     ((("    return x, outputs\n", "    return outputs\n"),), "`backward` needs both"),

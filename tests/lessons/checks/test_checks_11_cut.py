@@ -35,7 +35,7 @@ CUTS = [
      "wrong axis"),
     ("weight.tensor_split(size, dim=1)", "weight.tensor_split(size)", "wrong axis"),
     ("(size, dim=1)[rank], bias", "(size, dim=1)[rank], bias.tensor_split(size)[rank]",
-     "keep all of it"),
+     "keep the whole bias"),
     ("(size, dim=1)[rank], bias", "(size, dim=1)[rank], bias / size", "7, [0.0, 0.5, 1.0]"),
     ("bias.tensor_split(size)[rank]", "bias", "like the weight's outputs"),
     ("weight.tensor_split(size)[rank], bias.", "weight, bias.", "no memory is saved"),
@@ -108,7 +108,7 @@ BYTES = [
     ("2 * (ranks - 1)", "(ranks - 1)", "twice"),
     ("(i + 1) * o", "i * o", "Biases"),
     (" + sum(sizes[2:-1:2])", "", "forward pass"),
-    ("sum(sizes[2:-1:2])", "sum(sizes[:-1:2])", "Nobody needs the gradient of the images"),
+    ("sum(sizes[2:-1:2])", "sum(sizes[:-1:2])", "The gradient of the images is not needed"),
     (
         "sum(sizes[2::2]) + sum(sizes[2:-1:2])",
         "sum(sizes[1:]) + sum(sizes[1:-1])",

@@ -39,7 +39,7 @@ PLANS = {
     "divided": (planned(epoch=lambda p, b, n: (b // p, n)), "That is strong scaling"),
     "share": (planned(epoch=lambda p, b, n: (b, n // p)), "those of all ranks together"),
     "same": (planned(weak=lambda p, b, n: (b, n)), "That is epoch scaling"),
-    "exchanged": (planned(weak=lambda p, b, n: (n * p, b)), "in the other order"),
+    "exchanged": (planned(weak=lambda p, b, n: (n * p, b)), "wrong way round"),
     "nothing": (planned(of=lambda pairs: None), "return"),
     "one": (planned(of=lambda pairs: pairs[0]), "One pair for each size"),
     "first": (planned(of=lambda pairs: pairs[:1]), "One pair for each size"),
@@ -80,7 +80,7 @@ def ring_s(p, size, alpha, rate):
 
 LOST = [
     (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by the largest possible value"),
-    (lambda gain, p: 1 - gain / p, ring_s, "what efficiency lacks"),
+    (lambda gain, p: 1 - gain / p, ring_s, "1 minus the efficiency"),
     (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Put brackets around both"),
     (lambda gain, p: 1 / gain - 1 / p / (1 - 1 / p), ring_s, "Put brackets around both"),
     (lambda gain, p: (p - gain) / (p - 1), ring_s, "Gustafson's fraction"),
@@ -135,7 +135,7 @@ FITS = [
     (lambda p, g: karp_flatt(g[-1], p[-1]), gustafson_s, fixed_and_divided, "largest size alone"),
     (mean_of_karp_flatt, gustafson_s, fixed_and_divided, "weight"),
     (lambda p, g: 0.03, gustafson_s, fixed_and_divided, "least squares"),
-    (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "s is what is lost"),
+    (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "return s, not"),
     (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "least squares"),
     (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
     (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in x = 1/p"),
@@ -184,7 +184,7 @@ def at(sizes, gains, p, usl=usl):
 
 RANGES = [
     (free_usl, at, "take κ = 0"),
-    (cut, at, "another σ"),
+    (cut, at, "the best σ"),
     (without_sigma_below_0, at, "fit κ again"),
     (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
     (usl, lambda p, g, n: at(p, g, n, free_usl), "and the USL's answers"),
@@ -222,8 +222,8 @@ def test_intervals_that_are_asked_for():
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"megascale": (1, 100)}, "is always right, but says nothing"),
-     ({"megascale": (7, 6)}, "Low comes first"),
+    [({"megascale": (1, 100)}, "is always right, but it tells you nothing"),
+     ({"megascale": (7, 6)}, "The lower end comes first"),
      ({"megascale": 6.3}, "intervals['megascale'] = low, high"),
      ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),
      ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times"),

@@ -17,7 +17,7 @@ TIMES = [
     (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
     (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
     (lambda t, a, s: sum(s), "not at the end"),
-    (lambda t, a, s: time_to(t, a, s, count=2), "The next one only confirms it"),
+    (lambda t, a, s: time_to(t, a, s, count=2), "The next epoch only confirms it"),
     (lambda t, a, s: time_to(t + 1e-9, a, s), "compare with `>=`"),
     (lambda t, a, s: time_to(t, a, [1] * 5), "Return seconds"),
     (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
@@ -92,7 +92,7 @@ def test_wrong_costs(function, words):
 
 SPOTS = [
     (lambda sizes, seconds: sizes.index(sweet_spot(sizes, seconds)), "not its place"),
-    (lambda sizes, seconds: min(sizes, key=lambda p: p * seconds[sizes.index(p)]), "cheapest"),
+    (lambda sizes, seconds: min(sizes, key=lambda p: p * seconds[sizes.index(p)]), "lowest cost"),
     (lambda sizes, seconds: sizes[seconds.index(min(seconds))], "fastest"),
     (lambda sizes, seconds: None, "return"),
 ]

@@ -47,11 +47,11 @@ def test_the_solution_passes(capsys):
         ("for kind in hosts\n", "for kind in [task]\n", "one list for each kind"),
         (RIGHT, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]', "Could not start gRPC"),
         (RIGHT, "host for host in hosts[kind]", "port is missing"),
-        (f"[{RIGHT}]", f"sorted({RIGHT})", "They are sorted"),
+        (f"[{RIGHT}]", f"sorted({RIGHT})", "are sorted"),
         ('f"{host}:{port}"', 'f"{host}: {port}"', "an extra space"),
         (RIGHT, "pair for pair in " + ZIPPED, "one text"),
         ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits forever"),
-        ('f"{host}:{port}"', 'f"localhost:{port}"', "as they are"),
+        ('f"{host}:{port}"', 'f"localhost:{port}"', "unchanged"),
         (ZIPPED, ZIPPED + " if (kind, hosts[kind][index % len(hosts[kind])]) == (task, host)",
          "task is missing"),
         (RIGHT, RIGHT.replace(ZIPPED, "zip(hosts[kind][:1], ports[kind])").replace(
@@ -103,10 +103,10 @@ def test_a_right_simulation_passes(capsys):
         (lambda p, delays, updates=400: simulated(p, delays, updates, barrier=True), "barrier"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads again"),
         (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "make no difference"),
-        (lambda p, delays, updates=400: list(range(updates)), "Nobody is late"),
+        (lambda p, delays, updates=400: list(range(updates)), "No update is late"),
         (lambda p, delays, updates=400: simulated(p, delays, updates) + (delays.sort() or [])
          if delays != [1.0, 1.37, 5.11] else delays.reverse() or simulated(p, delays, updates),
-         "with a copy"),
+         "from a copy"),
         (lambda p, delays, updates=400: [
             n - read for n, read in enumerate(simulated(p, delays, updates))], "how late"),
     ],

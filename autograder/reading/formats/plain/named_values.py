@@ -1,4 +1,4 @@
-"""Read names with values, and decide what each value is.
+"""Read names with their values, and decide what each value is.
 
 Training Loss:  0.847 | Training Accuracy:  70.098        loss=0.31 acc=0.91 time=12.3s
 train loss 0.41 acc 0.88, val loss 0.45 acc 0.86          {"loss": 0.3, "val_acc": 0.9}
@@ -179,7 +179,7 @@ def rate_in(text: str) -> Number | None:
 def add_by_blanks(
     named: Named, measured: list[Measured], line: str, begin: int, on: On | None
 ) -> None:
-    """Add values such as `train loss 0.4 acc 0.9`.
+    """Add values that follow their names after a blank, as in `train loss 0.4 acc 0.9`.
 
     If the line also has values after colons, only names with a data set count.
     """
@@ -204,7 +204,7 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
     """Add losses and accuracies, and find the data set of those that name none.
 
     In `val loss 0.5, acc 0.9` the accuracy is of the validation, unless `val acc` follows. In
-    `train_loss=0.5 val_loss=0.6 acc=0.9` it is ambiguous and is not used.
+    `train_loss=0.5 val_loss=0.6 acc=0.9` the accuracy is ambiguous and is not used.
     """
     said = {(one.kind, one.on) for one in measured}
     for one in measured:
@@ -227,8 +227,8 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
 def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
     """Return whether an unnamed value is ambiguous.
 
-    It is ambiguous if the line has other values for both training and validation, and none of them
-    is of its own kind.
+    It is ambiguous if the line has values of other kinds for both training and validation, and none
+    of its own kind.
     """
     named = {on for _, on in said}
     checks = "val" in named or "test" in named

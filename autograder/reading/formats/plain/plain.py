@@ -5,8 +5,8 @@ Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
 Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
 {"epoch": 3, "train_loss": 0.31, "val_acc": 0.91}
 
-Also read a heading with the epoch and names with values below it, and counts that start again
-for the validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
+Also read an epoch's heading with names and values below it, and counts that start again for the
+validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 """
 
 import re
@@ -106,7 +106,7 @@ def measured_on(before: str) -> On | None:
 
 
 def below(line: str) -> LineFacts | None:
-    """Return the facts of a line in a block. They belong to the epoch of the heading above."""
+    """Return the facts of a line in a block. They belong to the epoch in the heading above."""
     counts = COUNTS.search(line)
     if counts:
         return of_counts(line, counts)

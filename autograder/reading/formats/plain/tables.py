@@ -107,7 +107,10 @@ def row(table: Table, line: str) -> LineFacts | None:
 
 
 def never(line: str) -> LineFacts | None:
-    """Return None: a single line is not a table. Rows are read below their head (printed_lines)."""
+    """Return None: a single line is not a table.
+
+    The module printed_lines reads the rows below a heading.
+    """
     return None
 
 

@@ -27,10 +27,10 @@ def check_3_1(decode: Function) -> str:
         "The bytes are planes, not pixels: this picture is colour noise. First .reshape(3, 32, "
         "32), then .transpose(1, 2, 0).": row.reshape(32, 32, 3),
         f"The colours still come first: .transpose(1, 2, 0) moves them last. {ANEW}": planes,
-        "Rows and columns are exchanged, the picture lies on its side: .transpose(1, 2, 0).": (
+        "Rows and columns are swapped, so the picture is on its side: .transpose(1, 2, 0).": (
             planes.transpose(2, 1, 0)
         ),
-        "Red and blue are exchanged: the first plane is red.": image[..., ::-1],
+        "Red and blue are swapped: the first plane is red.": image[..., ::-1],
     }
     for advice, mistaken in wrong.items():
         if found.shape == mistaken.shape and np.array_equal(found, mistaken):
@@ -39,7 +39,7 @@ def check_3_1(decode: Function) -> str:
         advice = f"First .reshape(3, 32, 32), three planes; then .transpose(1, 2, 0). {ANEW}"
         raise CheckFailed(expected, str(found.shape), advice)
     if found.dtype != np.uint8:
-        advice = "Keep the bytes: a float needs four times the memory. Scaling comes in 3.2."
+        advice = "Keep the bytes: floats need four times the memory. Exercise 3.2 scales them."
         raise CheckFailed("dtype uint8", f"dtype {found.dtype}", advice)
     if not np.array_equal(found, image):
         pixel = found[0, 1].tolist()
@@ -91,7 +91,7 @@ def check_3_2(prepare: Function) -> str:
         advice = "Divide the pixels by 255, once."
         raise CheckFailed("values from 0 to 1", f"{low:.3g} to {high:.3g}", advice)
     if labels.ravel().tolist() != list(range(10)):
-        advice = "Every image keeps its label and its place. Shuffling is done elsewhere."
+        advice = "Every image has to keep its label and its place: do not shuffle here."
         raise CheckFailed("labels 0, 1, … 9", shown(labels.ravel().tolist()), advice)
     right = np.asarray(tf.image.resize(images / np.float32(255), (48, 48)))
     if not np.allclose(values, right, atol=1e-3):
@@ -115,8 +115,8 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
         advice = "Training also uses the last, smaller batch: leave out drop_remainder."
     elif sizes == [4, 4, 2] and shapes[0][1:] == (32, 32, 3):
         advice = (
-            "tf.image.resize(images, (size, size)) is missing, or the result of it or of .map is "
-            "not used: `images` and `dataset` themselves do not change."
+            "tf.image.resize(images, (size, size)) is missing, or you do not use the result "
+            "of it or of .map: neither changes `images` or `dataset` in place."
         )
     elif shapes[0][1:3] == (128, 128):
         advice = "Use the size that the function gets: (size, size)."

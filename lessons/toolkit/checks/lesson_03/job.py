@@ -22,7 +22,8 @@ def check_3_4(steps: Function) -> str:
                 n // batch: "This leaves out the last, smaller batch. Round up.",
                 n / batch: "The number of steps is a whole number: round up.",
                 n // batch
-                + 1: "This is one too many when the batch divides the images: use math.ceil.",
+                + 1: "This is one step too many if n is a multiple of the batch size: use "
+                "math.ceil.",
                 n * batch: "Divide.",
             },
         )
@@ -38,8 +39,10 @@ ASKED = {
 }
 
 WHY_ASKED = {
-    "smoke": "Add the small sizes, *train_words. Without them the job ends at its time limit.",
-    "full": "It is compared with ResNet50V2: use the same size and all images, *train_words.",
+    "smoke": "Add *train_words, which keep the job small. Without them it runs into its time "
+    "limit.",
+    "full": "The job is compared with one of ResNet50V2: add *train_words, for the same size and "
+    "all images.",
 }
 
 

@@ -96,8 +96,8 @@ NO_TOP = (
 WHY_SHAPES = {
     "a": "With its top, the network returns one number for each class, at any image size.",
     "b": (
-        "Without its top, the network returns its last block: 2,048 pictures, each 32 times "
-        "smaller than 128."
+        "Without its top, the network returns the output of its last block: 2,048 pictures, "
+        "whose sides are 32 times shorter than 128."
     ),
     "c": "pooling='avg' turns each of the 2,048 pictures into one number.",
     "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",
@@ -132,4 +132,4 @@ def check_3_6(shapes: Function) -> str:
             advice = NO_TOP
         wanted = f"another shape for {letter}"
         raise CheckFailed(wanted, shown(tuple(given)), advice)
-    return "Top or no top, pooled or not: the constructor decides the shape of the output."
+    return "The constructor decides the shape of the output: with or without a top, pooled or not."

@@ -25,13 +25,13 @@ def check_4_4(epoch_seconds: Function) -> str:
                 {
                     other: "Overlapped, the longer time hides the shorter. One after the other, "
                     "they add. Does each of the two cases have its own `return`?",
-                    min(t_in, t_comp): "The epoch cannot end before the slower of the two ends.",
-                    (t_in + t_comp) / 2: "Nothing is halved: each of the two does all of its work.",
+                    min(t_in, t_comp): "No epoch ends before both input and computing do.",
+                    (t_in + t_comp) / 2: "Input and computing each take their full time.",
                     abs(t_in - t_comp): "The shorter time is hidden, not subtracted.",
                 },
-                "Use the maximum when they overlap, and the sum when they do not.",
+                "Use the maximum if input and computing overlap, and the sum if they do not.",
             )
-    return "Input 0.6 s, computing 0.5 s: 1.1 s one after the other, 0.6 s overlapped."
+    return "Input takes 0.6 s and computing 0.5 s: 1.1 s one after the other, 0.6 s overlapped."
 
 
 @exercise("4.5")

@@ -50,9 +50,10 @@ def check_4_1(write_packs: Function) -> str:
             advice = "The last records, which do not fill a pack, are missing."
             if times > 1:
                 advice = (
-                    "Each byte became a number of 8 bytes: write uint8."
+                    "Each byte became an 8-byte number: write uint8."
                     if close(times, 8)
-                    else "Only the records: row.tofile(path) writes no header, np.save does."
+                    else "Write only the records: row.tofile(path) writes no header, but np.save "
+                    "does."
                 )
             raise CheckFailed(f"{what}: {records.size} bytes in all", f"{sum(sizes)}", advice)
         counts = [size / width for size in sizes]
@@ -101,7 +102,8 @@ def check_4_2(order: Function) -> str:
             raise CheckFailed(
                 "the same order whenever epoch and seed are the same",
                 "another at each call",
-                "A generator without a seed cannot repeat its numbers: default_rng([seed, epoch]).",
+                "A generator without a seed gives different numbers each time: "
+                "default_rng([seed, epoch]).",
             )
         orders.append(found)
     check_they_differ(orders, names)
@@ -109,7 +111,7 @@ def check_4_2(order: Function) -> str:
         raise CheckFailed(
             "another order for another seed", "the same", "Seed and epoch: default_rng([seed, …])."
         )
-    return "Every pack once per epoch, in an order that is new and can be repeated."
+    return "Every epoch reads each pack once, in a new order that can be repeated."
 
 
 def check_they_differ(orders: list[list[str]], names: list[str]) -> None:

@@ -57,7 +57,7 @@ def check_4_3(stages: Function) -> str:
         )
     check_mixing(first, flat)
     check_switches(stages)
-    return "Decoded once, shuffled again in every epoch, prepared ahead of time."
+    return "Samples are decoded once, shuffled again in every epoch, and prepared ahead of time."
 
 
 def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
@@ -65,14 +65,14 @@ def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
     together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
     if sum(together) > len(batches) // 2:
         raise CheckFailed(
-            "batches of samples from all over the data set",
+            "batches with samples from all over the data set",
             f"batches of neighbours, such as{shown(batches[0])}",
             "Shuffle single samples: after unbatch(), before prepare().",
         )
     stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
     if stay > PIECES * (EACH - 1) // 2:
         raise CheckFailed(
-            "samples of a pack apart from each other",
+            "samples of the same pack far apart",
             f"{stay} of {PIECES * (EACH - 1)} samples follow their neighbour",
             "Only whole packs were shuffled: shuffle after unbatch().",
         )
@@ -86,7 +86,8 @@ def check_switches(stages: Function) -> None:
         raise CheckFailed(
             "without --cache the decoder is called in every epoch",
             f"{watched.calls} calls in two epochs of {PIECES} packs",
-            "Write `if args.cache:`. Without it nothing is kept, so that files can be measured.",
+            "Write `if args.cache:`. Without --cache nothing is kept, so the time to read the "
+            "files can be measured.",
         )
     names = watched.stage_names()
     if "Prefetch" not in names[0]:
@@ -94,7 +95,7 @@ def check_switches(stages: Function) -> None:
             f"prefetch() makes the next batch while the network computes: put it last. {ASSIGN}"
         )
         if any("Prefetch" in name for name in names):
-            advice = "Stages after prefetch() do not run ahead: put it last."
+            advice = "The stages after prefetch() are not run ahead of time: put prefetch() last."
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     if not any("ParallelMap" in name for name in names):
         raise CheckFailed(

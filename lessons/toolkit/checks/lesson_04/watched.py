@@ -28,8 +28,8 @@ class Watched:
                 raise
             raise CheckFailed(
                 "prepare gets single images",
-                "all images of a piece as one",
-                "decode returns the samples of a piece together: unbatch() separates them. "
+                "all images of a pack in one element",
+                "decode returns all samples of a pack together: unbatch() separates them. "
                 f"{ASSIGN}",
             ) from None
         if not isinstance(self.batches, tf.data.Dataset):

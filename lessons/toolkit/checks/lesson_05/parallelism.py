@@ -13,7 +13,7 @@ LAYERS, IMAGES = list(range(4)), list(range(8))
 WHO_HOLDS = {
     "data": "Each device has the whole network and a quarter of the batch.",
     "model": "Each device has one layer, and every image passes through it.",
-    "pipeline": "This is as with model parallelism; only the times differ.",
+    "pipeline": "This is the same as in model parallelism; only the times differ.",
     "hybrid": "Two devices share a network, two layers each; each pair has half the batch.",
 }
 
@@ -38,7 +38,10 @@ def check_5_1(holds: Function) -> str:
                     f"layers {shown(found[0])}, images {shown(found[1])}",
                     advice_for(found, wanted, kind, device),
                 )
-    return "All layers and a part of the batch, or some layers and the whole batch, or both."
+    return (
+        "Each device has all layers and a part of the batch, some layers and the whole batch, "
+        "or a part of both."
+    )
 
 
 def held(found: Any, kind: str) -> Held:
@@ -51,7 +54,10 @@ def held(found: Any, kind: str) -> Held:
         raise CheckFailed("two lists, layers and images", shown(found), advice)
     for part in found:
         if isinstance(part, str) or not isinstance(part, Iterable):
-            advice = "Return which ones, not how many: a list, such as [0, 1]."
+            advice = (
+                "Return the numbers of the layers or images, not their count: a list, such "
+                "as [0, 1]."
+            )
             raise CheckFailed("a list of numbers", shown(part), advice)
     numbers = [sorted(number(n, f'each entry of "{kind}"') for n in part) for part in found]
     layers, images = ([int(n) if n == int(n) else n for n in part] for part in numbers)
@@ -62,7 +68,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     """Return the usual mistake that leads to these layers and images."""
     layers, images = found
     if found == right[::-1]:
-        return "They are exchanged: first the layers, then the images."
+        return "The two lists are swapped: first the layers, then the images."
     if layers == [n + 1 for n in right[0]] or images == [n + 1 for n in right[1]]:
         return "Layers and images are counted from 0."
     if not set(layers) <= set(LAYERS) or not set(images) <= set(IMAGES):
@@ -77,9 +83,9 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
             "data",
             "images",
             tuple(IMAGES),
-        ): "Then all devices do the same work: each takes its quarter.",
-        ("hybrid", "layers", (device,)): "Two devices share four layers: two each.",
-        ("hybrid", "layers", tuple(LAYERS)): "A network is cut over two devices: two layers each.",
+        ): "If all devices have the whole batch, they all do the same work: each takes a quarter.",
+        ("hybrid", "layers", (device,)): "Two devices share four layers: each has two.",
+        ("hybrid", "layers", tuple(LAYERS)): "Two devices share a network: each has two layers.",
         ("hybrid", "images", quarter): "Both devices of a network need the same half of the batch.",
         ("hybrid", "images", tuple(IMAGES)): "There are two networks: each takes half the batch.",
     }
@@ -88,7 +94,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     if len(wrong) == 1 and wrong[0] in usual:
         return usual[wrong[0]]
     if len(wrong) == 1 and (layers == right[0][:-1] or images == right[1][:-1]):
-        return "One is missing: range(a, b) and [a:b] end before b."
+        return "One number is missing: range(a, b) and [a:b] end before b."
     if kind == "hybrid":
         return f"Devices 0 and 1 form one network, 2 and 3 another one. {WHO_HOLDS[kind]}"
     return WHO_HOLDS[kind]

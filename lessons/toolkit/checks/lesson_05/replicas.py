@@ -29,7 +29,9 @@ def check_5_2(program: Any) -> str:
         raise CheckFailed("a Keras model", shown(model), advice)
     fewest = min(len(program.copies(strategy, variable)) for variable in model.variables)
     if fewest != 2:
-        advice = "Build inside `with strategy.scope():`. Outside of it one device trains alone."
+        advice = (
+            "Build the model inside `with strategy.scope():`. Outside it, only one device trains."
+        )
         raise CheckFailed("2 copies of every variable", f"{fewest}", advice)
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
@@ -103,8 +105,8 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             f"rate of {what}",
             {
                 0.01: (
-                    "The mean is over N times the images, and there are N times fewer steps: "
-                    "multiply the rate by N."
+                    "Each step averages over N times as many images, so there are N times fewer "
+                    "steps: multiply the rate by N."
                 ),
                 0.01 / replicas: "Multiply.",
                 0.01

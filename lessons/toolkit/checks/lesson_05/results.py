@@ -7,7 +7,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 from lessons.toolkit.checks.shared.interval import check_interval
 
 Function = Callable[..., Any]
-EITHER_FIRST = "Here the later interval comes first: two comparisons are needed."
+EITHER_FIRST = "Here the later interval is the first argument, so you need two comparisons."
 
 
 @exercise("5.5")
@@ -35,8 +35,8 @@ def check_5_5(interval: Function, overlap: Function) -> str:
     cases = [
         ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 is in both."),
         ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 is in both. {EITHER_FIRST}"),
-        ((1.0, 2.0), (3.0, 4.0), False, "Between them is a gap, from 2 to 3."),
-        ((3.0, 4.0), (1.0, 2.0), False, f"Between them is a gap, from 2 to 3. {EITHER_FIRST}"),
+        ((1.0, 2.0), (3.0, 4.0), False, "There is a gap from 2 to 3."),
+        ((3.0, 4.0), (1.0, 2.0), False, f"There is a gap from 2 to 3. {EITHER_FIRST}"),
         ((1.0, 4.0), (2.0, 3.0), True, "One is inside the other."),
         ((2.0, 3.0), (1.0, 4.0), True, "One is inside the other."),
     ]
@@ -61,7 +61,8 @@ def check_5_6(mean_of_all: Function, apparent: Function) -> str:
             {
                 seconds[
                     -1
-                ]: "That is the right way. Here, return what the mean of ALL epochs suggests.",
+                ]: "That leaves out the first epoch, which is the right way. But this exercise "
+                "asks for the mean of ALL epochs.",
                 sum(seconds): "Divide by the number of epochs.",
                 sum(seconds) / 2: "Divide by the number of epochs, whatever it is.",
             },
@@ -71,8 +72,9 @@ def check_5_6(mean_of_all: Function, apparent: Function) -> str:
         21.5 / 27.5,
         "apparent([31, 12], [49, 6])",
         {
-            27.5 / 21.5: "Upside down: the base's time comes first.",
-            12 / 6: "That is the true speedup, without the first epochs. Return the apparent one.",
+            27.5 / 21.5: "This is upside down: the base's time comes first.",
+            12 / 6: "That is the true speedup, which leaves out the first epochs. Return the "
+            "apparent speedup.",
             21.5 / 27.5 / 4: "That is the efficiency.",
         },
     )

@@ -61,7 +61,10 @@ def hang_advice(hang: str, ranks: int) -> str:
         return "Everybody receives and nobody sends: some rank has to begin."
     if hang.count("rank") < 2 * ranks:
         return "A rank has ended while others wait for it: do sends and receives match?"
-    return "All wait for all. Let one side receive first, or use Sendrecv, which does both."
+    return (
+        "Every rank waits for another. Let one side receive first, or use Sendrecv, which "
+        "does both."
+    )
 
 
 ALONE = "With one rank nothing is sent: size - 1 is 0 rounds."
@@ -97,12 +100,15 @@ def sum_advice(
     if np.allclose(values[rank], right / len(values), atol=1e-6):
         return "That is the mean. Sum here; the caller divides."
     if np.allclose(values[rank], right - starts[0], atol=1e-6):
-        return "Rank 0's own array is missing in the sum."
+        return "The sum does not include rank 0's own array."
     if len(values) == 1:
         return ALONE
     good = np.isclose(values[rank], right, rtol=1e-5, atol=1e-6)
     if good.any() and good[: good.sum()].all():
-        return "The end of the array is wrong: chunks differ in length when p does not divide it."
+        return (
+            "The end of the array is wrong: chunks differ in length if p does not divide the "
+            "length of the array."
+        )
     if good.any():
         return (
             "Some chunks are right and others are not: after the size - 1 rounds that add, size "
@@ -125,7 +131,7 @@ def check_6_1(ps_allreduce: Function) -> str:
                 f"{moved:.3g} times",
                 "Rank 0 receives one array from each other rank and sends one sum to each.",
             )
-    return "Sums are right for any length; the server moves 2 (p - 1) arrays, 6 at p = 4."
+    return "The sums are right for any length. The server moves 2 (p - 1) arrays: 6 if p = 4."
 
 
 @exercise("6.2")
@@ -139,11 +145,13 @@ def check_6_2(ring_allreduce: Function) -> str:
         if moved > right * 1.01:
             advice = "Send while you receive: Sendrecv, or Isend and then Recv."
             if moved > 2 * right * 1.01 or math.isclose(moved, ranks - 1):
-                advice = "Whole arrays are sent, or one rank is a server: send one chunk per round."
+                advice = (
+                    "Whole arrays are sent, or one rank acts as a server: send one chunk per round."
+                )
             raise CheckFailed(
                 f"{ranks} ranks: each moves {right:.3g} times the array", f"{moved:.3g}", advice
             )
-    return "Sums are right for any length; each rank moves 2 (p - 1) / p arrays, 1.5 at p = 4."
+    return "The sums are right for any length. Each rank moves 2 (p - 1) / p arrays: 1.5 if p = 4."
 
 
 @exercise("6.5")
@@ -163,7 +171,7 @@ def check_6_5(overlapped_allreduce: Function) -> str:
         rng = np.random.default_rng(ranks)
         values = [[rng.normal(size=n) for n in (7, 3, 5)] for _ in range(ranks)]
         right = [np.sum([rank[k] for rank in values], axis=0) for k in range(3)]
-        expected = "three sums, in the order of the gradients"
+        expected = "a list of three sums, in the order of the gradients"
         try:
             outcome = run_on_ranks(
                 lambda comm, own: overlapped_allreduce(comm, layers(comm, own)), values
@@ -192,7 +200,8 @@ def check_6_5(overlapped_allreduce: Function) -> str:
             raise CheckFailed(
                 "array 1 is under way while array 2 is computed",
                 "; ".join(diary),
-                "Start Iallreduce inside the loop over `gradients`; list(gradients) waits for all.",
+                "Start each Iallreduce inside the loop over `gradients`. Calling list(gradients) "
+                "waits for all of them.",
             )
     in_words = waits_last(overlapped_allreduce)
     keeps_what_travels(overlapped_allreduce)
@@ -218,8 +227,9 @@ def keeps_what_travels(overlapped_allreduce: Function) -> None:
             raise CheckFailed(
                 expected,
                 f"gradient {lost[0]} of 3 was thrown away while it travelled",
-                "MPI reads it until Wait, but mpi4py keeps no reference to it. Keep it in your "
-                "list beside its request: started.append((request, total, gradient)).",
+                "MPI reads the gradient until Wait, but mpi4py keeps no reference to it. Keep "
+                "the gradient in your list, beside its request: started.append((request, total, "
+                "gradient)).",
             )
 
     run_on_ranks(lambda comm, _: overlapped_allreduce(comm, layers()), [None, None])

@@ -55,9 +55,9 @@ def check_6_4(train: Any) -> str:
         raise CheckFailed("gradients(list of four arrays, 0)", shown(given["gradients"]), "All.")
     if not results_used:
         raise CheckFailed(
-            "rank 0's parameters, moved by the mean gradients",
+            "rank 0's parameters, updated with the mean gradients",
             "this rank's own",
             "Both calls return new arrays: params = mc.broadcast(params, 0) and "
             "gradients = mc.gradients(gradients, 0).",
         )
-    return "Five calls in the right order, totsize 50,890, and no rank without a step."
+    return "The five calls are in the right order, totsize is 50,890, and every rank takes steps."

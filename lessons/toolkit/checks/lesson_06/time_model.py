@@ -29,7 +29,7 @@ def check_6_3(model: Function, fit: Function) -> str:
         (
             ("servers", 4, 0, 1e-5, 0, 4),
             8e-5,
-            {8e-5 / 4: "Latency is not shared: count all p messages."},
+            {8e-5 / 4: "Latency is not divided among the servers: count all p messages."},
         ),
         (("ring", 1, 1e6, 1e-5, 1e-9), 0.0, {}),
     ]
@@ -55,11 +55,13 @@ def check_6_3(model: Function, fit: Function) -> str:
 
 
 FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
-TWO_PHASES = "There are p - 1 rounds that add, and p - 1 that pass on."
+TWO_PHASES = (
+    "In p - 1 rounds the chunks are added up; in another p - 1 rounds the sums are passed on."
+)
 EACH_MESSAGE = "Every message costs alpha, not only the first."
-OWN_WORKER = "Rank 0 is a worker itself: it exchanges with p - 1 others."
+OWN_WORKER = "Rank 0 is itself a worker: it exchanges arrays with p - 1 others."
 BOTH_WAYS = "The server receives from every worker and sends to every worker."
-SEPARATE = "A separate server is not a worker: it exchanges with all p workers."
+SEPARATE = "A separate server is not a worker: it exchanges arrays with all p workers."
 SHARE = "k servers hold n / k bytes each and work at the same time."
 
 

@@ -9,34 +9,54 @@ Function = Callable[..., Any]
 
 # Spread before the first step, spread at the end, rate over the right rate; the missing step.
 TRACES = [
-    (0.0, 0.0, 1.0, "nothing", "They are equal at the start and at the end, with the scaled rate."),
-    (0.0, 0.17, 1.0, "average", "They started equal and drifted apart: nothing is averaged."),
+    (
+        0.0,
+        0.0,
+        1.0,
+        "nothing",
+        "The ranks are equal at the start and at the end, and the rate is scaled.",
+    ),
+    (0.0, 0.17, 1.0, "average", "The ranks started equal and drifted apart: nothing is averaged."),
     (
         0.12,
         0.21,
         1.0,
         "broadcast",
-        "They started different and stayed so: rank 0's start was not sent.",
+        "The ranks started with different parameters and never became equal: rank 0's parameters "
+        "were not sent.",
     ),
-    (0.21, 0.12, 1.0, "broadcast", "A smaller spread is still a spread: compare with 1e-6."),
+    (
+        0.21,
+        0.12,
+        1.0,
+        "broadcast",
+        "The spread became smaller, but the ranks are still not equal: compare it with 1e-6.",
+    ),
     (
         0.12,
         0.0,
         1.0,
         "early",
-        "They started different and ended equal: the start was sent, but too late.",
+        "The ranks started with different parameters and ended equal: rank 0's parameters were "
+        "sent, but too late.",
     ),
-    (0.0, 0.0, 0.5, "scale", "The ranks agree, and the rate is half of what it should be."),
+    (0.0, 0.0, 0.5, "scale", "The ranks agree, but the rate is half of what it should be."),
     (0.0, 0.0, 0.125, "scale", "On 8 ranks, the rate of one rank is an eighth of the right one."),
     (
         0.0,
         0.17,
         0.5,
         "average",
-        "There are two faults: name the one that makes the result worthless.",
+        "There are two faults here: return the one that makes the result worthless.",
     ),
     (1e-8, 3e-7, 1.0, "nothing", "A spread up to 1e-6 is rounding, not a fault."),
-    (0.0, 2e-5, 1.0, "average", "Even a small spread counts: only up to 1e-6 it is rounding."),
+    (
+        0.0,
+        2e-5,
+        1.0,
+        "average",
+        "Even a small spread counts: only a spread of up to 1e-6 is rounding.",
+    ),
 ]
 
 
@@ -48,4 +68,4 @@ def check_7_6(diagnose: Function) -> str:
         if found != right:
             raise CheckFailed(f'diagnose({start:g}, {end:g}, {rate:g}) is "{right}"', shown(found),
                               why)  # fmt: skip
-    return "The spread at both ends and the rate name four faults."
+    return "The rate, and the spread at the start and at the end, tell four faults apart."

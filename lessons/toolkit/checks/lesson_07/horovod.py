@@ -82,7 +82,7 @@ def check_7_2(program: Any) -> str:
             raise CheckFailed(
                 "hvd.DistributedOptimizer(…)",
                 f"{type(optimizer).__name__} alone",
-                "Without it every rank trains a network of its own: return "
+                "Without the wrapper, every rank trains its own network: return "
                 "hvd.DistributedOptimizer(keras.optimizers.Adam(…)).",
             )
         rate = getattr(optimizer, "learning_rate", None)
@@ -156,8 +156,8 @@ def check_7_3(program: Any) -> str:
         raise CheckFailed(
             "broadcast_variables is called on every rank",
             f"rank {silent[0]} does not call it, rank {1 - silent[0]} does",
-            "Rank 0 sends and the others receive, each with the same call: no `if` around it and "
-            "no `return` in front of it. A rank that calls it alone waits forever.",
+            "Rank 0 sends and the others receive with the same call, so put no `if` around it "
+            "and no `return` in front of it. If only one rank calls it, that rank waits forever.",
         )
     for given, root in calls[0] + calls[1]:
         if root != 0:
@@ -181,7 +181,7 @@ def check_7_3(program: Any) -> str:
                 "model.variables contains all of them; the trainable ones are not enough: batch "
                 "normalisation keeps averages that are not trained.",
             )
-    return "All variables, from rank 0; it is called on every rank, before the first step."
+    return "All variables are sent from rank 0, on every rank, before the first step."
 
 
 def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
@@ -214,8 +214,9 @@ def check_7_4(program: Any) -> str:
             raise CheckFailed(
                 f"rank {rank} writes nothing",
                 f"rank {rank} calls model.{saved[0][0]}",
-                "Four ranks that write one file at the same time can break it. Only hvd.rank() 0 "
-                "may write. local_rank does not work, because it is 0 once on every node.",
+                "Four ranks that write one file at the same time can break it. Only the rank "
+                "whose hvd.rank() is 0 may write. Do not use local_rank: it is 0 once on every "
+                "node.",
             )
         if said is None or isinstance(said, bool):
             advice = "Return a number: 1 where the file was written, 0 on all other ranks."
@@ -226,7 +227,7 @@ def check_7_4(program: Any) -> str:
             f"files that rank {rank} wrote",
             otherwise="1 where the file was written, 0 on all other ranks.",
         )
-    return "Rank 0 writes the weights into one file, the others write none."
+    return "Rank 0 writes the weights into one file; the other ranks write nothing."
 
 
 def only_the_weights(saved: Sequence[Any], path: str) -> None:
@@ -264,10 +265,10 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             right,
             f"epochs({ASKED}, {size})",
             {
-                0: "This rounds down: with more ranks than epochs nobody would train. Round up.",
+                0: "This rounds down: with more ranks than epochs, no rank would train. Round up.",
                 ASKED / size: "A program makes whole epochs: round up with math.ceil.",
-                ASKED // size: "This rounds down: round up, so that no requested pass is missing.",
-                ASKED * size: "Divide: together the ranks make the requested passes.",
+                ASKED // size: "This rounds down, so requested passes would be missing. Round up.",
+                ASKED * size: "Divide: all ranks together make the requested passes.",
                 ASKED: "Each rank would do all the work: nothing gets faster.",
             },
         )
@@ -282,8 +283,8 @@ def check_7_5(epochs: Function, passes: Function) -> str:
                     "These are the epochs of one rank. How many passes do all ranks make together?"
                 ),
                 ASKED: (
-                    "That is the requested number. Rounding up gives more for some numbers of "
-                    "ranks."
+                    "That is the requested number of passes. Rounding up gives more for some "
+                    "numbers of ranks."
                 ),
             },
             "Every rank makes epochs(asked, size) passes; there are size ranks.",

@@ -32,7 +32,7 @@ def check_7_7(job: str) -> str:
             None,
             "Write the export in place of the lines `echo …` and `exit 1`.",
         )
-    right = "export HOROVOD_TIMELINE=…, a file timeline_2.json on two ranks"
+    right = "export HOROVOD_TIMELINE=…, which gives the file timeline_2.json on two ranks"
     found = [
         (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))
     ]
@@ -54,7 +54,7 @@ def check_7_7(job: str) -> str:
     if not launch or place > launch[-1]:
         raise CheckFailed(right, f"{line}, after the launch", "Move it above the launch.")
     if "'" in value and "$" in value:
-        raise CheckFailed(right, line, "Inside '…' the shell does not expand a $NAME.")
+        raise CheckFailed(right, line, "Inside '…', the shell does not expand $NAME.")
     (one, _), (two, unset) = (filled_in(value, lines[:place], tasks) for tasks in "12")
     if unset:
         advice = (
@@ -64,7 +64,7 @@ def check_7_7(job: str) -> str:
         raise CheckFailed(right, line, advice)
     if one == two:
         advice = (
-            "The job runs on one rank and on several: one run would overwrite the other's file."
+            "The job runs on one rank and on several, and one run would overwrite the other's file."
         )
         raise CheckFailed(right, line, advice)
     if two != "timeline_2.json":
@@ -74,8 +74,8 @@ def check_7_7(job: str) -> str:
         advice = "A line above the launch ends the job, such as the gap's `exit 1`. Remove it."
         raise CheckFailed(right, f"{job} ends before its launch", advice)
     if seen != two:
-        advice = "A later line changes it, or this line is never reached."
-        raise CheckFailed(right, f"the launch does not see what `{line}` says", advice)
+        advice = "A later line changes the variable, or this line is never reached."
+        raise CheckFailed(right, f"the launched program does not see what `{line}` sets", advice)
     return "On two ranks Horovod writes timeline_2.json."
 
 

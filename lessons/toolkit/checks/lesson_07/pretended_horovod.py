@@ -72,12 +72,12 @@ class Pretend:
 
 
 BEGIN_WITH_INIT = (
-    "Begin with hvd.init(), which connects the ranks; without its () it is not called."
+    "Begin with hvd.init(), which connects the ranks. Without the (), the function is not called."
 )
 
 # Names that look right but end the job.
 NOT_HERE = {
-    "broadcast_variables": "It is not in hvd: train.py imports it under its own name.",
+    "broadcast_variables": "This function is not in hvd: train.py imports it under its own name.",
     "local_size": "hvd.size() counts the ranks of all nodes, hvd.local_size() those of one.",
 }
 

@@ -57,7 +57,7 @@ def check_8_1(partition: Function) -> str:
         if spread.max() > 1:
             worst = int(spread.argmax())
             raise CheckFailed(
-                "numbers of each class that differ by at most 1 between parts",
+                "for each class, numbers of samples that differ by at most 1 between parts",
                 f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
                 "Order the indices by class, then distribute them: by_class[part::parts].",
             )
@@ -75,7 +75,7 @@ def as_index(value: Any) -> int:
                 "To add many items to a list, use extend; append adds them as one item."
             )
         found = f"an item is {' '.join(shown(value).split())}"
-        raise CheckFailed("each item of a part is an index", found, advice) from None
+        raise CheckFailed("every item of a part is an index", found, advice) from None
 
 
 def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
@@ -90,14 +90,14 @@ def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], la
     if parts > 1 and given and all(map(found[0].__eq__, found[1:])):
         return ONE_LIST
     if max(given.values(), default=0) > 1:
-        return "Distribute the indices of each class like cards: each index goes to one part."
+        return "Deal out the indices of each class like cards: each index goes to one part."
     if len(lost) > n / 2:
         return "Most indices are missing: is `return` inside the loop?"
     if whole:
         return f"All of class {whole[0]} are missing: does the loop cover all classes?"
     if max(lost_of_class.values()) < parts:
         return (
-            "A few indices are missing. If a class does not divide evenly among the parts, the "
-            "remaining indices also need a part: some parts get one more."
+            "A few indices are missing. If a class does not divide evenly among the parts, "
+            "some parts get one index more."
         )
     return "Distribute the indices of all samples."

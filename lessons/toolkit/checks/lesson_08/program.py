@@ -37,7 +37,7 @@ def check_program(program: Any) -> None:
             advice = "Is there a `return` in front of the call of the decorated function?"
         elif isinstance(mine, list) and sorted(map(str, mine)) == names:
             advice = (
-                "os.listdir promises no order, so the next run may share out the files "
+                "os.listdir promises no order, so the next run may distribute the files "
                 "differently. Return sorted(os.listdir(folder)), or decorate list_parts, which "
                 "sorts."
             )
@@ -48,7 +48,8 @@ def check_program(program: Any) -> None:
         raise CheckFailed(
             "shutdown_on_error=True",
             "False",
-            "The program cannot do better than end all ranks with the message.",
+            "If one rank raises an error, the best the program can do is to end all ranks with "
+            "the message.",
         )
 
 
@@ -70,8 +71,8 @@ def files_of(program: Any, folder: str) -> Any:
             advice = "Is there a `return` at the end of the function that is decorated?"
         elif "sys.exit" in problem:
             advice = (
-                "Raise an error instead of sys.exit: DataDistributor sends it to all ranks, and "
-                "with shutdown_on_error=True ends them all."
+                "Raise an error instead of calling sys.exit: DataDistributor sends the "
+                "error to all ranks and, with shutdown_on_error=True, ends all ranks."
             )
         expected = "my_files returns this rank's names"
         raise CheckFailed(expected, f"the program ends: {problem}", advice) from None

@@ -73,9 +73,12 @@ def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
     if names[0] in lost:
         return "Ranks and items count from 0, as range(size) does: rank 0 begins with item 0."
     if blocks == shares and max(map(len, shares)) > 1:
-        return "These are blocks. Deal the items out one by one, like cards: none is left over."
+        return (
+            "These are blocks. Deal the items out one by one, like cards, so that none is "
+            "left over."
+        )
     if lost == names[whole_rounds:]:
-        return "Do not drop the items after the last complete round."
+        return "Do not drop the items that are left after the last complete round."
     return "Deal the items out one by one, like cards, until none is left."
 
 
@@ -167,8 +170,9 @@ def only_elsewhere(found: list[Any], what: str) -> None:
         raise CheckFailed(
             f"{what}: every rank gets its share",
             f"on rank {rank} {with_its_line(error)}",
-            "What rank 0 loads is on rank 0 alone. The others have it only as what comm.bcast or "
-            "comm.scatter *returns* to them; until then give the name a None on every rank.",
+            "Only rank 0 has what it loads. The other ranks get it only as the value that "
+            "comm.bcast or comm.scatter *returns*. Before that call, set the name to None on "
+            "every rank.",
         )
 
 
@@ -198,10 +202,11 @@ def everywhere(found: list[Any], what: str) -> None:
         )
     for rank, result in enumerate(found):
         if not isinstance(result, DataDistributionError):
-            advice = "Fewer files than ranks is an error: someone would have nothing to do."
+            advice = "Fewer files than ranks is an error: some rank would have nothing to do."
             if isinstance(found[0], Exception) and not isinstance(result, Exception):
                 advice = (
-                    "Rank 0 raises an error, but the others do not know: send it to all (bcast)."
+                    "Rank 0 raises an error, but the others do not know about it: send the "
+                    "problem to all ranks (bcast)."
                 )
             elif result is None:
                 advice = "`return None` gives no reason: raise DataDistributionError(problem)."
@@ -211,8 +216,8 @@ def everywhere(found: list[Any], what: str) -> None:
             raise CheckFailed(expected, f"rank {rank}: {shown_result}", advice)
 
 
-MEAN = "This is the mean: the rank with fewer images has fewer batches."
-TOGETHER = "These are the steps of all ranks together, but they step at the same time."
+MEAN = "This is the mean, but the rank with the fewest images does not have that many batches."
+TOGETHER = "This adds up the steps of all ranks, but the ranks take each step at the same time."
 COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), ([129, 96], 32, 3)]
 
 
@@ -227,11 +232,11 @@ def check_8_4(common_steps: Function) -> str:
             right,
             f"common_steps({counts}, {batch})",
             {
-                most: "A rank with fewer images has no batch left, and the others wait for it: "
-                "the minimum over the ranks.",
+                most: "A rank with fewer images runs out of batches, and the others wait for it: "
+                "take the minimum over the ranks.",
                 **dict.fromkeys((mean, mean // 1, -(-mean // 1)), MEAN),
                 **dict.fromkeys((together, together // 1, -(-together // 1)), TOGETHER),
-                min(counts) // batch: "A smaller last batch is a step, too: round up.",
+                min(counts) // batch: "A smaller last batch is also a step: round up.",
                 min(counts) / batch: "Steps are whole: round up with math.ceil.",
                 min(counts): "These are images. A step takes `batch` of them.",
             },
@@ -260,8 +265,8 @@ def check_8_5(my_samples: Function) -> str:
             raise CheckFailed(
                 f"{n} samples on {size} ranks: each is read once",
                 f"{twice} more than once, {lost} never",
-                "All ranks have to draw the same order (the rank must not be in the seed), and "
-                "then take every size-th of it: order[rank::size].",
+                "All ranks have to draw the same order, so keep the rank out of the seed. Each "
+                "rank then takes every size-th index: order[rank::size].",
             )
         orders.append([index for share in shares for index in share])
     if orders[0] == orders[1] or orders[1] == orders[2]:

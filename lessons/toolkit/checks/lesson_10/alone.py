@@ -114,7 +114,10 @@ def check_10_4(program: Any) -> str:
         )
     returned(answer, right_loss.item(), right.detach())
     fewer_than_asked(program)
-    return "Ten images in four parts of unequal size: one exchange, equal to the whole batch."
+    return (
+        "Ten images in four parts of unequal size need one exchange, and the gradient is that "
+        "of the whole batch."
+    )
 
 
 def fewer_than_asked(program: Any) -> None:
@@ -154,7 +157,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
         pair(answer, "loss and outputs", ("loss", "outputs"))
     loss, outputs = answer
     if not isinstance(loss, torch.Tensor):
-        advice = "Return it without .item() or float(): train.py calls loss.detach()."
+        advice = "Return the loss without .item() or float(): train.py calls loss.detach()."
         raise CheckFailed("the loss as a tensor", shown(loss), advice)
     found = number(loss.item(), "the loss")
     if abs(found - right_loss) > 1e-6:
@@ -186,9 +189,9 @@ def check_10_5(program: Any) -> str:
         raise CheckFailed(
             "the wrapped network is not called",
             "it is" + ("" if model.calls[0][1] else ", in no_sync"),
-            "no_sync sends no gradients, but the first forward pass of the wrapped network "
-            "after an exchange still sends the buffers of BatchNorm. The network inside it sends "
-            "nothing: model.module.",
+            "With no_sync no gradients are sent, but after an exchange the wrapped network's "
+            "next forward pass still sends the buffers of BatchNorm. Use the network inside, "
+            "model.module, which sends nothing.",
         )
     if torch.equal(network.weight, before.weight):
         raise CheckFailed(
@@ -203,12 +206,15 @@ def check_10_5(program: Any) -> str:
         raise CheckFailed(
             "one step of the optimizer, down the gradient of this batch",
             "another one",
-            "Once each: zero_grad, forward pass of model.module, backward, step.",
+            "Call each of these once: zero_grad, the forward pass of model.module, backward, step.",
         )
     if len(forward) > 1:
-        advice = "BatchNorm's means change with each: keep the outputs of the first for the loss."
+        advice = (
+            "Each forward pass changes BatchNorm's means: keep the outputs of the first one "
+            "for the loss."
+        )
         raise CheckFailed("one forward pass", f"{len(forward)}", advice)
     if not all(forward) or not network.training:
         advice = "A step is training: leave out eval(), which changes BatchNorm and dropout."
         raise CheckFailed("the network in training", "in eval()", advice)
-    return "The network inside the wrapper makes a step; nothing is sent."
+    return "The network inside the wrapper takes a step, and nothing is sent."

@@ -33,13 +33,17 @@ def check_10_3(last_arrival: Callable[..., Any]) -> str:
             "link: a bucket waits until the one before it has arrived.",
             float(ready[0] + sum(travel)): "A bucket cannot leave before it is full, even if the "
             "link is free.",
-            float(sum(travel)): "The first bucket leaves when it is full, not at 0.",
+            float(sum(travel)): "The first bucket leaves when it is full, not at time 0.",
         }
         mistakes.pop(right, None)
-        advice = "A bucket starts at max(its time, arrival of the one before), and then travels."
+        advice = (
+            "A bucket leaves at max(its own time, arrival of the bucket before it), and "
+            "then travels."
+        )
         compare(found, right, what, mistakes, advice)
     return (
-        "A bucket waits for its gradients and for the link; 58 ms for four buckets, 88 ms for one."
+        "A bucket waits for its gradients and for the link. Four buckets take 58 ms, a single "
+        "one 88 ms."
     )
 
 

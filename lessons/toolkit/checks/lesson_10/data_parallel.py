@@ -74,11 +74,14 @@ def check_10_1(program: Any) -> str:
     with pretended(program, 0) as calls:
         program.start_ranks(0, 1, 0, TIMEOUT)
     if not calls["init"]:
-        advice = "One rank is a group, too: later the program asks dist for its rank and size."
-        raise CheckFailed("init_process_group is called for one rank of one", "it is not", advice)
+        advice = "Even one rank is a group: later the program asks dist for its rank and size."
+        raise CheckFailed("init_process_group is called for a single rank", "it is not", advice)
     for gpus in (0, 4):
         wrapped(program, gpus)
-    return "Gloo on CPUs, NCCL on GPUs; rank 6 of 8 takes GPU 2 of its node; all are wrapped."
+    return (
+        "Gloo is used on CPUs and NCCL on GPUs, rank 6 of 8 takes GPU 2 of its node, and the "
+        "network is wrapped everywhere."
+    )
 
 
 def started(init: Calls, rank: int, gpus: int) -> None:
@@ -86,7 +89,8 @@ def started(init: Calls, rank: int, gpus: int) -> None:
         raise CheckFailed(
             "dist.init_process_group(…) is called",
             "it is not",
-            "Without it no rank knows another. help(dist.init_process_group) lists its arguments.",
+            "Without this call, the ranks do not know each other. help(dist.init_process_group) "
+            "lists its arguments.",
         )
     given, named = init[-1]
     asked = dict(zip(NAMES, given, strict=False)) | named
@@ -96,7 +100,7 @@ def started(init: Calls, rank: int, gpus: int) -> None:
         raise CheckFailed(
             f"back end {right!r} on a node with {where}",
             shown(asked.get("backend")),
-            "NCCL moves gradients between GPUs and needs them; Gloo moves them between CPUs.",
+            "NCCL works only between GPUs; Gloo works between CPUs.",
         )
     for name, wanted in (("rank", rank), ("world_size", 8), ("timeout", TIMEOUT)):
         if asked.get(name) != wanted:
@@ -121,7 +125,7 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
     if device != wanted:
         advice = "Without a GPU the device is torch.device('cpu')."
         if gpus:
-            advice = "Use the GPU numbered local_rank: rank numbers the processes of all nodes."
+            advice = "Use GPU number local_rank: rank counts the processes of all nodes."
         raise CheckFailed(f"the device {wanted}", str(device), advice)
     if gpus:
         last = chosen(pin)[-1:]
@@ -174,14 +178,14 @@ def wrapped(program: Any, gpus: int) -> None:
         raise CheckFailed(
             "networks that are equal at the start",
             "init_sync=False",
-            "Leave init_sync out. With False, DDP does not send rank 0's parameters, and "
-            "averaged gradients cannot make different networks equal.",
+            "Leave init_sync out. With init_sync=False, DDP does not send rank 0's parameters, "
+            "and averaging gradients never makes different networks equal.",
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(
             "buckets of at most 3 MB if distribute gets 3",
             shown(asked.get("bucket_cap_mb", "not given")),
-            "The size that distribute gets is not passed to DDP. You compare sizes later.",
+            "Pass the size that distribute gets on to DDP. You compare sizes later.",
         )
 
 
@@ -215,14 +219,15 @@ def check_10_2(program: Any) -> str:
             raise CheckFailed(
                 f"{size} ranks read {images} images once each, {images // size} per rank",
                 f"{len(read)} reads; {missing} images never, {twice} once more than needed",
-                "Iterate over the sampler itself: it gives this rank's share of an order that is "
-                "the same on all ranks.",
+                "Iterate over the sampler itself. It yields this rank's share of an order that "
+                "is the same on all ranks.",
             )
     if orders[0] == orders[1]:
         raise CheckFailed(
             "another order in epoch 2 than in epoch 1",
             "the same order",
-            "Call sampler.set_epoch(epoch) first; the sampler draws from its seed and the epoch.",
+            "Call sampler.set_epoch(epoch) first: the sampler's order depends on its seed and "
+            "the epoch.",
         )
     first = program.order_of(samplers[0], 1).tolist()
     if first != orders[0][0]:
@@ -272,7 +277,7 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
             elif found == sorted(right):
                 advice = f"A sorted epoch is no longer in random order. {advice}"
             elif found == once[-epoch:] + once[:-epoch]:
-                advice = f"That is one order for all epochs, shifted by the epoch. {advice}"
+                advice = f"That is a single order, shifted by the number of the epoch. {advice}"
             elif found in drawn.values():
                 other = next(number for number, order in drawn.items() if order == found)
                 advice = f"That is the order of epoch {other}: pass the number of this epoch. "

@@ -63,12 +63,13 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
     sizes = {b - a for a, b in itertools.pairwise(bounds)}
     if max(sizes) - min(sizes) <= 1:
         return (
-            "Equal numbers of layers are not equal work: one stage waits for the other. Add up "
-            "the costs."
+            "Equal numbers of layers do not mean equal work: one stage waits for the other. "
+            "Add up the costs."
         )
     return (
-        "Filling one stage after the other does not find it. So few layers can be cut in few ways: "
-        "try all of them (itertools.combinations of the places in between)."
+        "Filling one stage after the other does not find the best cut. So few layers can be "
+        "cut in only a few ways: try them all (itertools.combinations of the places between "
+        "layers)."
     )
 
 
@@ -85,7 +86,7 @@ def check_11_2(bubble: Function) -> str:
             stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
             1 - right: "That is the share of the time in which a stage works.",
             1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
-            stages - 1.0: "Those are turns: divide by the total number of turns.",
+            stages - 1.0: "That is the number of idle turns: divide by the total number of turns.",
         }
         mistakes.pop(right, None)
         what = f"bubble({stages}, {m})"
@@ -103,8 +104,8 @@ def check_11_3(plan: ModuleType) -> str:
         for rank in (*range(1, stages * replicas), 0):
             try_grid(plan.grid, rank, stages, replicas)
     return (
-        "Both orders end as early as possible, 1F1B holds few micro-batches, and each rank knows "
-        "its place."
+        "Both orders end as early as possible, 1F1B keeps few micro-batches, and every rank "
+        "has the right stage and replica."
     )
 
 
@@ -129,8 +130,8 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
         boxes = timed(orders)
     except Deadlock as dead:
         advice = (
-            "A backward pass needs the backward pass of the stage after, and its own forward "
-            "pass, before it."
+            "Before its backward pass, a stage needs its own forward pass and the backward "
+            "pass of the next stage."
         )
         raise CheckFailed(f"{what} comes to an end", f"{dead}", advice) from None
     for stage, (order, most) in enumerate(zip(orders, held(orders), strict=True)):
@@ -153,8 +154,8 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
         raise CheckFailed(
             f"{what} takes {3 * (m + stages - 1)} units of time, a backward pass being 2",
             f"{span:g}",
-            "A stage waits although it could work: how many forward passes can it do before its "
-            "first micro-batch comes back? `stages - stage`, on the last stage 1.",
+            "A stage waits although it could work. How many forward passes can it do before its "
+            "first micro-batch comes back? It is `stages - stage`, so 1 on the last stage.",
         )
 
 
@@ -174,11 +175,13 @@ def try_grid(grid: Function, rank: int, stages: int, replicas: int) -> None:
         raise CheckFailed(f"{what} = {right}", shown(found), advice) from None
     if mine == right:
         return
-    advice = "Draw the ranks of each replica in a row: which ranks are below each other?"
+    advice = "Draw the ranks of each replica in a row. Which ranks are in the same column?"
     if mine[:2] == right[:2]:
         advice = "The same stage of every replica has the same layers."
         if rank not in mine[2]:
-            advice = "This rank has these layers, too: it belongs in the list."
+            advice = "This rank has these layers too, so it belongs in the list."
     elif mine[:2] == (rank // replicas, rank % replicas):
-        advice = "A replica's stages are neighbours here: rank 1 is stage 1 of replica 0."
+        advice = (
+            "Here, the stages of a replica have consecutive ranks: rank 1 is stage 1 of replica 0."
+        )
     raise CheckFailed(f"{what} = {right}", shown(found), advice)

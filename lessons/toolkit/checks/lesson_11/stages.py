@@ -31,8 +31,9 @@ class PretendedDist:
     def isend(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> Any:
         if tensor is None:
             advice = (
-                "Call x.requires_grad_() after x was received and before the layers, or x.grad is "
-                "None. Only x and the parameters keep a gradient, outputs do not."
+                "Call x.requires_grad_() after x is received and before the layers run; "
+                "otherwise x.grad is None. Only x and the parameters keep their gradients; the "
+                "outputs do not."
             )
             raise CheckFailed("isend sends a tensor", "None", advice)
         if dst is None:
@@ -80,8 +81,8 @@ class PretendedDist:
             found = f"group=stage.{group}" if group in ("down", "up") else f"group={group}"
             what = "activations" if down else "gradients"
             advice = (
-                "In 1F1B both are in transit at the same time. In one group GPUs would wait for "
-                "each other, although Gloo on CPUs does not."
+                "In 1F1B, activations and gradients are in transit at the same time. If "
+                "both used one group, GPUs would wait for each other (Gloo on CPUs does not)."
             )
             raise CheckFailed(f"{name} of {what} with group=stage.{wanted}", found, advice)
 
@@ -172,8 +173,8 @@ def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind
         outcome = run_on_ranks(on_rank, list(range(stages)))
     except Hang as hang:
         advice = (
-            "One stage receives what the other does not send. Forward: from stage.before, to "
-            "stage.after; backward the other way round."
+            "One stage waits for something that the other does not send. Forward, receive "
+            "from stage.before and send to stage.after; backward, the other way round."
         )
         if pretended.waiting_sends:
             advice = "dist.send waits until the other side receives, and here both sides send: "
@@ -207,9 +208,12 @@ def compare_gradient(layer: int, found: Any, right: Any, where: str) -> None:
         raise CheckFailed(f"{what} begins {first(right)}", "none", advice)
     if bool(((found - right).abs() < 1e-9).all()):
         return
-    advice = "What does the stage after send, and does outputs.backward(…) get it?"
+    advice = "What does the next stage send back, and is it passed to outputs.backward(…)?"
     if bool((found == 0).all()):
-        advice = "It is 0: the stage after sent nothing back, or x was not what it had sent."
+        advice = (
+            "The gradient is 0: the next stage sent nothing back, or it did not compute "
+            "with the x that it received."
+        )
     raise CheckFailed(f"{what} begins {first(right)}", first(found), advice)
 
 

@@ -34,7 +34,7 @@ def check_11_5(cut: Function) -> str:
                     )
                 if not same(part[1], right_bias):
                     advice = (
-                        "Every output of a row layer gets its whole bias: keep all of it."
+                        "Every rank has all outputs of a row layer: keep the whole bias."
                         if way == "row"
                         else "A bias belongs to an output: cut it like the weight's outputs."
                     )
@@ -58,15 +58,16 @@ def wrong_weight(found: Any, weight: Any, way: str, rank: int, ranks: int) -> st
     other = weight.tensor_split(ranks, 1 if way == "column" else 0)[rank]
     if same(found, other):
         return (
-            "That is the wrong axis. A weight is (outputs, inputs): a column layer keeps some "
-            "outputs, dim=0; a row layer some inputs, dim=1. (Papers write x A, A transposed.)"
+            "That is the wrong axis. A weight has the shape (outputs, inputs). A column layer "
+            "keeps some outputs, dim=0; a row layer keeps some inputs, dim=1. (Papers write x A, "
+            "where A is transposed.)"
         )
     if same(found, weight):
         return "That is the whole weight, so no memory is saved. Take this rank's part."
     return "Take part number `rank` of `tensor_split(size, dim=…)`."
 
 
-ALIKE = "Every rank has to call `summed` equally often and in the same order."
+ALIKE = "Every rank has to call `summed` the same number of times and in the same order."
 
 
 class PretendedDist:
@@ -78,7 +79,7 @@ class PretendedDist:
         self.own, self.ReduceOp = own, dist.ReduceOp
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the check knows all_reduce, get_rank and get_world_size, not {name}")
+        raise AttributeError(f"only all_reduce, get_rank and get_world_size work here, not {name}")
 
     def get_rank(self) -> int:
         return int(self.own.comm.rank)
@@ -88,7 +89,7 @@ class PretendedDist:
 
     def all_reduce(self, tensor: Any, op: Any = None, group: Any = None) -> None:
         if op not in (None, self.ReduceOp.SUM):
-            raise ValueError("use the sum: parts of a layer add up")
+            raise ValueError("use ReduceOp.SUM: the parts of a layer add up")
         sent = self.own.comm.exchange("all_reduce", tensor.detach().clone())
         if len({part.shape for part in sent}) > 1:
             shapes = " and ".join(size(part) for part in sent)
@@ -190,17 +191,18 @@ def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int)
             continue  # adding the bias on rank 0 alone, before the sum, is right as well
         name = f"{ranks} ranks: the gradient of {NAMES[place]} on rank {rank}"
         if found[place] is None:
-            advice = "The output does not depend on it: is there a `.data`, `.detach()` or a gap?"
+            advice = "No gradient gets here: is there a `.data`, a `.detach()` or a gap?"
             raise CheckFailed(f"{name} is {first(right[place])}", "none", advice)
         if not close(found[place], right[place]):
             advice = "Which operator is before it, and what does its backward pass do?"
             if close(found[place], ranks * right[place]):
                 advice = (
-                    "It is p times too large: each operator sums in one direction only. "
-                    "FromParts sums forward; backward, d sum / d part is 1, for every part."
+                    "The gradient is p times too large: each operator sums in only one "
+                    "direction. FromParts sums in the forward pass. In its backward pass, d sum "
+                    "/ d part is 1 for every part."
                 )
             elif close(found[place], right[place] / ranks):
-                advice = "It is p times too small: divide neither sums nor the bias."
+                advice = "The gradient is p times too small: divide neither the sums nor the bias."
             elif place == 0:
                 advice = (
                     "That is only the gradient from this rank's part. All parts use x, so their "
@@ -243,24 +245,25 @@ def check_11_7(bytes_a_step: Function) -> str:
         if way == "data":
             mistakes |= {
                 ring * (n - 3 * 256 - 10): "Biases have gradients too.",
-                ring * n / ranks: "Every rank has all layers, so all gradients are sent.",
+                ring * n / ranks: "Every rank has all layers: count all gradients, not a part.",
                 ring * n * b: "A gradient is as large as its parameter, whatever the batch.",
             }
         else:
             mistakes |= {
                 ring
                 * b
-                * 266: "That is only the forward pass. In the backward pass, the gradient of each "
-                "block's input is sent, except the first block's, whose input is the images.",
-                ring * b * (266 + 784 + 256): "Nobody needs the gradient of the images.",
+                * 266: "That is only the forward pass. The backward pass sends the gradient of "
+                "every block's input, except for the first block, whose input is the images.",
+                ring * b * (266 + 784 + 256): "The gradient of the images is not needed.",
                 ring
                 * b
-                * (256 * 3 + 10 + 256 * 3): "Once per block, not once per layer: between a column "
-                "and a row layer nothing is sent.",
+                * (256 * 3 + 10 + 256 * 3): "Count once per block, not once per layer: nothing is "
+                "sent between a column layer and a row layer.",
                 ring
                 * b
-                * (256 * 3 + 10 + 256): "Only the outputs of blocks are sent, after every second "
-                "layer: sizes[2], sizes[4], … forward, and all of these but the last backward.",
+                * (256 * 3 + 10 + 256): "Only the outputs of blocks are sent, that is, of every "
+                "second layer: sizes[2], sizes[4], … in the forward pass, and all of these except "
+                "the last in the backward pass.",
                 ring * (266 + 256): "Count activations for every image of the batch.",
                 ring * b / ranks * (266 + 256): "Every rank has the whole batch.",
             }

@@ -6,7 +6,7 @@ from typing import Any
 from lessons.toolkit import foretelling
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, shown
 
-FIT_AGAIN = "Fit the sizes that you have, and see how far apart the laws are."
+FIT_AGAIN = "Fit the laws to the sizes that you have, and see how far apart their predictions are."
 
 
 FAR = 2  # times worse at the next size; no table is that bad, so the unit must be wrong
@@ -23,11 +23,11 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             raise CheckFailed(wanted, shown(intervals[name]), f"intervals[{name!r}] = low, high")
         low, high = pair(intervals[name], f"intervals[{name!r}]")
         if not 0 < low <= high:
-            advice = "Low comes first, and both are above 0."
+            advice = "The lower end comes first, and both ends are above 0."
             raise CheckFailed("0 < low ≤ high", f"{low:g}, {high:g}", advice)
         if table.too_wide(low, high):
             found = f"{name}: {low:g} to {high:g}, {high / low:.3g} times"
-            advice = f"A very wide interval is always right, but says nothing. {FIT_AGAIN}"
+            advice = f"A very wide interval is always right, but it tells you nothing. {FIT_AGAIN}"
             raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)
         last, grown = table.values[-1], table.asked / table.sizes[-1]
         ideal = last / grown if table.is_time else last * grown
@@ -35,7 +35,9 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             found = f"{name}: {low:g} to {high:g} {table.what}"
             advice = f"From {table.sizes[-1]:,} to {table.asked:,} the work of a time can at most "
             advice += f"grow {grown:g} times: {ideal:.4g} {table.what}. {FIT_AGAIN}"
-            raise CheckFailed("no more than ideal scaling from the last size on", found, advice)
+            raise CheckFailed(
+                "no better than ideal scaling from the last measured size", found, advice
+            )
         if (low > FAR * last and table.is_time) or (high < last / FAR and not table.is_time):
             found = f"{name}: {low:g} to {high:g} {table.what}"
             wanted = f"after {last:,g} {table.what} on {table.sizes[-1]:,}, a value of that kind"

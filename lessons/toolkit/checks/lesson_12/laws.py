@@ -32,7 +32,7 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             {
                 1 / gain - 1 / p: "Divide by the largest possible value: 1 − 1/p.",
                 (gain - p) / (1 - p): "That is Gustafson's fraction: begin with 1/S − 1/p.",
-                1 - gain / p: "That is what efficiency lacks: use (1/S − 1/p) / (1 − 1/p).",
+                1 - gain / p: "That is 1 minus the efficiency: use (1/S − 1/p) / (1 − 1/p).",
                 0.9: "That is the parallel part: 1/S comes first, then 1/p.",
                 -0.1: "The order is wrong: 1/S − 1/p.",
                 1 / gain - 2 / p: BRACKETS,
@@ -59,8 +59,8 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06.",
         )
     return (
-        "A serial part of 0.1 gives 0.1 on 2, 4 and 64 ranks; the ring's time grows with its "
-        "messages."
+        "A serial part of 0.1 gives 0.1 on 2, 4 and 64 ranks, and the time of the ring grows "
+        "with the number of its messages."
     )
 
 
@@ -74,17 +74,19 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     right = scaling_laws.amdahl([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)]).value
     one_fit(amdahl_f, "amdahl_f", noisy, right, amdahl_mistakes(noisy))
     exactly = made(lambda p: p - s * (p - 1))
-    one_fit(gustafson_s, "gustafson_s", exactly, s, {1 - s: "S = p − s(p−1): s is what is lost."})
+    one_fit(gustafson_s, "gustafson_s", exactly, s, {1 - s: "S = p − s(p−1): return s, not 1 − s."})
     noisy = [gain * (1 - 0.04 * (-1) ** i) if i else 1.0 for i, gain in enumerate(exactly)]
     right = scaling_laws.gustafson([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)]).value
     as_amdahl = scaling_laws.amdahl([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)])
-    mistakes = {as_amdahl.value: "That is Amdahl's f. Gustafson: y = p − S over x = p − 1."}
+    mistakes = {
+        as_amdahl.value: "That is Amdahl's f. For Gustafson's s, fit y = p − S against x = p − 1."
+    }
     one_fit(gustafson_s, "gustafson_s", noisy, right, mistakes)
     a, b = 30.0, 500.0
     seconds = made(lambda p: a + b / p)
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
     if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
-        raise CheckFailed("a = 30 s, b = 500 s", "exchanged", "Return a, the constant part, first.")
+        raise CheckFailed("a = 30 s, b = 500 s", "swapped", "Return a, the constant part, first.")
     compare(found[0], a, "a of T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
     compare(found[1], b, "b of T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
     noisy = [t * (1 + 0.05 * (-1) ** i) for i, t in enumerate(seconds)]
@@ -94,7 +96,7 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     advice = "Use least squares over all sizes, np.polyfit(1/p, T, 1), not two of the points."
     compare(found[0], fixed, f"a of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
     compare(found[1], divided, f"b of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
-    return "f = 0.03, s = 0.2, a = 30 s and b = 500 s are recovered from points of their laws."
+    return "The fits recover f = 0.03, s = 0.2, a = 30 s and b = 500 s from points of their laws."
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
@@ -128,7 +130,9 @@ def amdahl_mistakes(gains: Sequence[float]) -> dict[float, str]:
     ones = [(1 / g - 1 / p) / (1 - 1 / p) for p, g in beyond]
     return {
         (1 / last[0] - 1 / last[1]) / (1 - 1 / last[1]): "That is the largest size alone.",
-        sum(ones) / len(ones): "That is the mean of Karp–Flatt's e: here every size has weight x².",
+        sum(ones)
+        / len(ones): "That is the mean of the Karp–Flatt values e. In least squares, each "
+        "size has the weight x².",
     }
 
 
@@ -153,7 +157,10 @@ def check_12_4(usl: Function, at: Function) -> str:
         advice = "Where the free fit has κ < 0, take κ = 0 and fit σ alone, which is Amdahl's law."
         raise CheckFailed("kappa is never below 0", f"{kappa:.4g}", advice)
     if abs(sigma - alone[0]) > 1e-3 * alone[0] or kappa != 0:
-        advice = "κ = 0 needs another σ: fit it again, with one column; it is amdahl_f(…)."
+        advice = (
+            "With κ = 0, the best σ is a different one. Fit σ again, with one column; that "
+            "is what amdahl_f(…) does."
+        )
         raise CheckFailed(f"sigma = {alone[0]:.4g}, kappa = 0", f"{sigma:.4g}, {kappa:.4g}", advice)
     gains = made(usl_of(-0.01, 0.002))
     sigma, kappa = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))
@@ -171,4 +178,6 @@ def check_12_4(usl: Function, at: Function) -> str:
         mistakes = {ends[1]: "Low comes first."}
         compare(low, ends[0], f"low end of at(…, {p})", mistakes, f"The smallest of {THREE}.")
         compare(high, ends[1], f"high end of at(…, {p})", {}, f"The largest of {THREE}.")
-    return "κ stays at 0 where a free fit would go below it; a size beyond the data gets a range."
+    return (
+        "κ is 0 where a free fit would make it negative, and a size beyond the data gets a range."
+    )

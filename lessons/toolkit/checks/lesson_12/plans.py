@@ -50,7 +50,8 @@ def check_12_1(program: Any) -> str:
         )
         raise CheckFailed("plan('strong', [5], 64, 600) = [(12, 600)]", shown(five), advice)
     return (
-        "Strong: 96, 48, 24, 12 images per rank; epoch: 96 each; weak: 4,800 images for each rank."
+        "Strong scaling: local batches of 96, 48, 24 and 12; epoch scaling: 96 on every rank; "
+        "weak scaling: 4,800 images per rank."
     )
 
 
@@ -76,7 +77,7 @@ def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int
     if kinds and size > 1:
         advice = f"That is {kinds[0]} scaling. {advice}"
     elif pair == (right[1], right[0]):
-        advice = "The pair is in the other order: first the local batch, then the images."
+        advice = "The pair is the wrong way round: first the local batch, then the images."
     elif mode == "strong" and batch == BATCH * size:
         advice = f"Divide: the ranks share one batch. {advice}"
     elif mode != "weak" and samples * size == SAMPLES:

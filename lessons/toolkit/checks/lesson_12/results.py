@@ -14,16 +14,17 @@ SECONDS = [3.0, 2.0, 2.0, 2.5, 2.0]
 CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
     ([0.5, 0.7, 0.82, 0.84, 0.85], 7.0, {3: "Return seconds: add up the epochs until then.",
                                          5.0: "The epoch that reaches the target counts, too.",
-                                         6.0: "Epochs differ: add up their own seconds.",
+                                         6.0: "Epochs take different times: add up the seconds "
+                                             "of each.",
                                          2.0: (
                                              "That is this epoch alone: add up all epochs up to "
                                              "it."
                                          ),
                                          9.5: (
                                              "Stop at the epoch that reaches the target. The "
-                                             "next one only confirms it."
+                                             "next epoch only confirms it."
                                          ),
-                                         11.5: "Stop when it is reached, not at the end."}),
+                                         11.5: "Stop when the target is reached, not at the end."}),
     ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next value is below 0.8. It "
                                                "has to hold at the next evaluation."}),
     # It holds at the next evaluation, which is enough: later evaluations do not count.
@@ -45,20 +46,23 @@ def check_12_6(time_to: Function) -> str:
         what = f"time_to(0.8, {accuracies}, …)"
         if right is None:
             if found is not None:
-                advice = "Return None: nobody knows when it would have been reached, or would hold."
+                advice = (
+                    "Return None: the run does not show when the target is reached, or "
+                    "whether it holds."
+                )
                 raise CheckFailed(f"{what} is None", shown(found), advice)
             continue
         if found is None:
             advice = (
-                "The target is reached and holds at the next evaluation, even if that is a "
-                "little lower. Later evaluations do not count. Is there a `return`?"
+                "The target is reached, and the next evaluation is still above it, even if "
+                "it is a little lower. Later evaluations do not count. Is there a `return`?"
             )
             if accuracies[1] > 0.8 > accuracies[2]:
                 advice = (
                     f"Continue after {accuracies[1]}, which did not hold: {accuracies[3]} does."
                 )
             raise CheckFailed(f"{what} = {right:g} s", "None", advice)
-        compare(number(found, what), right, what, mistakes, "Sum of seconds up to that epoch.")
+        compare(number(found, what), right, what, mistakes, "Add up the seconds up to that epoch.")
     return "7 s where it holds, 9.5 s where the first time was luck, None where it is not sure."
 
 
@@ -99,7 +103,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
                 elapsed: "Multiply by the GPUs: you pay for all of them, including idle ones.",
                 3600 * hours: "In hours: divide the seconds by 3,600.",
                 hours - 96: "1-02:00:00 is a day and two hours.",
-                2 * hours: "gres/gpu:h100=4 and gres/gpu=4 are the same four."
+                2 * hours: "gres/gpu:h100=4 and gres/gpu=4 count the same four GPUs."
                 if "h100" in line
                 else "gres/gpu counts the GPUs of the whole job, on all of its nodes.",
                 2 * elapsed: "Multiply by the number of GPUs, not of nodes.",
@@ -131,10 +135,11 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             what,
             {
                 sizes.index(right): "Return the size, not its place in the list.",
-                cheapest: "That is the cheapest size: multiply its cost by the time once more.",
+                cheapest: "That is the size with the lowest cost. Multiply each cost by the time "
+                "once more.",
                 fastest: "That is the fastest size, whatever it costs.",
             },
-            "GPUs × seconds is the cost; cost × seconds has to be smallest.",
+            "The cost is GPUs × seconds. Find the size with the smallest cost × seconds.",
         )
     return "1.4 GPU-hours and 1.4 kWh; where doubling the GPUs gains too little, it ends at 4."
 
@@ -165,4 +170,4 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
     if len(told) < len(texts):
         advice = "Each part answers a different question; see the text above."
         raise CheckFailed("three texts", "the same one twice", advice)
-    return "Three parts in your own words. The cell below writes the report with them."
+    return "All three parts are written. The cell below puts them into the report."

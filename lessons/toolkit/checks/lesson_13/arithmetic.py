@@ -81,10 +81,10 @@ class Network:
 
 
 WHOLE = {  # stage -> what a device holds in addition to its state
-    2: "The gradients of a unit are whole until they are collected: add the largest unit's.",
+    2: "The gradients of a unit are whole until they are collected: add those of the largest unit.",
     3: (
-        "While a unit computes, all of its parameters and gradients are on the device: add the "
-        "largest's."
+        "While a unit computes, all of its parameters and gradients are on the device: add those "
+        "of the largest unit."
     ),
 }
 # Networks that are not in the lesson.
@@ -107,7 +107,7 @@ def check_13_10(needs: Function) -> str:
                     amount(found),
                     why_wrong(case, way, found),
                 )
-    return "State, whole unit and activations of two networks, in five ways."
+    return "State, whole unit and activations are right for two networks and five ways."
 
 
 def state_of(case: Network, way: str) -> float:
@@ -141,13 +141,15 @@ def why_wrong(case: Network, way: str, found: float) -> str:
         (kept + unit, "The state is missing."),
         (
             state_of(case, "ddp") + kept + unit,
-            "A device has only its share of the state: call state.state_bytes with the way.",
+            "A device has only its share of the state: pass the way to state.state_bytes.",
         ),
     ]
     if unit:
         mistakes.append((right - unit, WHOLE[STAGES[way]]))
     if STAGES[way] == 3:
-        mistakes.append((right - unit / 2, "Both are whole: its parameters and its gradients."))
+        mistakes.append(
+            (right - unit / 2, "Both the parameters and the gradients of the unit are whole.")
+        )
     if way == "recompute":
         mistakes += [
             (
@@ -162,7 +164,7 @@ def why_wrong(case: Network, way: str, found: float) -> str:
     for mistake, advice in mistakes:
         if abs(found - mistake) <= 1e-6 * max(abs(found), 1.0):
             return advice
-    return "Compare with this way's row of the table; state.state_bytes gives the three parts."
+    return "Compare with the row of this way in the table; state.state_bytes gives the three parts."
 
 
 def described(case: Network) -> str:

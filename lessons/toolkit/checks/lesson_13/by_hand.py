@@ -58,10 +58,10 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
         return "That is everything, so nothing is sharded. Take this rank's part."
     if len(found) != length:
         return (
-            "Collectives need parts of the same length: 10 / size, rounded up. First put zeros at "
-            "the end."
+            "Collectives need parts of the same length: 10 / size, rounded up. Append zeros "
+            "before you cut."
         )
-    return "Rank 0 has the first part, and zeros come after the last number, not before."
+    return "Rank 0 has the first part, and the zeros come after the last number."
 
 
 @exercise("13.3")
@@ -70,7 +70,10 @@ def check_13_3(zero: ModuleType) -> str:
     with pretended(zero) as stand_in:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
-    return "Parts become whole parameters, whole gradients become parts of their mean."
+    return (
+        "Gathering turns parts into whole parameters, and collecting turns whole gradients "
+        "into parts of their mean."
+    )
 
 
 def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) -> None:
@@ -109,7 +112,7 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
         raise CheckFailed(wanted, "None", "Write the result into self.part.grad.")
     if not same(found, right):
         own = torch.cat([gradient, mean.new_zeros(len(unit.whole) - 7)]).chunk(size)[rank]
-        advice = "Are the gradients in the same order as the parameters in whole?"
+        advice = "Are the gradients in the same order as the parameters in `whole`?"
         if same(found, right * size):
             advice = "That is the sum over all ranks. DDP takes the mean: divide by self.size."
         elif same(found, own) or same(found, own / size):
@@ -119,7 +122,7 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
         raise CheckFailed(
             "after collect, param.grad is None for all params",
             "whole gradients are still there",
-            "They would stay in memory: set param.grad = None.",
+            "Otherwise they stay in memory: set param.grad = None.",
         )
 
 
@@ -157,7 +160,7 @@ def check_13_4(ring: ModuleType) -> str:
                 if any(same(part, other) for other in total.chunk(size)):
                     advice = "That is the sum of another rank's part: start with part rank - 1."
                 elif same(part, inputs[rank].chunk(size)[rank]):
-                    advice = "That is this rank's own part: nothing was added."
+                    advice = "That is only this rank's own part: nothing was added."
                 raise CheckFailed(f"{what} gives {numbers(right)}", numbers(part), advice)
             if sent.get(rank, []) != [length] * (size - 1):
                 raise CheckFailed(
@@ -238,7 +241,7 @@ def check_13_5(watch: Function) -> str:
                 ", ".join(found),
                 wrong_step(found, stage),
             )
-    return "Stage 1 waits, stage 2 collects at once, stage 3 gathers twice and frees twice."
+    return "Stage 1 waits, stage 2 collects at once, and stage 3 gathers twice and frees twice."
 
 
 def wrong_step(found: list[str], stage: int) -> str:
@@ -257,11 +260,16 @@ def wrong_step(found: list[str], stage: int) -> str:
         )
     after = found[found.index("forward") + 1 : found.index("backward")]
     if "free" not in after:
-        return "After the forward pass, other units need the memory: free in a forward hook."
+        return (
+            "After a unit's forward pass, other units need the memory: free the unit in a "
+            "forward hook."
+        )
     if "gather" not in after:
         return "The backward pass needs the parameters again: register_full_backward_pre_hook."
     if found[-2:] != ["collect", "free"]:
-        return "At the end, first collect, then free: when_complete runs its calls in this order."
+        return (
+            "At the end, collect first, then free: when_complete runs its calls in the given order."
+        )
     return "A step has two gathers, two frees and one collect."
 
 
@@ -310,4 +318,4 @@ def wrong_norm(length: float, norm: float, norms: list[float], factor: float) ->
         return "The root is missing: the norm is the square root of the sum of squares."
     if close(norm / (sum(each**2 for each in norms) / len(norms)) ** 0.5):
         return "Each rank has different numbers, so take the sum of their squares, not the mean."
-    return "The factor is most / norm, with the root of the sum of all squares."
+    return "The factor is most / norm, where norm is the root of the sum of all squares."

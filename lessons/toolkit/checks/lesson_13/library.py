@@ -98,9 +98,9 @@ def check_13_7(library: ModuleType) -> str:
             raise CheckFailed(
                 f'policy "{policy}": blocks compute in {dtype}',
                 f"{types[0] if types else 'they do not compute'}",
-                "Pass **how to fully_shard for every block, not only for the network.",
+                "Pass **how to fully_shard in the call for every block, not only for the network.",
             )
-    return "Units are gathered one at a time, in the policy's precision."
+    return "Units are gathered one at a time, in the precision of the policy."
 
 
 @exercise("13.8")
@@ -121,7 +121,10 @@ def check_13_8(recompute: Function) -> str:
             advice = "checkpoint must call the old block.forward with the block's input."
             raise CheckFailed("the block computes what it did", "something else", advice)
         if not found.requires_grad:
-            advice = "Its input needs no gradient here, but its weights do: use_reentrant=False."
+            advice = (
+                "The block's input needs no gradient here, but its weights do: pass "
+                "use_reentrant=False."
+            )
             raise CheckFailed("the block's weights get gradients", "no gradient at all", advice)
         found.square().sum().backward()
     if len(block.types) != 2:
@@ -137,7 +140,7 @@ def check_13_8(recompute: Function) -> str:
     if during > 8 * WIDTH * 8:
         advice = "The forward pass of the block has to run inside checkpoint."
         raise CheckFailed(f"at most {8 * WIDTH * 8} bytes are kept", f"{during} bytes", advice)
-    return "Kept: the input. Paid: one more forward pass."
+    return "Only the input is kept, at the price of one more forward pass."
 
 
 @exercise("13.9")

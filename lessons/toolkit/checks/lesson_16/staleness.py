@@ -26,8 +26,8 @@ def check_16_2(simulate_async: Callable[..., Any]) -> str:
     if late != right:
         first = next(n for n in range(UPDATES) if late[n] != right[n])
         advice = (
-            "The worker that is ready first updates next: store for each worker when it will be "
-            "ready, take the earliest, and add its own delay."
+            "The worker that is ready first makes the next update. Store when each worker "
+            "will be ready, take the earliest, and add that worker's delay."
         )
         if late == [n - read for n, read in enumerate(simulated([1.0] * len(UNEQUAL)))]:
             advice = f"The delays make no difference. {advice}"
@@ -40,14 +40,16 @@ def staleness(simulate_async: Callable[..., Any], p: int, delays: list[float]) -
     call = f"simulate_async({p}, {delays if p < 4 else '…'}, {UPDATES})"
     reads = simulate_async(p, given := list(delays), UPDATES)
     if given != delays:
-        advice = "Start the workers' times with a copy, list(delays), or the delays change as well."
+        advice = (
+            "Start from a copy of the times, list(delays); otherwise the delays change as well."
+        )
         raise CheckFailed(f"{call} does not change the list delays", "it was changed", advice)
     if reads is None:
         raise CheckFailed(f"{call} is a list", "None", "Is there a `return` in front of it?")
     if not isinstance(reads, Sequence) and not hasattr(reads, "tolist"):
-        raise CheckFailed(f"{call} is a list", shown(reads), "One number for each update.")
+        raise CheckFailed(f"{call} is a list", shown(reads), "Return one number for each update.")
     if len(reads) != UPDATES:
-        advice = "One number for each update, in the order in which they are made."
+        advice = "Return one number for each update, in the order in which the updates are made."
         raise CheckFailed(f"{call} has {UPDATES} numbers", f"{len(reads)}", advice)
     late = [n - int(read) for n, read in enumerate(reads)]
     if min(late) < 0:
@@ -63,15 +65,24 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
     reads = [n - each for n, each in enumerate(late)]
     if all(read == reads[p] for read in reads[p:]) and reads[p] < p:
         if reads[p] > 0:
-            return "These stay the same: return what each update had read, not how late it was."
-        return "After its update a worker reads again; here it continues with what it read first."
+            return (
+                "After the first p updates, your numbers stay the same: return the state that "
+                "each update had read, not how late it was."
+            )
+        return "After its update, a worker reads again; here it keeps using what it read first."
     if abs(mean - p) < 1e-9:
-        return "A worker reads after its own update, so that update counts as made: update + 1."
+        return "A worker reads after its own update, so that update is included: update + 1."
     if abs(mean - (p - 1) / 2) < 1e-9:
-        return "All read the same state and wait for each other: that is a barrier, so synchronous."
+        return (
+            "All workers read the same state and wait for each other. That is a barrier: the "
+            "updates are synchronous."
+        )
     if mean == 0:
-        return "Nobody is late, as if one worked after the other. They compute at the same time."
-    return "While one computes, each of the p - 1 others makes an update. Follow p = 2 by hand."
+        return "No update is late, as if the workers took turns. But they compute at the same time."
+    return (
+        "While one worker computes, each of the p - 1 others makes an update. Work through p "
+        "= 2 by hand."
+    )
 
 
 def simulated(delays: Sequence[float]) -> list[int]:

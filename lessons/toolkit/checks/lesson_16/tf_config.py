@@ -32,7 +32,10 @@ def check_16_1(program: Any) -> str:
         for (kind, index), config in told:
             check_cluster(config["cluster"], hosts, ports, kind, index)
             check_task(config["task"], whole, kind, index)
-    return "Correct for two workers on one host, four on two nodes, and chief, workers and server."
+    return (
+        "TF_CONFIG is right for two workers on one host, for four on two nodes, and for a "
+        "chief with workers and a server."
+    )
 
 
 def told_to(tf_config: Function, hosts: Lists, ports: Lists, kind: str, index: int) -> Any:
@@ -82,8 +85,8 @@ def why_wrong(
 ) -> str:
     if len(found) < len(right):
         return (
-            "A task is missing. The cluster lists all tasks, including this one: TensorFlow counts "
-            "the list to learn how many there are."
+            "A task is missing. The cluster lists all tasks, including this one: TensorFlow "
+            "takes the number of tasks from this list."
         )
     if len(found) == len(right) ** 2 > 1 and set(right) <= set(found):
         return "Host number i has port number i: zip(hosts, ports), not every pair of them."
@@ -99,13 +102,13 @@ def why_wrong(
     if [address.replace(" ", "") for address in found] == right:
         return "There is an extra space, so no host with this name is found."
     if sorted(found) == sorted(right):
-        return "They are sorted. An index refers to the original order of the lists."
+        return "The addresses are sorted. An index refers to the original order of the lists."
     if [a.rpartition(":")[0] for a in found] == hosts:
         return (
             f"The ports differ from those in `ports` for {kind} {index}. All tasks need the same "
             "list: a task that listens at a port that nobody calls waits forever."
         )
-    return "Join host number i and port number i as they are, in their order, for all i."
+    return "Join host number i and port number i for all i, unchanged and in the given order."
 
 
 def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -> None:
@@ -121,7 +124,8 @@ def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -
             advice = "The index is a number, not text."
         elif found == 0:
             advice = (
-                "Every task would be number 0: two servers would use one port; 1 would be missing."
+                "Every task would be number 0: two servers would use the same port, and "
+                "task 1 would be missing."
             )
         elif found == whole.index((kind, index)):
             advice = (

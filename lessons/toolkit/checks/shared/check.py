@@ -100,7 +100,7 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         + (f": {place.line}" if place.line else ""),
         "Read the message, then this line. "
         + {
-            "NameError": "A name is misspelt, or defined elsewhere.",
+            "NameError": "A name is misspelt, or it is not defined here.",
             "UnboundLocalError": "A name is used before it has a value.",
             "TypeError": "A value has the wrong type, or a call the wrong number of arguments.",
             "ZeroDivisionError": "Which number can be 0 here?",

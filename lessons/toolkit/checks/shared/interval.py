@@ -17,7 +17,7 @@ def check_interval(
         return
     advice = otherwise
     if same(found, (right[1], right[0])):
-        advice = "Low and high are exchanged: the smaller number comes first."
+        advice = "Low and high are swapped: the smaller number comes first."
     for wrong, why in mistakes.items():
         if same(found, wrong):
             advice = why

@@ -53,11 +53,11 @@ TABLE: LazyTable = {
         ),
         "one order, moved on by the epoch": Lazy(
             "return torch.tensor(list(sampler)).roll(epoch)",
-            {"order": "fraction of orders that are the sampler's own: 0"},
+            {"order": "fraction of orders that equal the sampler's own: 0"},
         ),
         "in the order of the numbers, moved on": Lazy(
             "return torch.tensor(sorted(sampler)).roll(epoch)",
-            {"order": "fraction of orders that are the sampler's own: 0"},
+            {"order": "fraction of orders that equal the sampler's own: 0"},
         ),
         "as many as its share": Lazy(
             "return torch.randperm(len(sampler))", {"order": "different samples read"}
@@ -85,11 +85,13 @@ TABLE: LazyTable = {
         "the first part for all": Lazy(
             "size = -(-len(x) // parts)\nloss = loss_function(model(x[:size]), y[:size])\n"
             "loss.backward()\nreturn loss.detach(), model(x).detach()",
-            {"parts": "relative error of a batch in parts"},
+            {"parts": "relative error of a batch that is computed in parts"},
             base="in parts",
         ),
         "no gradients": Lazy(
-            WHOLE.format("pass"), {"parts": "relative error of a batch in parts"}, base="in parts"
+            WHOLE.format("pass"),
+            {"parts": "relative error of a batch that is computed in parts"},
+            base="in parts",
         ),
         "counts to the number asked": Lazy(COUNTS, {"parts": "exchanges"}, base="in parts"),
     },

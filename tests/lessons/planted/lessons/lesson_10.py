@@ -78,12 +78,12 @@ LESSON = Lesson(
         "by hand": Mistake("by hand", {"ranks": "a launcher started the ranks: no"}),
         "parts weigh alike": Mistake(
             "parts weigh alike",
-            {"parts": "relative error of a batch in parts"},
+            {"parts": "relative error of a batch that is computed in parts"},
             replaces="10_parts.out",
         ),
         "a sum of means": Mistake(
             "a sum of means",
-            {"parts": "relative error of a batch in parts"},
+            {"parts": "relative error of a batch that is computed in parts"},
             replaces="10_parts.out",
         ),
         "each part travels": Mistake(
@@ -93,7 +93,7 @@ LESSON = Lesson(
         ),
         "no part travels": Mistake(
             "no part travels",
-            {"parts": "relative error of a batch in parts"},
+            {"parts": "relative error of a batch that is computed in parts"},
             replaces="10_parts.out",
         ),
         "a lone step in no_sync": Mistake(

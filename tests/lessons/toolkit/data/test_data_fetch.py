@@ -183,7 +183,9 @@ def test_a_compute_node_does_not_try(mirror, world, monkeypatch, capsys):
     assert data.load("mnist").facts["synthetic"] is True
     assert mirror.requests == []
     shown = " ".join(capsys.readouterr().err.split())
-    assert "not tried in a batch job: run `lessons data fetch mnist` on a login node" in shown
+    assert (
+        "Batch jobs do not download data: run `lessons data fetch mnist` on a login node" in shown
+    )
 
 
 def test_a_folder_that_cannot_be_written(mirror, world, tmp_path, monkeypatch):
