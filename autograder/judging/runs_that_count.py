@@ -91,7 +91,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
-    hint = "run the job with the scheduler, and then submit its output"
+    hint = "submit the job to the scheduler, and later its output to your instructor"
     unseen = [
         packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
     ]

@@ -52,8 +52,8 @@ def test_without_any_policy_the_measured_score_stands(graded):
         ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.6", "1 of them free"),
         ("2026-03-09 20:00:00 UTC", "penalty_a_day: 10%\nlatest_days: 3", "0", "8 days late"),
         ("2027-03-09 20:00:00 UTC", "penalty_a_day: 10%", "0", "days late"),
-        ("some day", "penalty_a_day: 10%", "9.6", "unknown, taken as on time"),
-        ("0206-03-09 20:00:00 UTC", "penalty_a_day: 10%", "9.6", "unknown, taken as on time"),
+        ("some day", "penalty_a_day: 10%", "9.6", "unknown; counted as on time"),
+        ("0206-03-09 20:00:00 UTC", "penalty_a_day: 10%", "9.6", "unknown; counted as on time"),
     ],
 )
 def test_late_days(graded, handed_in, policy, score, words):

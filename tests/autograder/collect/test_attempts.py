@@ -184,7 +184,7 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     assert both["handed_in"] == LATE  # it was complete only then
     (told,) = [one for one in both["findings"] if one["code"] == FindingCode.TIMES_DIFFER]
     assert f"; {EARLY} in {early}/" in told["found"]
-    assert "Answers in two places differ" in str(both["findings"])
+    assert "Some answers differ between two places" in str(both["findings"])
 
 
 def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):

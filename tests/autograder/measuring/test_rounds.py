@@ -98,11 +98,11 @@ NOT_MEASURED = {
     "unknown ranks": (run_of(*THREE, workers=None), "how many ranks"),
     "a round copied": (run_of(*THREE, THREE[0]), "rounds 1 and 4"),
     "all of one number": (run_of(*THREE, round=1), "round 1 appears twice"),
-    "a time of 0": (run_of((1, 1, 0), *THREE), "three times above 0"),
-    "a negative time": (run_of((1, -1, 1), *THREE), "three times above 0"),
-    "no number": (run_of(*THREE, alone_s="nan"), "three times above 0"),
-    "a phase missing": (run_of(*THREE, silent_s=None), "three times above 0"),
-    "a round without number": (run_of(*THREE, round=None), "lacks its number"),
+    "a time of 0": (run_of((1, 1, 0), *THREE), "not above 0"),
+    "a negative time": (run_of((1, -1, 1), *THREE), "not above 0"),
+    "no number": (run_of(*THREE, alone_s="nan"), "not above 0"),
+    "a phase missing": (run_of(*THREE, silent_s=None), "not above 0"),
+    "a round without number": (run_of(*THREE, round=None), "has no number"),
 }
 
 

@@ -8,7 +8,7 @@ from autograder.verdict import LookReason
 
 def test_what_many_have_in_common_is_counted_once_whatever_their_files_are_called():
     """The summary gives the words that all reasons begin with, and whether more follows."""
-    shared = "the parameters equal those of a run with a different accuracy"
+    shared = "the parameters equal those of a run with another accuracy"
     looks = {
         "ada": (shared, " (02_serial.out:5; zoe: a.out:7)"),
         "ben": (shared, " (work (1).zip/keras.out:5; zoe: a.out:7)"),
