@@ -296,7 +296,7 @@ answers.note(own_interval=f"{own_interval:.1f}")
 print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 
 # %% [markdown]
-# ## Elastic
+# ## Elastic training
 #
 # Requeueing needs a new allocation. `torchrun` can also go on with the nodes that are left: `--nnodes=1:2` asks for
 # one or two. Its *agents* (one per node) meet at an address, the *rendezvous*, here with the backend `c10d`. If an
