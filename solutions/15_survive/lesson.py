@@ -19,7 +19,7 @@
 # are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
 #
 # In this lesson a training is killed, warned, and killed again. It comes back each time, and ends with *exactly*
-# the parameters of a training that nobody disturbed.
+# the parameters of a training without accidents.
 #
 # The network is lesson 13's GPT. All ranks hold a whole copy, and the program adds up the gradients in one
 # allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
@@ -198,7 +198,7 @@ check.check_15_7(interval.best_interval)
 # ## Save in the background
 #
 # Training has to stop only until the state is *copied*. A thread can write the copy while the next steps run.
-# Meanwhile nothing may change the copy, and there lies the trap: `state_dict()` returns no copy. Its tensors are the
+# Nothing may change the copy meanwhile. Here is the trap: `state_dict()` returns no copy. Its tensors are the
 # parameters themselves, and the next step overwrites them. `tensor.to("cpu")` copies from a GPU, but on a CPU it
 # returns the same tensor.
 #
@@ -234,8 +234,8 @@ check.check_15_9(pieces.add_gradients)
 # ## Does it survive?
 #
 # First, a training without accidents. Then the same with three: a rank is killed after step 7, rank 0 receives USR1
-# after step 17, a rank is killed after step 24. The options `--kill-at` and `--warn-at` do this, so that you need
-# not wait for a real failure. The kill is a real one (`kill -9`).
+# after step 17, a rank is killed after step 24. The options `--kill-at` and `--warn-at` do this, so you do
+# not have to wait for a failure. The kill is a real one (`kill -9`).
 
 # %%
 from cluster.jobs.notebook import on_nodes, submit_once
@@ -296,7 +296,7 @@ answers.note(own_interval=f"{own_interval:.1f}")
 print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 
 # %% [markdown]
-# ## Elastic
+# ## Elastic training
 #
 # Requeueing needs a new allocation. `torchrun` can also go on with the nodes that are left: `--nnodes=1:2` asks for
 # one or two. Its *agents* (one per node) meet at an address, the *rendezvous*, here with the backend `c10d`. If an

@@ -25,6 +25,7 @@ LESSONS = {
     "11": ("Splitting a model", 4, 3, ("10",)),
     "12": ("The scaling study", 4, 4, ("10",)),
     "13": ("Shard everything", 5, 3, ("10", "11")),
+    "14": ("Milliseconds", 5, 1, ("04",)),
     "15": ("A job that survives", 5, 4, ("10", "13")),
     "16": ("TensorFlow", 3, 4, ("02", "06")),
 }

@@ -30,6 +30,7 @@ from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.native import buckets
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.pipelines import drawn_schedules
+from lessons.toolkit.plots.profiling import parts_of, roofline, step_bars, trace
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds, speedup_card
 from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
@@ -69,8 +70,10 @@ __all__ = [
     "measured_stages",
     "median_of_measure",
     "node_grid",
+    "parts_of",
     "race",
     "replica_scaling",
+    "roofline",
     "sample_map",
     "scaling_study",
     "shares_of",
@@ -81,12 +84,14 @@ __all__ = [
     "staircase",
     "staleness",
     "staleness_of",
+    "step_bars",
     "step_times",
     "steps_and_seconds",
     "tensor_timeline",
     "throughput_by_batch",
     "time_and_accuracy",
     "times_by_replicas",
+    "trace",
     "weight_images",
     "whole_seconds",
     "writing",

@@ -144,7 +144,7 @@ def test_the_lessons_own_functions_pass():
         ("ps_allreduce", [("comm.Send(values, dest=dest)", "pass")], "hang"),
         ("ps_allreduce", [("comm.Recv(values, source=0)", "comm.Recv(values * 1, source=0)")],
          "sent back"),
-        ("ps_allreduce", [("values += received", "values[:] = received")], "does not include rank 0"),
+        ("ps_allreduce", [("values += received", "values[:] = received")], "not include rank 0"),
         ("ps_allreduce", [("for source in range(1, size)", "for source in range(size)")],
          "the others only, `range(1, size)`"),
         ("ps_allreduce", [("for dest in range(1, size)", "for dest in range(size)")],

@@ -158,7 +158,7 @@ FITTING = [
     (with_part(0, 0), "state is missing"),
     (with_part(1, 0), "whole until they are collected"),
     (lambda n, way: needs(n, way) - unit(n, way, "zero3"), "parameters and gradients are on"),
-    (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "parameters and the gradients of the unit"),
+    (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "gradients of the unit"),
     (with_part(2, 0), "activations are missing"),
     (lambda n, way: needs(n, "zero3" if way == "recompute" else way), "only the inputs"),
     (lambda n, way: needs(n, way) - (n.batch * n.block_bytes if way == "recompute" else 0),

@@ -291,7 +291,7 @@ LINTS = [
     (
         lambda text: text + GOOD.replace("x = 1\n", "x = 1\n\n# %%\n").replace("2.1", "1.1"),
         None,
-        "after the end of its cell",
+        "past the end of its cell",
     ),
 ]
 

@@ -143,6 +143,26 @@ def traces_of_13(runs: Runs, printed: str) -> None:
     assert loss["optimizer"] > loss["nothing"] + 1
 
 
+def traces_of_14(runs: Runs, printed: str) -> None:
+    found = {
+        name: tuple(measured(run, what) for what in ("waits_per_step", "own_reads", "compilations"))
+        for name, run in runs.items()
+    }
+    assert found == {
+        "nothing": (0, 0, 1),
+        "item": (29, 0, 1),
+        "workers": (0, 1, 1),
+        "scaling": (0, 0, 1),
+        "shapes": (0, 0, 5),
+    }
+    zeros = {name: measured(run, "zeros") for name, run in runs.items()}
+    assert zeros.pop("scaling") > 0.8 > 0.1 > max(zeros.values())
+    loss = {name: run.epochs[-1].train_loss.value for name, run in runs.items()}
+    slower = loss.pop("scaling")
+    assert slower > 0.1 + max(loss.values())
+    assert max(loss.values()) == pytest.approx(min(loss.values()), abs=0.02)
+
+
 def traces_of_15(runs: Runs, printed: str) -> None:
     away = {name: measured(run, "apart") for name, run in runs.items()}
     assert away["nothing"] == away["half"] == 0
@@ -166,6 +186,7 @@ TRACES_OF = {
     "08": traces_of_08,
     "09": traces_of_09,
     "13": traces_of_13,
+    "14": traces_of_14,
     "15": traces_of_15,
 }
 

@@ -104,6 +104,9 @@ TRACES: dict[str, Callable[[Run], Any]] = {
     "exchanges": lambda run: measured(run, "exchanges"),
     "gradients of the whole batch": lambda run: measured(run, "accumulation_error") < 1e-9,
     "gradients of one process": lambda run: measured(run, "serial_error") < 1e-9,
+    "own reads": lambda run: max(m["value"] for m in run.measured("own_reads", way="after")),
+    "update operations": lambda run: run.measured("update_ops", way="after")[0]["value"],
+    "compilations": lambda run: measured(run, "compilations"),
     "longest stage too long by": lambda run: measured(run, "split_excess"),
 }
 

@@ -137,7 +137,9 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("epochs not divided", {"accuracy": "0.916"}, {"epochs": 4, "steps": 100}),
         ],
         "`files_found`": [Kept("every rank saves", also={"files": 2, "epochs": 2})],
-        "optimizer's state": [MadeBy(BREAK, "test_going_on_without_the_optimizers_state")],
+        "optimizer's state": [
+            MadeBy("test_lesson_07.py", "test_going_on_without_the_optimizers_state")
+        ],
     },
     "08": {
         "each rank listed the folder": [
@@ -248,6 +250,17 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
     "12": {
         'a perfect "strong" curve': [Kept("the local batch kept", also={"batch": 128})],
         "a baseline that nothing beats": [NotHere("not run here")],
+    },
+    "14": {
+        "the processor idles meanwhile": [Kept("no workers", also={"own reads": 1})],
+        "hundreds of operations": [
+            Kept("updated parameter by parameter", also={"update operations": 282}),
+        ],
+        "the first step of each kind": [
+            Kept("ways", also={"compilations": 5}, where={"source": "lengths"})
+        ],
+        "falls more slowly": [MadeBy(TRACES, "traces_of_14")],
+        "too large by the number of parts": [PLANTED],
     },
     "16": {
         "TF_CONFIG before the strategy": [

@@ -170,6 +170,20 @@ MENTIONS = {
         "arXiv:2304.11277",
         "arXiv:1604.06174",
     ],
+    "14": [
+        "FlopCounterMode",
+        "MFU",
+        "roofline",
+        "torch.profiler",
+        "cudaStreamSynchronize",
+        "GradScaler",
+        "InvalidCxxCompiler",
+        "channels_last",
+        "no_sync()",
+        "prefetch_factor",
+        "arXiv:1710.03740",
+        "arXiv:2204.02311",
+    ],
     "15": [
         "SLURM_RESTART_COUNT",
         "--requeue",
@@ -254,7 +268,7 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "15", "16"]
+NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "14", "15", "16"]
 
 
 @pytest.mark.parametrize("lesson", NUMBERED)

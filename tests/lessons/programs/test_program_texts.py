@@ -38,6 +38,8 @@ CHAIN = [
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
     ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
+    ("14_profile/train.py", "00_cluster/train_gpt.py", 250),
+    ("14_profile/break_it.py", "14_profile/train_ways.py", 165),
     ("15_survive/train.py 15_survive/step.py", "13_shard/train.py", 375),
 ]
 # What stands in several lessons, byte by byte.
@@ -49,6 +51,7 @@ COPIES = [
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
     ("09_learning_rate/network.py", "16_tensorflow/network.py"),
     ("00_cluster/gpt.py", "13_shard/gpt.py"),
+    ("13_shard/gpt.py", "14_profile/gpt.py"),
     ("13_shard/gpt.py", "15_survive/gpt.py"),
 ]
 
@@ -86,7 +89,8 @@ HEAVY = [
     *("torch.distributed.checkpoint", "torch.distributed.checkpoint.state_dict"),
     *("torch.distributed.device_mesh", "torch.distributed.fsdp", "torch.distributed.tensor"),
     *("torch.distributed.pipelining", "torch.nn", "torch.nn.functional", "torch.nn.parallel"),
-    *("torch.nn.utils", "torch.utils", "torch.utils._python_dispatch", "torch.utils._pytree"),
+    *("torch.nn.attention", "torch.nn.utils", "torch.overrides", "torch.profiler", "torch.utils"),
+    *("torch.utils._python_dispatch", "torch.utils._pytree", "torch.utils.flop_counter"),
     *("torch.utils.checkpoint", "torch.utils.data"),
 ]
 

@@ -129,7 +129,7 @@ def fewer_than_asked(program: Any) -> None:
     program.accumulate(model, torch.nn.CrossEntropyLoss(), x[:5], y[:5], PARTS)
     if model.sent != 1:
         advice = "chunk may return fewer parts than requested: count the parts that it returned."
-        what = "gradients of 5 images in 3 parts (2 + 2 + 1) are sent once"
+        what = "5 images in 3 parts (2 + 2 + 1): gradients are sent once"
         raise CheckFailed(what, f"{model.sent} times", advice)
 
 

@@ -87,15 +87,15 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
     if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
         raise CheckFailed("a = 30 s, b = 500 s", "swapped", "Return a, the constant part, first.")
-    compare(found[0], a, "a of T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
-    compare(found[1], b, "b of T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
+    compare(found[0], a, "a for T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
+    compare(found[1], b, "b for T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
     noisy = [t * (1 + 0.05 * (-1) ** i) for i, t in enumerate(seconds)]
     fixed, divided = line([1 / p for p in SIZES], noisy)
     found = pair(fixed_and_divided(list(SIZES), noisy), "fixed_and_divided(…)", ("a", "b"))
     told = ", ".join(f"{t:.4g}" for t in noisy)
     advice = "Use least squares over all sizes, np.polyfit(1/p, T, 1), not two of the points."
-    compare(found[0], fixed, f"a of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
-    compare(found[1], divided, f"b of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
+    compare(found[0], fixed, f"a for T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
+    compare(found[1], divided, f"b for T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
     return "The fits recover f = 0.03, s = 0.2, a = 30 s and b = 500 s from points of their laws."
 
 

@@ -1,0 +1,127 @@
+"""Train with everything that this lesson mends, and then with one of it missing, in one run each.
+
+python break_it.py --without nothing scaling
+"""
+
+import argparse
+import time
+
+import torch
+
+from lessons.toolkit.probes import profiling
+from lessons.toolkit.record import Record
+
+import fast
+import slow
+from gpt import GPT, Text, loss_of
+from lengths import LENGTHS, padded
+from scaling import LossScaler
+from store import Texts
+from train import evaluate
+from train_ways import starts_of
+
+FAULTS = ("nothing", "item", "workers", "scaling", "shapes")
+
+
+def train_step(without, model, optimizer, batch, scaler, parts):
+    """Make an update in float16, of a batch that is one of many parts of a large one."""
+    ids, following = batch
+    optimizer.zero_grad()
+    with torch.autocast(ids.device.type, torch.float16):
+        loss = loss_of(model(ids), following)
+    if without == "scaling":  # small gradients become 0
+        (loss / parts).backward()
+        optimizer.step()
+    else:
+        (loss / parts * scaler.scale).backward()
+        scaler.step(optimizer, list(model.parameters()))
+    return loss.detach()
+
+
+def one_run(without, args, text, device):
+    torch.manual_seed(args.seed)
+    model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.99), eps=1e-12)
+    record = Record(
+        "14",
+        args,
+        source="broken",
+        framework="torch",
+        without=without,
+        model="gpt",
+        params=sum(p.numel() for p in model.parameters()),
+        optimizer="adamw",
+        precision="float16",
+        dataset=text.facts | {"train_samples": args.steps * args.batch_size},
+    )
+    compiled, scaler = profiling.Compilations("eager"), LossScaler()
+    network = compiled.compile(model)
+    batches = slow.batches if without == "workers" else fast.batches  # no workers: read, then train
+    note = slow.note if without == "item" else fast.note  # .item() for every parameter
+    waits, own_reads = profiling.Waits(), 0
+    record.begin(model.parameters())
+    for number in range(1, args.epochs + 1):
+        starts, noted, waited = starts_of(number, text, args), [], 0
+        texts = Texts(text.train, starts, args.length, args.delay)
+        with record.epoch(steps=args.steps) as epoch:
+            loader = iter(batches(texts, args.batch_size))
+            for step in range(args.steps):
+                began = time.perf_counter()
+                batch = [each[:, : LENGTHS[step % len(LENGTHS)]] for each in next(loader)]
+                waited += time.perf_counter() - began
+                if without != "shapes":  # otherwise each length is compiled
+                    batch = padded(*batch, args.length)
+                batch = [each.to(device) for each in batch]
+                loss = train_step(without, network, optimizer, batch, scaler, args.parts)
+                with waits:
+                    noted.append(note(model, loss))
+            epoch.read(starts.numpy())
+            epoch.log(loss=torch.stack([each.cpu() for each in noted])[:, 0].mean().item())
+        own_reads = max(own_reads, texts.readers.own_share())
+    record.trained(model.parameters())
+    record.measure("waits_per_step", waits.count / args.steps / args.epochs, "")
+    record.measure("own_reads", own_reads, "")
+    record.measure("input_ms", 1000 * waited / args.steps, "ms")
+    record.measure("zeros", profiling.share_of_zeros(model), "")
+    record.measure("compilations", compiled.count, "")
+    loss, accuracy = evaluate(model, text, device, args.length)
+    print(f"without {without}: test loss {loss:.3f}", flush=True)
+    record.end(test_loss=loss, test_accuracy=accuracy)
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to leave out"
+    )
+    parser.add_argument("--epochs", type=int, default=3, help="how often it says how far it is")
+    parser.add_argument("--steps", type=int, default=20, help="updates in an epoch")
+    parser.add_argument("--length", type=int, default=32, help="most characters in a window")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=4, help="windows a step")
+    parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
+    parser.add_argument("--width", type=int, default=32, help="numbers for each character")
+    parser.add_argument("--delay", type=float, default=0.002, help="seconds to read a window")
+    parser.add_argument(
+        "--parts", type=int, default=4096, help="parts of the whole batch, like ours"
+    )
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.set_num_threads(1)
+    text = Text()
+    for without in args.without:
+        one_run(without, args, text, device)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Plot where a step's milliseconds go: as stacked bars, as a trace, and under a roof."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from autograder.records import Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, picture
+from lessons.toolkit.traces import length_of
+
+PARTS = ("input", "gradients", "update", "note")
+KINDS = {  # words of an event's name -> what it is in the picture
+    "part: ": "part",
+    "all_reduce": "communication",
+    "DataLoader": "input",
+    "aten::item": "item",
+    "dynamo": "compiling",
+    "inductor": "compiling",
+}
+
+
+def parts_of(run: Run) -> dict[str, dict[str, float]]:
+    """Return way -> part -> milliseconds, the median of the rounds. "other" is the rest."""
+    found: dict[str, dict[str, float]] = {}
+    for way in ("before", "after"):
+        steps = run.measured("step_ms", way=way)
+        if not steps:
+            continue
+        parts = {part: median(float(step.get(f"{part}_ms", 0)) for step in steps) for part in PARTS}
+        whole = median(float(step["value"]) for step in steps)
+        found[way] = parts | {"other": max(whole - sum(parts.values()), 0.0)}
+    return found
+
+
+@picture
+def step_bars(figure: Any, run: Run) -> None:
+    """Plot one step before and after as stacked bars, with the milliseconds of each part."""
+    found = parts_of(run)
+    figure.set_size_inches(7.8, 2.8)
+    axes = figure.subplots()
+    for row, (_, parts) in enumerate(found.items()):
+        left = 0.0
+        for number, (part, ms) in enumerate(parts.items()):
+            colour = GREY if part == "other" else COLOURS[number]
+            axes.barh(row, ms, left=left, color=colour, height=0.6, label="" if row else part)
+            if ms > 0.06 * sum(found["before"].values()):
+                axes.text(left + ms / 2, row, f"{ms:.1f}", ha="center", va="center", color="white")
+            left += ms
+        axes.text(left, row, f"  {left:.1f} ms", va="center", fontweight="bold")
+    longest = max((sum(parts.values()) for parts in found.values()), default=1.0)
+    axes.set(xlabel="milliseconds of one step", xlim=(0, 1.15 * longest), yticks=range(len(found)))
+    axes.set_yticklabels(found)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    if found:
+        figure.legend(loc="outside upper left", ncols=5)
+
+
+def kind_of(name: str) -> str:
+    return next((kind for words, kind in KINDS.items() if words in name), "operation")
+
+
+@picture
+def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
+    """Plot traces below each other: a row per lane, parts above the operations in them."""
+    rows = sum(len(each["lanes"]) for each in traces.values())
+    figure.set_size_inches(9, 0.7 * rows + 0.5 * len(traces) + 0.8)
+    heights = [len(each["lanes"]) + 0.6 for each in traces.values()]
+    panels = figure.subplots(max(len(traces), 1), 1, squeeze=False, height_ratios=heights)[:, 0]
+    colours = dict(
+        zip(("operation", "input", "item", "communication", "compiling"), COLOURS, strict=False)
+    )
+    for axes, (name, found) in zip(panels, traces.items(), strict=False):
+        for lane, number, start, duration in found["events"]:
+            kind = kind_of(found["names"][number])
+            begin, ms = start / 1000, duration / 1000
+            if kind == "part":
+                axes.barh(lane - 0.3, ms, left=begin, height=0.22, color="#DDDDDD", ec=GREY, lw=0.4)
+                if ms > length_of(found) / 20:
+                    word = found["names"][number].removeprefix("part: ")
+                    axes.text(begin + ms / 2, lane - 0.3, word, ha="center", va="center", size=7)
+            else:
+                axes.barh(lane + 0.05, ms, left=begin, height=0.45, color=colours[kind])
+        lanes = [each.replace("rank 0, thread 1", "rank 0") for each in found["lanes"]]
+        axes.set(yticks=range(len(lanes)), title=name, xlim=(0, length_of(found)))
+        axes.set_yticklabels(lanes, fontsize=8)
+        axes.title.set_fontsize(10)
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+    panels[-1].set_xlabel("milliseconds")
+    patches = [panels[0].barh(0, 0, color=colour, label=kind) for kind, colour in colours.items()]
+    figure.legend(handles=patches, loc="outside upper left", ncols=5)
+
+
+@picture
+def roofline(figure: Any, peak: float, bandwidth: float, points: Sequence[tuple]) -> None:
+    """Plot the roof of a device. A point has a name, FLOP per byte, and the FLOP/s it reached."""
+    axes = figure.subplots()
+    ridge = peak / bandwidth
+    ends = [0.05, ridge, 1000 * max(ridge, 1)]
+    roof = [min(peak, each * bandwidth) / 1e9 for each in ends]
+    axes.plot(ends, roof, color=GREY, lw=2)
+    for number, (name, intensity, rate) in enumerate(points):
+        axes.plot(intensity, rate / 1e9, "o", color=COLOURS[number % len(COLOURS)], label=name)
+    axes.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="GFLOP/s")
+    axes.set_ylim(top=4 * peak / 1e9)
+    axes.text(ridge, 1.3 * peak / 1e9, f"peak {peak / 1e9:.0f} GFLOP/s", va="bottom")
+    if points:
+        axes.legend(loc="lower right")

@@ -1,0 +1,280 @@
+"""Measure a training step: its parts, its operations, and what the device could do.
+
+The package does not import this file, because it needs PyTorch.
+"""
+
+import copy
+import math
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.profiler import record_function
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from lessons.toolkit.probes.refusal import tell
+
+Function = Callable[..., Any]
+WAITING = {  # calls that need a number on the host, so the host waits for the device
+    *("item", "tolist", "numpy", "cpu", "__float__", "__int__", "__bool__", "__index__"),
+    *("__format__", "__repr__"),
+}
+CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 4, 0.01
+
+
+class Readers:
+    """A list of the threads that read the samples. All processes share it."""
+
+    def __init__(self, count: int) -> None:
+        self.threads = torch.zeros(count, dtype=torch.int64).share_memory_()
+
+    def note(self, number: int) -> None:
+        self.threads[number] = threading.get_native_id()
+
+    def own_share(self) -> float:
+        """Return the share of samples that this thread read, or that nobody read."""
+        own = (self.threads == threading.get_native_id()) | (self.threads == 0)
+        return float(own.double().mean())
+
+
+class Parts:
+    """A clock for the parts of a step, which are also named in the profiler's trace."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        with record_function(f"part: {name}"):
+            began = time.perf_counter()
+            yield
+            self.seconds[name].append(time.perf_counter() - began)
+
+
+class Operations(TorchDispatchMode):
+    """Count PyTorch's operations while the mode is active."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+class Waits(TorchFunctionMode):
+    """Count the calls with which the host waits for a number from the device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        self.count += getattr(func, "__name__", "") in WAITING
+        return func(*args, **(kwargs or {}))
+
+
+def synchronise(device: Any) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def best_seconds(work: Function, device: Any, times: int = 3) -> float:
+    """Return the shortest of several runs, after one that does not count."""
+    found = []
+    for _ in range(times + 1):
+        synchronise(device)
+        began = time.perf_counter()
+        work()
+        synchronise(device)
+        found.append(time.perf_counter() - began)
+    return min(found[1:])
+
+
+def peak_flops(device: Any, dtype: torch.dtype = torch.float32) -> float:
+    """Return the FLOP/s of a large product of matrices."""
+    size = 8192 if device.type == "cuda" else 768
+    one, other = (torch.ones(size, size, device=device, dtype=dtype) for _ in range(2))
+    return 2 * size**3 / best_seconds(lambda: one @ other, device)
+
+
+def bandwidth(device: Any) -> float:
+    """Return the bytes/s of an addition to a tensor that does not fit into a cache."""
+    many = torch.ones(2**28 if device.type == "cuda" else 2**23, device=device)
+    out = torch.empty_like(many)
+    return 2 * many.nbytes / best_seconds(lambda: torch.add(many, 1, out=out), device)
+
+
+def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
+    """Return PyTorch's own count for a forward and backward pass: in all, and of attention.
+
+    Fused attention is not counted on a CPU, so here it is computed as two plain products.
+    """
+    model = copy.deepcopy(model)
+    counter: Any = FlopCounterMode(display=False)
+    with counter, sdpa_kernel(SDPBackend.MATH):
+        scores = model(ids)
+        torch.nn.functional.cross_entropy(scores.flatten(0, 1), following.flatten()).backward()
+    by_name = {str(name): count for name, count in counter.get_flop_counts()["Global"].items()}
+    return counter.get_total_flops(), by_name.get("aten.bmm", 0)
+
+
+def multiplied(model: Any) -> int:
+    """Return the number of parameters that are multiplied with each token."""
+    return sum(
+        layer.weight.numel() for layer in model.modules() if isinstance(layer, torch.nn.Linear)
+    )
+
+
+def largest_error(answer: Function, cases: Any, what: str) -> float:
+    """Return the largest relative error of a function. A case has arguments and the value."""
+    errors = []
+    for arguments, right in cases:
+        try:
+            found = float(answer(*arguments))
+        except Exception as raised:
+            tell(what, raised)
+            return math.inf
+        errors.append(abs(found - right) / max(abs(right), 1e-12))
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf
+
+
+def flops_error(step_flops: Function, gpt: Function) -> float:
+    """Return the largest relative error of the student's count, for three small networks."""
+    cases = []
+    for layers, width, length, texts in ((1, 16, 8, 2), (3, 8, 32, 1), (2, 12, 16, 3)):
+        model = gpt(CHARACTERS, length, layers, width, heads=2)
+        ids = torch.zeros(texts, length, dtype=torch.long)
+        total, _ = counted_flops(model, ids, ids)
+        cases.append(((multiplied(model), layers, width, length, ids.numel()), total))
+    return largest_error(step_flops, cases, "the error of step_flops")
+
+
+def roofline_error(attainable: Function) -> float:
+    """Return the largest relative error of the student's roofline."""
+    cases = []
+    for rows, inner, columns in ((1, 512, 512), (64, 64, 64), (2048, 1024, 4096), (8, 4096, 8)):
+        moved = 4 * (rows * inner + inner * columns + rows * columns)
+        for peak, rate in ((1e11, 2e10), (6.7e13, 3.35e12)):
+            right = min(peak, 2 * rows * inner * columns / moved * rate)
+            cases.append(((rows, inner, columns, peak, rate), right))
+    return largest_error(attainable, cases, "the error of attainable")
+
+
+def covered(spans: Any) -> float:
+    """Return for how long at least one span is running."""
+    total, until = 0.0, -math.inf
+    for start, end in sorted(spans):
+        total += max(end - max(start, until), 0.0)
+        until = max(until, end)
+    return total
+
+
+def reading_error(busy: Function, hidden: Function) -> float:
+    """Return the largest error of the student's functions, on random spans."""
+    generator = torch.Generator().manual_seed(1)
+    busy_cases, hidden_cases = [], []
+    for many in (1, 5, 40):
+        lanes = []
+        for _ in range(2):
+            starts = 100 * torch.rand(many, generator=generator)
+            ends = starts + 300 / many * torch.rand(many, generator=generator)
+            lanes.append(list(zip(starts.tolist(), ends.tolist(), strict=True)))
+        one, other = lanes
+        both = covered(one) + covered(other) - covered([*one, *other])
+        busy_cases.append(((one,), covered(one)))
+        hidden_cases.append(((one, other), both / covered(one)))
+    return max(
+        largest_error(busy, busy_cases, "the error of busy"),
+        largest_error(hidden, hidden_cases, "the error of hidden"),
+    )
+
+
+def step_error(way: Any, slow: Any, train_step: Function, gpt: Function) -> float:
+    """Return the largest difference from the slow step's parameters, after 4 steps in float64."""
+    found = []
+    for each in (slow, way):
+        torch.manual_seed(1000)
+        network = gpt(CHARACTERS, LENGTH, layers=2, width=16, heads=2).double()
+        texts = torch.randint(0, CHARACTERS, (4, TEXTS, LENGTH + 1))
+        try:
+            optimizer = each.optimizer(network.parameters(), RATE)
+            for step in texts:
+                train_step(each, network, optimizer, (step[:, :-1], step[:, 1:]), Parts())
+        except Exception as raised:
+            tell("the difference from the slow step", raised)
+            return math.inf
+        found.append([param.detach() for param in network.parameters()])
+    errors = [float((one - other).abs().max()) for one, other in zip(*found, strict=True)]
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf
+
+
+def note_error(note: Function, gpt: Function) -> float:
+    """Return the largest relative error of the loss and the norm that the student notes."""
+    torch.manual_seed(1000)
+    network = gpt(CHARACTERS, LENGTH, layers=1, width=16, heads=2)
+    ids = torch.randint(0, CHARACTERS, (TEXTS, LENGTH))
+    loss = torch.nn.functional.cross_entropy(network(ids).flatten(0, 1), ids.flatten())
+    loss.backward()
+    norms = torch.stack([param.grad.norm() for param in network.parameters()])
+    right = (float(loss.detach()), float(norms.norm()))
+    cases = [((network, loss.detach(), place), value) for place, value in enumerate(right)]
+    return largest_error(
+        lambda model, loss, place: note(model, loss)[place], cases, "the error of note"
+    )
+
+
+def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]:
+    """Return the number of forward passes, of waits, and of operations in the update."""
+    counts: Counter[str] = Counter(forwards=0)
+    state = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
+    way.gradients(model, *batch)
+    optimizer.step()  # the first step also makes Adam's running means
+    optimizer.zero_grad()
+    hook = model.register_forward_hook(lambda *_: counts.update(forwards=1))
+    with Waits() as waits:
+        loss = way.gradients(model, *batch)
+        with Operations() as operations:
+            optimizer.step()
+        way.note(model, loss)
+    hook.remove()
+    model.load_state_dict(state[0])
+    optimizer.load_state_dict(state[1])
+    return Counter(forwards=counts["forwards"], waits=waits.count, update_ops=operations.count)
+
+
+class Compilations:
+    """Compile a network for each shape that it sees, and count how often that happens."""
+
+    def __init__(self, backend: str) -> None:
+        self.backend, self.count = backend, 0
+
+    def compile(self, model: Any) -> Any:
+        from torch._dynamo import lookup_backend
+
+        make = lookup_backend(self.backend)
+
+        def counted(graph: Any, inputs: Any) -> Any:
+            self.count += 1
+            return make(graph, inputs)
+
+        torch._dynamo.reset()
+        return torch.compile(model, backend=counted, dynamic=False)
+
+
+def share_of_zeros(model: Any) -> float:
+    """Return the share of the blocks' gradients that are exactly 0."""
+    found = [param.grad for param in model.blocks.parameters() if param.grad is not None]
+    return float(sum((each == 0).sum() for each in found)) / sum(each.numel() for each in found)

@@ -1,0 +1,26 @@
+"""Count the floating point operations of a step, and what a device can reach."""
+
+
+def step_flops(params, layers, width, length, tokens):
+    """Return the floating point operations of a step: forward and backward pass.
+
+    `params` are the parameters that are multiplied with each token. `tokens` is the number of all
+    characters in the batch, `length` that of a window.
+    """
+    ### BEGIN SOLUTION Exercise 14.1: 6 for each parameter and token, and attention's two products
+    products = 6 * params * tokens
+    attention = 3 * layers * 2 * (2 * length * width) * tokens
+    return products + attention
+    ### END SOLUTION
+
+
+def attainable(rows, inner, columns, peak, bandwidth):
+    """Return the FLOP/s that a product of (rows × inner) and (inner × columns) can reach.
+
+    `peak` is in FLOP/s, `bandwidth` in bytes/s. Each of the three float32 matrices is moved once.
+    """
+    ### BEGIN SOLUTION Exercise 14.2: the smaller of peak and intensity × bandwidth
+    flops = 2 * rows * inner * columns
+    moved = 4 * (rows * inner + inner * columns + rows * columns)
+    return min(peak, flops / moved * bandwidth)
+    ### END SOLUTION

@@ -1,0 +1,112 @@
+"""Lesson 14's public checks: the solution passes, and each usual mistake gets its advice."""
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from advice import ROOT, assert_advice, failure
+
+from lessons.toolkit.checks import lesson_14 as check
+from lessons.toolkit.checks.shared.check import checks_of
+
+LESSON = ROOT / "solutions" / "14_profile"
+CHECKS = {  # exercise -> its check, the file, and what of it the check takes
+    "14.1": (check.check_14_1, "flops.py", "step_flops"),
+    "14.2": (check.check_14_2, "flops.py", "attainable"),
+    "14.3": (check.check_14_3, "reading.py", "busy"),
+    "14.4": (check.check_14_4, "reading.py", "hidden"),
+    "14.5": (check.check_14_5, "fast.py", "batches"),
+    "14.6": (check.check_14_6, "fast.py", "gradients"),
+    "14.7": (check.check_14_7, "fast.py", "optimizer"),
+    "14.8": (check.check_14_8, "fast.py", "note"),
+    "14.9": (check.check_14_9, "scaling.py", "LossScaler"),
+    "14.10": (check.check_14_10, "lengths.py", "padded"),
+}
+
+
+@pytest.fixture(autouse=True)
+def gpt_can_be_imported(monkeypatch):
+    """fast.py imports the lesson's gpt.py."""
+    monkeypatch.syspath_prepend(LESSON)
+    monkeypatch.delitem(sys.modules, "gpt", raising=False)
+
+
+def students(number, *changes):
+    """Return the check, and the function in the solution's file with some of its text changed."""
+    function, file, name = CHECKS[number]
+    text = (LESSON / file).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert text.count(old) == 1, (file, old)
+        text = text.replace(old, new)
+    module = types.ModuleType(Path(file).stem)
+    exec(compile(text, file, "exec"), module.__dict__)
+    return function, getattr(module, name)
+
+
+def test_every_exercise_has_a_check():
+    assert set(checks_of(check)) == set(CHECKS)
+
+
+@pytest.mark.parametrize("number", CHECKS)
+def test_the_solution_passes(number):
+    function, student = students(number)
+    function(student)
+
+
+PADDED = "ids = torch.nn.functional.pad(ids, (0, more))"
+WRONG = [
+    ("14.1", "return products + attention", "return products", "no parameters: add them"),
+    ("14.1", "6 * params", "2 * params", "found|backward has two products"),
+    ("14.1", "3 * layers", "layers", "has a backward pass"),
+    ("14.1", "3 * layers * 2", "3 * layers", "has two products"),
+    ("14.1", "products + attention", "(products + attention) / 2", "two operations"),
+    ("14.1", "(2 * length * width)", "(2 * width)", "all tokens of its window"),
+    ("14.1", "return products + attention", "products", "is there a `return`"),
+    ("14.2", "min(peak, ", "max(peak, ", "limited by the bandwidth|faster than the peak"),
+    ("14.2", "return min(peak, flops / moved * bandwidth)", "return flops / moved * bandwidth",
+     "faster than the peak"),
+    ("14.2", "moved = 4 * ", "moved = ", "4 bytes"),
+    ("14.2", "flops = 2 * ", "flops = ", "two operations"),
+    ("14.2", " + rows * columns)", ")", "the result is moved"),
+    ("14.2", "min(peak, flops / moved * bandwidth)", "peak", "limited by the bandwidth"),
+    ("14.3", "max(end - max(start, covered), 0)", "end - start", "counts once"),
+    ("14.3", "sorted(spans)", "spans", "sort the spans|by their start"),
+    ("14.4", "both / talking if", "1 - both / talking if", "not hidden"),
+    ("14.4", "both / talking if", "both / busy(computing) if", "not by that of computing"),
+    ("14.5", "num_workers=2, prefetch_factor=4", "", "num_workers=0 is the default"),
+    ("14.5", "num_workers=2", "num_workers=2, drop_last=True", "drop nothing"),
+    ("14.5", "num_workers=2", "num_workers=2, shuffle=True", "shuffle=False"),
+    ("14.6", "loss.backward()", "pass", "loss.backward()"),
+    ("14.6", "loss.backward()", "(loss * len(ids)).backward()", "already divided"),
+    ("14.6", "return loss.detach()", "return loss", "without history|history"),
+    ("14.6", "loss = loss_of(model(ids), following)",
+     "model(ids)\n    loss = loss_of(model(ids), following)", "all windows at once"),
+    ("14.7", ", fused=True", "", "fused=True"),
+    ("14.7", "optim.AdamW", "optim.Adam", "betas"),
+    ("14.8", "norms.norm()", "torch.tensor(norms.norm().item())", ".item()"),
+    ("14.8", "norms.norm()", "norms.sum()", "root of the sum"),
+    ("14.8", "return torch.stack([loss, norms.norm()])", "return loss", "torch.stack"),
+    ("14.9", "param.grad /= self.scale", "pass", "divide each gradient"),
+    ("14.9", "return False", "pass", "no step, half the scale"),
+    ("14.9", "self.scale / 2, 0", "self.scale, 0", "half the scale"),
+    ("14.9", "self.scale / 2, 0", "self.scale / 2, self.good_steps", "count begins|row"),
+    ("14.9", "self.scale, self.good_steps = self.scale * 2, 0", "self.scale = self.scale * 2",
+     "double again|count begins"),
+    ("14.9", "self.good_steps += 1", "pass", "double the scale"),
+    ("14.10", PADDED, "pass", "add columns"),
+    ("14.10", "value=-100", "value=0", "ignores -100"),
+    ("14.10", PADDED, PADDED.replace("))", "), value=-100)"), "pad them with 0"),
+    ("14.10", PADDED, PADDED.replace("(0, more)", "(more, 0)"), "text comes first"),
+    ("14.10", "return ids, following", "return None", "two tensors"),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # of mistakes that are tried
+@pytest.mark.parametrize(("number", "old", "new", "advice"), WRONG)
+def test_a_mistake_has_a_name(number, old, new, advice):
+    function, student = students(number, (old, new))
+    failed = failure(function, student)
+    message = str(failed).lower()
+    assert any(words in message for words in advice.lower().split("|")), message
+    assert_advice(failed, "try")
