@@ -87,7 +87,7 @@ def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: 
 
 
 def says_twice(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the epoch already has these values, so the line comes from another rank."""
+    """Return whether another rank has already printed these values of the epoch."""
     earlier = lane.epochs[lane.current].loose
     return facts.step is None and not earlier.isdisjoint(facts.numbers)
 

@@ -222,7 +222,7 @@ def had_its_cores(report: bytes, job: Repeated) -> bool:
 
 
 def read(account: Account, path: str) -> bytes:
-    """Read a file as the account, up to a limit."""
+    """Read a file with the account's permissions, up to a limit."""
     return account.run("head", "-c", str(LARGEST_OUTPUT), path).stdout
 
 

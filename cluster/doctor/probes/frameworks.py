@@ -83,7 +83,7 @@ def installed(name: str) -> str | None:
 
 
 def driver_too_old(cuda: str | None, driver: str) -> int | None:
-    """Return the driver that programs of this CUDA need, if the installed one is older."""
+    """Return the driver version that this CUDA version needs, if the installed one is older."""
     oldest = DRIVERS.get((cuda or "").partition(".")[0], 0)
     first = driver.partition(".")[0]
     return oldest if first.isdigit() and int(first) < oldest else None

@@ -141,7 +141,7 @@ def check_9_4(largest: Function) -> str:
         found = number(largest(accuracies, 0.01), f"largest for a base of {base}")
         mistakes = {
             64.0: "64 is 0.08 below the base: count only numbers within the tolerance.",
-            8.0: "A higher N counts if just one of its rules is within the tolerance.",
+            8.0: "A higher N counts if at least one of its rules is within the tolerance.",
             1.0: "Take the best rule for each N, not the worst or the mean.",
         }
         mistakes.pop(float(right), None)

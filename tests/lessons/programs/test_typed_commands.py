@@ -58,6 +58,7 @@ IN_A_SENTENCE = {
     "srun --overlap --jobid=… --pty bash": SLURM,
     "cluster scale --ranks 1,2,4 --repeat 3 job.sbatch": "what the page does not do; docs/scale.md",
     "autograder foretell TABLE.csv": "typed below, with a table",
+    "python train_ways.py --ways padded --backend inductor": "half a minute per shape",
 }  # fmt: skip
 PROGRAMS = (
     "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"

@@ -141,7 +141,7 @@ def why_wrong(case: Network, way: str, found: float) -> str:
         (kept + unit, "The state is missing."),
         (
             state_of(case, "ddp") + kept + unit,
-            "A device has only its share of the state: pass the way to state.state_bytes.",
+            "A device has only its share of the state: call state.state_bytes with the way.",
         ),
     ]
     if unit:

@@ -32,7 +32,7 @@ class PretendedDist:
         import torch.distributed as dist
 
         self.own, self.ReduceOp = threading.local(), dist.ReduceOp
-        self.boxes: dict[tuple[int, int], queue.Queue[Any]] = defaultdict(queue.Queue)
+        self.boxes: dict[tuple[int, int], queue.Queue[Any]] = {}
         self.sent: dict[int, list[int]] = defaultdict(list)  # rank -> lengths of its messages
 
     def __getattr__(self, name: str) -> Any:
@@ -57,13 +57,22 @@ class PretendedDist:
 
     all_gather_into_tensor = all_gather_single  # its name in older versions of PyTorch
 
+    def box(self, src: int, dst: int) -> queue.Queue[Any]:
+        """Return the messages in transit from one rank to another.
+
+        Two threads may ask at once. `setdefault` gives both the same queue, and a `defaultdict`
+        would not: the receiver would wait for a message that is in the sender's own queue.
+        """
+        return self.boxes.setdefault((src, dst), queue.Queue())
+
     def isend(self, tensor: Any, dst: int) -> Message:
         self.sent[self.get_rank()].append(tensor.numel())
-        self.boxes[self.get_rank(), dst].put(tensor.detach().clone())
+        self.box(self.get_rank(), dst).put(tensor.detach().clone())
         return Message(lambda: None)
 
     def irecv(self, tensor: Any, src: int) -> Message:
-        box, rank = self.boxes[src, self.get_rank()], self.get_rank()
+        rank = self.get_rank()
+        box = self.box(src, rank)
 
         def finish() -> None:
             try:
