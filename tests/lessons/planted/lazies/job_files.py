@@ -51,7 +51,7 @@ JOB_FILES: dict[str, LazyJobs] = {
             "not exported": (EXPORT.removeprefix("export "), "Without `export`"),
             "with the gap's last line": (f"{EXPORT}\nexit 1", "`exit 1`. Remove it"),
             "where nobody gets": (f"if false; then\n{EXPORT}\nfi", "never reached"),
-            "taken back": (f"{EXPORT}\nunset HOROVOD_TIMELINE", "A later line changes the variable"),
+            "taken back": (f"{EXPORT}\nunset HOROVOD_TIMELINE", "later line changes the variable"),
         },
     },
     "15": {
