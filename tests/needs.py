@@ -29,6 +29,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         lambda: os.path.isdir("/usr/share/fonts/truetype"),
         "sudo apt install fonts-dejavu-core",
     ),
+    "pkill": (lambda: found("pkill"), "sudo apt install procps"),
     "the right to make namespaces": (namespaces, "run it outside of an unprivileged container"),
 }
 

@@ -2,9 +2,10 @@
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
 digit. However, no two runs have the same seconds to the microsecond. Runs with different seeds,
-frameworks, numbers of ranks or numbers of samples do not share their losses either. There are two
-exceptions: strong scaling and a network in stages compute the same as one process, on any number of
-ranks.
+frameworks, numbers of ranks or numbers of samples do not share their losses either. There are three
+exceptions. Strong scaling and a network in stages compute the same as one process, on any number of
+ranks. Two programs may be two ways of one training, such as lesson 16's parameter server and its
+all-reduce, so only runs of one program are compared.
 """
 
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
     """For each run, return the findings that it is a changed copy of another submitted run."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
-    losses: dict[str, tuple[str, Run]] = {}
+    losses: dict[tuple[str, str | None], tuple[str, Run]] = {}
     results: dict[str, tuple[float, Run]] = {}
     for run in runs:
         traits = traits_of(run)
@@ -106,7 +107,8 @@ def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
             findings.setdefault(run.id, []).append(same_seconds(run, first))
             continue
         if traits.losses:
-            settings, first = losses.setdefault(traits.losses, (traits.settings, run))
+            of_program = traits.losses, run.header.program
+            settings, first = losses.setdefault(of_program, (traits.settings, run))
             if settings != traits.settings:
                 findings.setdefault(run.id, []).append(same_losses(run, first))
         if traits.parameters and traits.result is not None:

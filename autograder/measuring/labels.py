@@ -106,7 +106,7 @@ LABELS: dict[str, Label] = {
     "measure:gradient_error": Label("relative error of the gradients"),
     "measure:descent_error": Label("relative error of a step of gradient descent"),
     "measure:bend": Label("how far the network is from a straight line"),
-    "measure:step_error": Label("error after two training steps"),
+    "measure:step_error": Label("error after a few training steps"),
     "measure:layers": Label("layers", "layers"),
     # reading samples
     "measure:pixels_away": Label("mean error of a pixel"),

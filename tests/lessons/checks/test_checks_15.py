@@ -7,7 +7,7 @@ import pytest
 from advice import ROOT, assert_advice, failure
 
 from lessons.toolkit.checks import lesson_15 as check
-from lessons.toolkit.checks.shared.check import checks_of
+from lessons.toolkit.checks.shared.check import CheckFailed, checks_of
 
 LESSON = ROOT / "solutions" / "15_survive"
 
@@ -51,9 +51,19 @@ def test_the_solution_passes(number):
     function(student)
 
 
-def test_the_solution_s_job_files_pass():
+def test_the_solution_s_job_file_passes():
     check.check_15_5(str(LESSON / "job.sbatch"))
+
+
+@pytest.mark.slow  # it calls pkill, which not every machine has
+def test_the_solution_s_shell_passes():
     check.check_15_6(str(LESSON / "job_shell.sbatch"))
+
+
+def test_without_pkill_the_check_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CheckFailed, match="procps"):
+        check.check_15_6(str(LESSON / "job_shell.sbatch"))
 
 
 SET = '        self.generator.set_state(state["generator"])\n'

@@ -32,10 +32,13 @@ def test_every_gap_has_lazy_answers_that_lose_points_or_fail_their_check(source)
     assert all(row.loses for row in rows)
 
 
+SLOW = {"15.6": pytest.mark.slow}  # it calls pkill, which not every machine has
+
+
 @pytest.mark.parametrize(
     ("lesson", "gap", "lazy"),
-    [(lesson, gap, name) for lesson, table in JOB_FILES.items() for gap in table
-     for name in table[gap]],
+    [pytest.param(lesson, gap, name, marks=SLOW.get(gap.split()[1], ()))
+     for lesson, table in JOB_FILES.items() for gap in table for name in table[gap]],
 )  # fmt: skip
 def test_the_check_of_a_job_file_refuses_a_lazy_answer(lesson, gap, lazy, tmp_path):
     code, words = JOB_FILES[lesson][gap][lazy]

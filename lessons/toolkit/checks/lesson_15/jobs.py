@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -78,6 +79,9 @@ def check_signal(found: Any, limit: int | None, written: str | None) -> None:
 def check_15_6(job_file: str) -> str:
     """The batch shell receives USR1, passes it on to the ranks, and waits for them."""
     refuse_gap(job_file, "15.6")
+    if shutil.which("pkill") is None:
+        advice = "Install it (on Debian and Ubuntu: the package procps), or check on the cluster."
+        raise CheckFailed("a machine that has pkill", "none", advice)
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder)
         process = started(job_file, "", notes, {})

@@ -2,12 +2,15 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-FLOPS = {"counting": "flops error"}
-ROOF = {"counting": "roofline error"}
-READ = {"counting": "reading error"}
-OWN = {"no-waiting": "own reads", "faster": "own reads"}
-SCALER = {"small-numbers": "scaler error"}
-PADDING = {"small-numbers": "padding error"}
+FLOPS = {"counting": "error of the FLOPs"}
+ROOF = {"counting": "error of the roofline"}
+READ = {"counting": "times read from a trace"}
+OWN = {
+    "no-waiting": "process reads itself",
+    "faster": "process reads itself",
+}
+SCALER = {"small-numbers": "PyTorch's scaler"}
+PADDING = {"small-numbers": "with and without padding"}
 
 TABLE: LazyTable = {
     "flops.py 14.1": {
@@ -44,31 +47,32 @@ TABLE: LazyTable = {
     "fast.py 14.6": {
         "the slow one": Lazy(
             "import slow\nreturn slow.gradients(model, ids, following)",
-            {"few-operations": "forwards"},
+            {"few-operations": "forward passes per step"},
         ),
         "one text of the batch": Lazy(
             "loss = loss_of(model(ids[:1]), following[:1])\nloss.backward()\nreturn loss.detach()",
-            {"same": "step error", "faster": "step error"},
+            {"same": "training steps", "faster": "training steps"},
         ),
     },
     "fast.py 14.7": {
         "the slow one": Lazy(
             "import slow\nreturn slow.optimizer(params, lr)",
-            {"few-operations": "update ops", "no-waiting": "waits"},
+            {"few-operations": "the optimizer's update", "no-waiting": "waits for the device"},
         ),
         "plain SGD": Lazy(
             "return torch.optim.SGD(params, lr, fused=True)",
-            {"same": "step error", "faster": "step error"},
+            {"same": "training steps", "faster": "training steps"},
         ),
     },
     "fast.py 14.8": {
         "the slow one": Lazy(
-            "import slow\nreturn slow.note(model, loss)", {"no-waiting": "waits"}
+            "import slow\nreturn slow.note(model, loss)", {"no-waiting": "waits for the device"}
         ),
         "a list": Lazy(
-            "return torch.tensor([float(loss), 0.0])", {"no-waiting": "waits", "same": "note error"}
+            "return torch.tensor([float(loss), 0.0])",
+            {"no-waiting": "waits for the device", "same": "noted losses"},
         ),
-        "no norm": Lazy("return torch.stack([loss, loss])", {"same": "note error"}),
+        "no norm": Lazy("return torch.stack([loss, loss])", {"same": "noted losses"}),
     },
     "scaling.py 14.9": {
         "an ordinary step": Lazy("optimizer.step()\nreturn True", SCALER, base="ways"),
