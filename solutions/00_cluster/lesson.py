@@ -285,9 +285,9 @@ print(*tasks, sep="\n")
 predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
-# `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so
-# does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0,
-# as if all were well, but most of what you paid for was idle (half of it, in `smoke`).
+# `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so does every
+# program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, as if all were
+# well, but most of what you paid for was idle (half of it, in the `smoke` profile).
 #
 # ## What a job costs
 #
@@ -380,9 +380,9 @@ predictions.compare("predict_host_here", here, how="saw")
 # - **D** module not loaded
 # - **E** the launcher started N programs of size 1 each
 #
-# 1. `--ntasks=4`, but only one task line in the output.
+# 1. The job has `--ntasks=4`, but its output has only one task line.
 # 2. `tail -f` shows an empty file for ten minutes. At the end everything is there.
-# 3. Four lines, and every one says *task 0 of 1*.
+# 3. There are four lines, and every one says *task 0 of 1*.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set one_line, empty_file and all_rank_zero to a letter each

@@ -42,7 +42,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
-#    times. For *a* = 4: above which rate do you never come to rest?
+#    times. For *a* = 4: above which rate does the descent never settle?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
 #    random place. What accuracy, from 0 to 1, is left?
 
@@ -160,10 +160,10 @@ plots.fitted_curves(
 )
 
 # %% [markdown]
-# Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. You come to
-# rest if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a bowl
-# that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an eigenvalue,
-# computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
+# Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. The descent
+# settles if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a
+# bowl that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an
+# eigenvalue, computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -171,10 +171,10 @@ rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
 plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
-# **What you should see.** With 0.02 the loss falls, and is still falling after 100 steps. With 0.5 it
-# reaches 0.016. The best that any polynomial of this form can do is 0.0113. With 0.92 it first falls, then
-# rises without limit. In short: start somewhere, measure the error, compute the gradient, take a small
-# step, and stop when the result is good enough.
+# **What you should see.** At a rate of 0.02, the loss falls and is still falling after 100 steps. At 0.5 it
+# reaches 0.016. The smallest loss that any polynomial of this form can reach is 0.0113. At 0.92 the loss
+# first falls, then rises without limit. In short: start somewhere, measure the error, compute the gradient,
+# take a small step, and stop when the result is good enough.
 #
 # ## A network is a form, too
 #
@@ -183,8 +183,9 @@ plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, hi
 # that adds them up. With enough hidden neurons, this form comes as close as you like to *any* continuous
 # function on an interval. That is what *function approximation* means.
 #
-# Here is a network for thirty points on a wilder curve. Its loop goes forward, then backward, then takes a
-# step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a slope, as above.
+# Here is a network for thirty points on a wilder curve. Its loop runs the forward pass, then the backward
+# pass, then takes a step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a
+# slope, as above.
 
 
 # %%
@@ -406,7 +407,7 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 #
 #     lessons submit 01
 #
-# Next: in 02 a framework writes the backward pass. In 06 this very program runs on several workers. Further
-# reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep Learning*; T.
-# Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv 1802.09941). The
-# pictures on this page are drawn with matplotlib. To open images of your own, use pillow.
+# Next: in lesson 02, a framework writes the backward pass. In lesson 06, this very program runs on several
+# workers. Further reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep
+# Learning*; T. Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv
+# 1802.09941). The pictures on this page are drawn with matplotlib. To open images of your own, use pillow.

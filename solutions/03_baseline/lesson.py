@@ -261,8 +261,9 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # ## Run it
 #
 # The optimizer is SGD with a rate of 0.01, as in Barcelona's program. The first job trains ResNet50V2. The
-# second job compares batch sizes and networks. In `smoke` it trains a light network at three batch sizes,
-# and MobileNet. In `full` it trains ResNet50V2 at three batch sizes, and ResNet101V2.
+# second job compares batch sizes and networks. In the `smoke` profile, it trains a light network at three
+# batch sizes, and MobileNet. In the `full` profile, it trains ResNet50V2 at three batch sizes, and
+# ResNet101V2.
 
 # %%
 from autograder.reading.files import read_files
@@ -287,10 +288,10 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In `smoke` you train on a hundredth of the data, with pictures a sixteenth as large, so the curves stay
-#   far behind the rings. In `full` you have Barcelona's network, data, batch and rate, but not its random
-#   numbers, TensorFlow and GPU. Nobody has measured yet how close your points come to the rings. Either
-#   way, they are a reference, not a target.
+# - In the `smoke` profile, you train on a hundredth of the data, with pictures a sixteenth as large, so the
+#   curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch and
+#   rate, but not its random numbers, TensorFlow or GPU. Nobody has measured yet how close your points come
+#   to the rings. Either way, they are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
@@ -303,10 +304,10 @@ plots.beside_published(
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 24 steps, its initial values still influence that average. For this lesson we measured, after
-# 32 steps on two CPU cores, 0.097 on the test images against 0.22 in training. After a few hundred steps it
-# has settled. So test accuracy is not graded here in `smoke`. With so few steps, look at the training
-# accuracy.
+# means. After 24 steps, its initial values still influence that average. For this lesson, we measured an
+# accuracy of 0.097 on the test images and 0.22 in training, after 32 steps on two CPU cores. After a few
+# hundred steps, the average has settled. So the `smoke` profile does not grade test accuracy here. With so
+# few steps, look at the training accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -339,10 +340,10 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # ## Your own task: ResNet152V2
 #
 # Now the same program with another network. Lesson 05 uses published times to ask whether the larger network
-# scales better. To ask that about your own machine, you need this network's baseline, too. Everything else
-# must stay as it was for ResNet50V2. In `smoke` that means `--size 32 --train-samples 512 --test-samples 512
-# --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours. `train_words`, at the top of
-# this page, contains the options of your profile.
+# scales better. To answer that for your own machine, you also need this network's baseline. Everything else
+# must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32 --train-samples 512
+# --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours.
+# `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the words that follow `job.sbatch`: ResNet152V2, with your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
@@ -360,8 +361,8 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it, first **interactively**, where you see errors at once, then as a **job**, so you don't
-# have to wait. In a terminal, in this folder:
+# Run it **interactively** first, where you see errors at once. Then run it as a **job**, so you don't have
+# to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
@@ -490,6 +491,6 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 #
 #     lessons submit 03
 #
-# Next: 04 asks whether the device waits for its data. 05 puts the network on several GPUs. Further reading:
-# K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras Applications; J.
-# Torres, *Supercomputing for Artificial Intelligence*.
+# Next: lesson 04 asks whether the device waits for its data. Lesson 05 puts the network on several GPUs.
+# Further reading: K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras
+# Applications; J. Torres, *Supercomputing for Artificial Intelligence*.

@@ -188,7 +188,7 @@ files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
 # How many images per second does the network process? ResNet50V2, fed from packs, shows it. (With so few
-# images in `smoke`, only its timings are meaningful.)
+# images in the `smoke` profile, only its timings are meaningful.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
@@ -226,8 +226,9 @@ expectations.compare(
 #   the input matters. (That is another machine, with larger images. It shows how far apart things are. Do
 #   not divide by it.)
 # - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each additional process
-#   helps, until there are enough. With a heavy network it got 88 to 95, with any number of processes.
+#   network, the GPU processed 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each
+#   additional process helps, until there are enough. With a heavy network, it processed 88 to 95 images per
+#   second, with any number of processes.
 #
 # ## Cold and warm
 #
@@ -331,10 +332,10 @@ plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** If the two take turns, an epoch takes the sum of both times. With `prefetch` it
-# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer
-# can be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes
-# them, so the program measures each epoch with waits next to one without them. That is why each of the two
-# runs has its own mark in the plot.
+# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer can
+# be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes them,
+# so the program measures epochs in pairs, one with waits and one without. That is why each of the two runs
+# has its own mark in the plot.
 #
 # Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
 # and a GPU waits half of the time, its computing takes half as long as the input. A second GPU halves the
@@ -404,7 +405,7 @@ print(
 # - A: dense, 4,096 inputs and 4,096 outputs, for a single sample: 34 MFLOP.
 # - B: convolution 3 × 3, 256 channels to 256 channels on 32 × 32 points, for a single sample: 1,208 MFLOP.
 #
-# **Question.** A GPU is input-bound, with prefetch. Does a second one, fed by the same input, shorten the
+# **Question.** A GPU is input-bound, with prefetch. Does a second GPU, fed by the same input, shorten the
 # epoch? `"yes"` or `"no"`.
 #
 # **Question.** Four GPUs in a node process 3,500 images per second each, and every image is a file. How
@@ -453,6 +454,6 @@ answers.note(
 #
 #     lessons submit 04
 #
-# Next: 05 uses the parallel `map` and `prefetch` on several devices. Further reading: TensorFlow's guide
-# *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file
-# systems.
+# Next: lesson 05 uses the parallel `map` and `prefetch` on several devices. Further reading: TensorFlow's
+# guide *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its
+# file systems.

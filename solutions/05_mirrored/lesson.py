@@ -52,8 +52,8 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # %% [markdown]
 # ## Predict
 #
-# One 64 GB GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
-# 2,048 images in each step.
+# One 64 GB GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each additional GPU adds another 2,048
+# images to every step.
 #
 # 1. How many seconds does an epoch take on 2 GPUs, and on 4?
 # 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add up the three numbers.
@@ -103,7 +103,7 @@ def holds(kind, device):
 check.check_5_1(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline put the same things on each device, but differ in *when* it computes. This
+# Model parallelism and a pipeline put the same things on each device. They differ in *when* the device computes. This
 # lesson is about data parallelism.
 #
 # ## The diff
@@ -212,9 +212,9 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# They agree to about seven digits: the sums are the same, added in a different order. Networks with *batch
-# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own**
-# part of the batch. That is a different computation, though hardly a worse one unless the part is tiny.
+# They agree to about seven digits, because the same numbers are added in a different order. Networks with *batch
+# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own** part of the
+# batch. That is a different computation, but hardly a worse one unless the part is tiny.
 #
 # ## How large a batch?
 #
@@ -376,9 +376,8 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? There is reason to expect it (more computation per exchange), and
-# the middle values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
-# could.
+# Does the larger network scale better? You can expect it to, because it computes more per exchange, and the middle
+# values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
 #
 # **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on
 # four. What do you report if you take the mean of both? Write `mean_of_all(seconds)`, and `apparent`, the
@@ -440,8 +439,8 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # %% [markdown]
 # ## Traps
 #
-# Every row that names no GPU was run on two logical devices of a 2-core machine. Most runs used a tiny
-# network, 2,048 images and batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
+# Every row that names no GPU was run on two logical devices of a 2-core machine. Most runs used a tiny network, 2,048
+# images and batch 128 per replica. The intact run has 8 steps per epoch and a rate of 0.04.
 #
 # | you see | cause |
 # |---|---|
@@ -466,7 +465,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas. In 07 this network runs on several nodes (in `full`, on a
-# machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
-# Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
-# Lesson*, 2019.
+# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes (in the
+# `full` profile, on a machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T.
+# Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The
+# Bitter Lesson*, 2019.

@@ -43,7 +43,7 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
-# How many megabytes pass through the *busiest* process, one after another, until everyone has it? (Data sent and
+# How many megabytes pass through the *busiest* process, one after another, until everyone has the sum? (Data sent and
 # received at the same time count once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
@@ -137,9 +137,9 @@ counted = {
 plots.busiest_rank(counted)
 
 # %% [markdown]
-# **What you should see.** The server moves 2(p − 1) arrays: 30 on 16 ranks. In the ring each rank moves 2(p − 1)/p
-# arrays: never more than two. If whole arrays went around the ring, as one article says, each rank would move p − 1
-# arrays: p/2 times as many.
+# **What you should see.** The server moves 2(p − 1) arrays, which is 30 on 16 ranks. In the ring, each rank moves 2(p
+# − 1)/p arrays, which is never more than two. If whole arrays went around the ring, as one article says, each rank
+# would move p − 1 arrays, p/2 times as many.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
@@ -201,7 +201,7 @@ check.check_6_3(model, fit)
 #
 # The plugin also has `mc.get_rank()` and `mc.get_nranks()`. With it, every rank saved into its own folder `rankN`,
 # and several *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read
-# it: `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
+# it. Its `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
 #
 # **Exercise 6.4.** Put the calls into `train.py`, and complete `steps`, whose result is passed to
 # `config_team` as `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n
@@ -362,10 +362,10 @@ plots.allreduce_times(points, lines, [unseen])
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but its messages do: 2(p − 1), one after another, each with its α. A **tree**
-# sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at distance p/2,
-# p/4, …, each time with half the data) sends the tree's number of messages but the ring's bytes. The picture assumes
-# α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
+# The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another,
+# each with its α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
+# (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
+# as the ring. The picture assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -421,10 +421,10 @@ for m in found.measures:  # many small arrays, and the two halves
 # of 1 kB take longer when sent one by one than when fused. Fusion gains most where latency is large,
 # here with Gloo. The two halves together take about as long as the allreduce.
 #
-# GPUs on one node and GPUs on two nodes communicate over different networks. In `full` the cell measures both, up to
-# 512 MB, because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes,
-# expect that of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s where eight ranks use a node's four
-# cards. (Data sheets; not measured here.)
+# GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
+# both, up to 512 MB, because 10 MB are too few to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
+# NVLink. Between nodes, expect the bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s
+# where eight ranks use a node's four cards. (Data sheets; not measured here.)
 #
 # ## Late, and early
 #
@@ -450,7 +450,7 @@ for m in exchange.measures:
 #   `server_1024_gb` in GB, for one separate server.
 # - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
-#   their *sum*?
+#   the *sum*?
 # - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many epochs is that on 8 ranks for
 #   E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
@@ -487,9 +487,9 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Rows with numbers used two ranks on two cores of an AMD EPYC (22 November 2026,
-# NumPy 2.4), 12,800 images, 2 epochs and float64. The intact run had loss 0.279 and test accuracy
-# 0.917, like one rank alone.
+# Every row was run. Rows with numbers come from two ranks on two cores of an AMD EPYC (22 November 2026, NumPy 2.4),
+# 12,800 images, 2 epochs and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917, like one rank
+# alone.
 #
 # | you see | cause |
 # |---|---|
@@ -516,5 +516,5 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 #
 #     lessons submit 06
 #
-# Next: 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso on
-# Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).
+# Next: lesson 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso
+# on Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).

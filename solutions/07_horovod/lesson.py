@@ -16,8 +16,8 @@
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see
-# what each missing step changes.
+# Keras and PyTorch. Your program needs five steps for it. You write them, run them, and then remove them one at a
+# time to see what each missing step changes.
 #
 # Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
 # with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
@@ -98,8 +98,8 @@ check.check_7_1(train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for this
-# network it holds up to 16 workers (lesson 09).
+# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam, the rule has to be tested. For
+# this network, it holds up to 16 workers (lesson 09).
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -172,7 +172,7 @@ def passes(asked, size):
 check.check_7_5(epochs, passes)
 
 # %% [markdown]
-# Asked for 4 passes, three ranks make 6 and eight make 8.
+# If you ask for 4 passes, three ranks make 6 and eight ranks make 8.
 #
 # ## Run it
 #
@@ -330,10 +330,11 @@ for name, run in broken.items():
 # is the median of the rounds. Ranks that skip the exchange would be fast, so the program also compares your steps
 # with steps averaged by plain MPI.
 #
-# **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
-# TFLOP/s (TF32) in an A100's data sheet. Starting the several hundred operations of a step takes longer than that:
-# a *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27
-# million parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
+# **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
+# millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting the several hundred operations of a step takes
+# longer than that: a *launch-bound* step measures Python, not the GPU. In the `full` profile, the network is
+# therefore ten times as wide. It has 27 million parameters, and a step takes 6.2 TFLOP, which is 80 ms at half of the
+# data sheet's rate. (This is arithmetic, not a measurement.)
 #
 # ## Out of one node
 #
@@ -345,15 +346,15 @@ for name, run in broken.items():
 #
 # With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
 #
-# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 ·
-# 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, through 300 GB/s of NVLink 0.6 ms (data
-# sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
-# images (lesson 05). One card per node would therefore make a step a tenth longer. JUWELS Booster and MareNostrum 5
-# have four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3
-# %, or less where the exchange overlaps with the backward pass.
+# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
+# · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms
+# (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
+# images (lesson 05). One card per node would therefore make a step 10 % longer. JUWELS Booster and MareNostrum 5 have
+# four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3 %, or
+# less where the exchange overlaps with the backward pass.
 #
-# In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
-# nodes, with a small network.
+# In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on
+# two virtual nodes, with a small network.
 #
 # What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
@@ -506,8 +507,8 @@ plots.tensor_timeline(steps[-4:-1])
 #     cluster submit job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
-# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in
-# `full`) and ends with the same parameters as an uninterrupted run:
+# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in the
+# `full` profile) and ends with the same parameters as an uninterrupted run:
 #
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
@@ -543,5 +544,5 @@ plots.tensor_timeline(steps[-4:-1])
 #
 #     lessons submit 07
 #
-# Next: 08 divides the data. Further reading: A. Sergeev, M. Del Balso, *Horovod*, arXiv:1802.05799; Jülich's
+# Next: lesson 08 divides the data. Further reading: A. Sergeev, M. Del Balso, *Horovod*, arXiv:1802.05799; Jülich's
 # tutorial *Getting started with deep learning on supercomputers*.

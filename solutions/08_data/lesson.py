@@ -184,8 +184,8 @@ check.check_8_3(distribute, train)
 # counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
 # of steps instead.
 #
-# **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
-# make. The images left after a rank's last full batch form a smaller batch, which counts, too.
+# **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`. It returns the number of steps that all
+# ranks can make. The images left after a rank's last full batch form a smaller batch, which counts, too.
 #
 # How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one
 # rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs
@@ -231,7 +231,8 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 # %% [markdown]
 # ## Run it
 #
-# Three runs: one rank; several ranks with their own files; several that all read everything.
+# There are three runs: on one rank, on several ranks with their own files, and on several ranks that all read
+# everything.
 
 # %%
 from autograder.reading.files import read_files
@@ -280,10 +281,10 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
 #   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
 #   `my_files` an epoch has half the steps, and each image is read once.
-# - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of one
-#   rank; with the larger batch it may need one more epoch (lesson 09).
-# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works: up to 16
-#   ranks for this network.
+# - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
+#   that of one rank; with the larger batch it may need one more epoch (lesson 09).
+# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works. For this
+#   network, it works up to 16 ranks.
 #
 # ## Out of one node
 #
@@ -293,9 +294,9 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # nodes see it*, but all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
 # images in memory.
 #
-# In `full` the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has GPUs
-# (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network; nobody
-# has run it on GPUs for this course yet.
+# In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node
+# has GPUs (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network;
+# nobody has run it on GPUs for this course yet.
 
 # %%
 if profile == "full":
@@ -311,11 +312,11 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see**, in `full`. N ranks need an N-th of the steps. The time can fall in proportion,
-# until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images,
-# the last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends
-# exactly between one node and two, the network is the cause (lesson 07 says what to look for). If it bends
-# later, the epoch has become too short for so many ranks.
+# **What you should see** in the `full` profile. N ranks need an N-th of the steps. The time can fall in proportion,
+# until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images, the
+# last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
+# between one node and two, the network is the cause (lesson 07 says what to look for). If it bends later, the epoch
+# has become too short for so many ranks.
 #
 # ## Without files: indices
 #
@@ -413,9 +414,9 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 #   images are memorised sooner. All ranks agree, and their times look right. Only counting shows the fault.
 # - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
 #   2.303.
-# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank
-#   0 does not get there, because it waits for the last rank's gradients. The message may also name those
-#   tensors, with `grads` in the name. Here Horovod is set to warn after 3 s and to stop after 6.
+# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
+#   does not get there, because it waits for the last rank's gradients. The message may also name those tensors,
+#   whose names contain `grads`. Here Horovod is set to warn after 3 s and to stop after 6.
 #
 # ## Questions
 #
@@ -478,5 +479,5 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 #
 #     lessons submit 08
 #
-# Next: 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
+# Next: lesson 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
 # mpi4py's pages on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.

@@ -322,7 +322,7 @@ for rank in (0, 1):
     print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
 
 # %% [markdown]
-# **How to read it.** The top line is the call in which a rank waits. Further down is the line of *your* program
+# **How to read it.** The top line is the call in which a rank waits. Further down you find the line of *your* program
 # that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in different
 # calls, suspect your program.
 #
@@ -365,9 +365,9 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # %% [markdown]
 # ## How much faster?
 #
-# `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks
-# without communication; all ranks together, with **your** `start_ranks` and `distribute`. First it compares
-# three of your steps with steps averaged by plain MPI. In `full` the network is ten times as wide (lesson 07).
+# `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
+# communication; all ranks together, with **your** `start_ranks` and `distribute`. First it compares three of your
+# steps with steps averaged by plain MPI. In the `full` profile, the network is ten times as wide (lesson 07).
 
 # %%
 words = {"smoke": "--rounds 10 --steps 1", "full": "--width 10 --steps 30 --batch-size 256"}
@@ -410,8 +410,8 @@ plots.speed_rounds(speed)
 #   how many times as much does one of rank 1's images count as one of rank 0's?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
 #   of these five forward passes begin by sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is
-#   full after 40 ms and travels for 48. With the four buckets, how many milliseconds earlier do all gradients arrive?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is full
+#   after 40 ms and travels for 48. With the four buckets, how many milliseconds earlier has every gradient arrived?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers
@@ -454,5 +454,5 @@ plots.speedup_card(speed, save="my_speedup.png")
 #
 #     lessons submit 10
 #
-# Next: 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
+# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
 # experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

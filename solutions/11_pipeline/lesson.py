@@ -219,13 +219,13 @@ for name in ("pipeline_speedup", "pipeline_share"):
 answers.note(best_m=best_m)
 
 # %% [markdown]
-# **What you should see.** The fastest number of micro-batches is in the *middle*. With one micro-batch, the stages
-# take turns and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a
-# message, is smaller, and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one
-# thread per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in
-# one process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
-# process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 and batches of
-# 512; here the speedup was 1.2:
+# **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
+# and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, is
+# smaller, and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one thread per
+# process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
+# (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one process; two
+# silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and batches of 512
+# images. Here the speedup was 1.2:
 #
 #     cluster submit job_speed.sbatch --width 1024 --batch-size 512
 #
@@ -248,8 +248,8 @@ plots.measured_stages(speed)
 
 # %% [markdown]
 # The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
-# activations at the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients, whatever the number of
-# micro-batches or layers.
+# activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other receives as many gradients, whatever
+# the number of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -342,7 +342,7 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
 # images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
 # first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
-# seconds of a float64 run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
+# seconds of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
 #
 # **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
 # communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
@@ -387,10 +387,10 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 # ## Recap
 #
-# - Between layers: activations down, gradients up, little to send, and a bubble of p − 1 turns. Through layers:
-#   no bubble, but a sum for every two layers, so use only the fastest links.
+# - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
+#   network cut through layers has no bubble, but needs a sum for every two layers, so use only the fastest links.
 # - Both compute the same network as one process. Compare the parameters once, in float64.
-# - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B only as many as there are stages.
+# - A medium number of micro-batches is best. GPipe holds them all, 1F1B only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
 #   state is too large, shard it (lesson 13) before you cut layers.
 #
@@ -402,6 +402,6 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 #     lessons submit 11
 #
-# Next: 13 shards the state, and 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965; Narayanan
-# and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377, which fills the bubble by using
-# stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.
+# Next: lesson 13 shards the state, and lesson 12 asks how many GPUs are worth it. Further reading: Huang and others,
+# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377,
+# which fills the bubble by using stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.

@@ -57,9 +57,9 @@ size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--windows", "
 # %% [markdown]
 # ## Predict
 #
-# 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in
-#    stage 3, as a fraction of DDP's?
-# 2. How many bytes does a rank receive per step in stage 3, as a multiple of DDP's?
+# 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in stage
+#    3, as a fraction of what it holds with DDP?
+# 2. How many bytes does a rank receive per step in stage 3, as a multiple of what it receives with DDP?
 # 3. Later you break the program: **w** wraps only the whole network, **o** creates the optimizer before sharding,
 #    **n** clips by each rank's own norm. In which of these runs does the loss fall as usual? Letters, or `none`.
 
@@ -80,7 +80,7 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
 # computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"` here), parameters and gradients
 # need 2 bytes each. The optimizer keeps a float32 copy in addition to its means, for steps that are too small for
-# bfloat16. With Adam, both kinds need 16 bytes per parameter.
+# bfloat16. With Adam, both kinds of mixed precision need 16 bytes per parameter.
 #
 # **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
 
@@ -228,9 +228,9 @@ expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice,
 # | `zero3` | 6.5 | 9.8 | 1.50 |
 # | `fsdp` | 6.5 | about 10 | 1.99 |
 #
-# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there
-# you see `nan`.) *State* is what PyTorch holds at the end of the backward pass. *At most* is the peak of all
-# tensors during a step with one text. The kernel counted the received bytes.
+# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there you
+# see `nan`.) *State* is what PyTorch holds at the end of the backward pass. The column *at most* shows the peak of
+# all tensors during a step with one text. The kernel counted the received bytes.
 #
 # Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
 # twice, so it sends half as much again. Why does `fsdp` receive 2 ×? You find out below.
@@ -250,9 +250,9 @@ plots.staircase(runs, save="my_staircase.png")
 #   are freed in the backward pass.
 # - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: after
 #   each peak, only this rank's part of a block's gradients is left.
-# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computes, and is freed.
-# - None of them gets down to half of DDP's memory. Activations are not sharded, and the unit that
-#   computes is whole.
+# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computed, and freed.
+# - None of them gets down to half of DDP's memory. Activations are not sharded, and a unit is whole while it
+#   computes.
 #
 # ## What does Gloo do?
 #
@@ -274,9 +274,9 @@ for way, run in gloo.items():
 # ## Compute twice, keep less
 #
 # Sharding divides the state. It does not divide activations, because each rank has its own texts. **Activation
-# checkpointing** keeps only the input of each block. In the backward pass, the block computes once more. So a
-# step has a third more to compute: two forward passes instead of one, and a backward pass that costs as much as
-# two. (These *checkpoints* are not files.)
+# checkpointing** keeps only the input of each block. In the backward pass, the block is computed once more. So a
+# step has a third more to compute: two forward passes instead of one, and a backward pass that costs as much as two.
+# (These *checkpoints* are not files.)
 #
 # **Exercise 13.8.** `recompute` in `library.py` uses `torch.utils.checkpoint.checkpoint`. Set
 # `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.
@@ -298,8 +298,8 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
 # the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5 times the
 # parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in float32. The
-# price is precision: after four steps the parameters are 0.04 away from serial, because bfloat16 has only two or
-# three digits. (Everything else in this comparison is float64.)
+# price is precision: after four steps the parameters are 0.04 away from those of the serial program, because
+# bfloat16 has only two or three digits. (Everything else in this comparison is float64.)
 #
 # Which of the two kinds of mixed precision is the policy `"mixed"`? Look at which tensors are bfloat16.
 # (`mixed_kind`, below.)
@@ -470,7 +470,7 @@ answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 # ## Recap
 #
 # - Adam needs 16 bytes per parameter, in float32 and in mixed precision. Stage 1 shards 8 of them (12 in mixed
-#   precision), stage 2 another 4 (2), stage 3 all.
+#   precision), stage 2 shards another 4 (2), and stage 3 shards all.
 # - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
 # - Training stays the same. Compare the result with one process once, in float64.
 # - Sharding does not shrink activations. Recomputing them does.

@@ -254,8 +254,8 @@ plots.staleness(
 #
 # ## What staleness costs
 #
-# `train_late` trains lesson 01's network according to your list: update k uses the gradient for the parameters
-# as they were after `reads[k]` updates. At each rate, images and number of updates stay the same; only the
+# `train_late` trains lesson 01's network according to your list: update k uses the gradient for the parameters as
+# they were after `reads[k]` updates. At each rate, the images and the number of updates stay the same; only the
 # number of workers p differs.
 
 # %%
@@ -266,8 +266,8 @@ for rate in (0.05, 0.1):
         print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
 
 # %% [markdown]
-# **What you should see.** The table shows the test accuracy after 400 updates with 32 images each, for seeds
-# 1 and 2. Only its last digit depends on the hardware. The cell above does not run the third rate:
+# **What you should see.** The table shows the test accuracy after 400 updates with 32 images each, for seeds 1
+# and 2. Only its last digit depends on the hardware. The cell above does not try the third rate:
 #
 # | rate | p = 1 | p = 4 | p = 16 |
 # |---|---|---|---|
@@ -275,11 +275,11 @@ for rate in (0.05, 0.1):
 # | 0.1 | .905, .904 | .886, .894 | .381, .337 |
 # | 0.2 | .915, .913 | .858, .890 | .160, .101 |
 #
-# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at 0.2
-# nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the smallest. Their
-# corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs a *smaller*
-# rate with more workers, while synchronous training with its larger batch tolerates a *larger* one (lesson 09).
-# This is what "weaker guarantees" means.
+# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at a rate
+# of 0.2 they learn nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the
+# smallest. Their corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs
+# a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger* one
+# (lesson 09). This is what "weaker guarantees" means.
 #
 # Why was asynchronous training built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms
 # late made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast
