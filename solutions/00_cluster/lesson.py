@@ -51,10 +51,10 @@ gpt_files = submit_once("gpt.sbatch")
 show_output(gpt_files)
 
 # %% [markdown]
-# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes
-# noise. Ten epochs later it writes letters, words and brackets, without understanding any of it. It learned
-# this in your job: each rank read 256,000 characters, and the two averaged what they had learned, 500 times
-# in all. `train_gpt.py` is the whole program. `gpt.py` contains the network: about 900,000 numbers.
+# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes noise. Ten
+# epochs later it writes letters, words and brackets, without understanding any of it. It learned this in your job:
+# each rank read 256,000 characters, and the two averaged what they had learned, 500 times in all. `train_gpt.py` is
+# the whole program. `gpt.py` contains the network, which has about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file while it grew.
@@ -99,12 +99,12 @@ check.check_0_2(train.facts)
 #
 # Predict before you submit. A wrong prediction counts as much as a right one.
 #
-# 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does
-#    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal
-#    often shows it.)
+# 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does `python
+#    train.py` print when you start it right here? Give a guess, in quotes. (The prompt of a terminal often shows
+#    it.)
 # 2. Does it print the same name in a job, or a different one? `"same"` or `"other"`.
-# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`.
-#    How many task lines does the job print then? A number.
+# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`. How many
+#    task lines does the job print then? Give a number.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
@@ -146,9 +146,9 @@ predictions.compare("predict_host_job", "same" if same else "other", how="saw")
 plots.node_grid(run)
 
 # %% [markdown]
-# **What you should see.** One square per task, in the row of its node. Below them is the job's timeline from
-# submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only one
-# machine, and the first fact of the job says `site: laptop`.
+# **What you should see.** The picture has one square per task, in the row of its node. Below them is the job's
+# timeline from submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only
+# one machine, and the first fact of the job says `site: laptop`.
 #
 # ## Kill a rank
 #
@@ -253,9 +253,9 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
     time.sleep(2)  # so that you can see it end
 
 # %% [markdown]
-# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that
-# the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue.
-# Only the accounting still lists it: `CANCELLED`, with the seconds that it held its core.
+# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that the nodes
+# are being *configured*, and `R` means *running*. After the cancel, the job is gone from the queue. Only the
+# accounting still lists it: `CANCELLED`, with the seconds that it held its core.
 #
 # `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
 # machine.
@@ -479,7 +479,7 @@ check.check_0_5()
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - The differences between computers are in the site's file, not in the lesson.
 #
-# **To show a friend**: what your two ranks learned to write. The picture is saved beside this page.
+# **To show a friend**, take what your two ranks learned to write. The picture is saved beside this page.
 
 # %%
 plots.writing(gpt, save="my_first_gpt.png")

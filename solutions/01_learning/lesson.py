@@ -43,7 +43,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
 #    times. For *a* = 4: above which rate does the descent never settle?
-# 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
+# 2. A trained network recognises 93 % of the digits. You shuffle its weights, so that each number is at a
 #    random place. What accuracy, from 0 to 1, is left?
 
 # %% tags=["exercise"]
@@ -71,7 +71,7 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # ## Thirty points
 #
 # Our first form is a polynomial, w[0] + w[1]·x + w[2]·x² + w[3]·x³. Its four free numbers are its
-# **parameters**. The **loss** (or cost) says how wrong it is: the mean of (polynomial − y)² over the
+# **parameters**. The **loss** (or cost) says how wrong it is. It is the mean of (polynomial − y)² over the
 # points.
 
 # %% tags=["setup"]
@@ -102,9 +102,9 @@ for k in range(4):
 
 # %% [markdown]
 # w[1] has a large negative slope: if it grows, the loss falls. All slopes together are the **gradient**. It
-# points uphill, so to go down, you step against it. This way of finding it is called *central differences*.
-# It is reliable but slow: it computes two losses per parameter, and networks have millions of parameters. A
-# formula computes all slopes at once.
+# points uphill, so to go down, you step against it. This method of finding the gradient is called *central
+# differences*. It is reliable but slow: it computes two losses per parameter, and networks have millions of
+# parameters. A formula computes all slopes at once.
 #
 # For one point, the loss is error², where error = polynomial − y. Move w[k] by a little d. Then the
 # polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope of one point is 2·error·x^k, and the
@@ -345,8 +345,8 @@ plots.accuracy_curves({"NumPy": run})
 #
 # ## Where is the knowledge?
 #
-# In the weights and nowhere else. `train.py` wrote them to `weights.npy`. Each hidden unit has 784 weights,
-# one per pixel. Together they form a picture of what the unit looks for: a **feature**.
+# The knowledge is in the weights and nowhere else. `train.py` wrote them to `weights.npy`. Each hidden unit
+# has 784 weights, one per pixel. Together they form a picture of what the unit looks for: a **feature**.
 
 # %%
 weights = np.load("weights.npy")
@@ -381,8 +381,8 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 
 # %% [markdown]
 # **What you should see.** With the trained weights, the accuracy is the same as in the job. With shuffled
-# weights, about one digit in ten is right, no better than guessing. The numbers are the same, but all
-# knowledge is gone. Up to a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
+# weights, about one digit in ten is right, which is no better than guessing. The numbers are the same, but
+# all knowledge is gone. Up to a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
 #
 # ## Traps
 #

@@ -179,8 +179,9 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 #   and years differ, so the ratio says nothing about a GPU or a core.
 # - You may divide times if only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
 #   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
-#   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind.
-#   GPUs can be orders of magnitude faster than a CPU, but that says nothing about how a program scales.
+#   **acceleration**, which compares one device with another. **Speedup** compares N devices with one of the
+#   same kind. GPUs can be orders of magnitude faster than a CPU, but that says nothing about how a program
+#   scales.
 
 # %% [markdown]
 # ## State its speed
@@ -227,8 +228,8 @@ def efficiency(base_seconds, seconds, devices):
 check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
-# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
-# four does not mean a speedup of 2.80, but one between two numbers. Which numbers?
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four
+# does not mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
 #
 # Return the smallest and the largest ratio that two times in whole seconds, *a* and *b*, can mean. Then do
 # the same for a throughput.

@@ -15,10 +15,10 @@
 #
 # **How long does one device need for a real network, and what must you state along with that time?**
 #
-# Lesson 02's network was too small to justify a second device. This lesson's network is large enough:
-# ResNet50V2, 50 layers with weights, on small photographs. The pictures are resized batch by batch, so they
-# never fill the memory. You build the network, count its parameters and its memory, train it on one device,
-# and compare your numbers with published ones.
+# Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large
+# enough. It has 50 layers with weights, and trains on small photographs. The pictures are resized batch by
+# batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
+# on one device, and compare your numbers with published ones.
 #
 # The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it:
 # speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
@@ -153,12 +153,12 @@ check.check_3_2(train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth:
-# the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times fewer
-# parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152
-# layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first. Such
-# networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes is
-# the network's first guess, or among its first five.
+# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth,
+# the number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times
+# fewer parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101
+# and 152 layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
+# Such networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
+# is the network's first guess, or among its first five.
 #
 # | argument | meaning |
 # |---|---|
@@ -204,9 +204,9 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need, and its libraries use
 # working space. On a CPU, a training step's peak memory grew by 28 MB per image (TensorFlow 2.21, batches of
-# 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970 and one of 1,400,
-# and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you choose a
-# batch.
+# 8, 24 and 40), not by 41 MB. So an A100 with 40 GB is full somewhere between a batch of 970 and one of
+# 1,400, and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you
+# choose a batch.
 #
 # ## Fewer bits
 #
@@ -339,11 +339,11 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # ## Your own task: ResNet152V2
 #
-# Now the same program with another network. Lesson 05 uses published times to ask whether the larger network
-# scales better. To answer that for your own machine, you also need this network's baseline. Everything else
-# must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32 --train-samples 512
-# --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours.
-# `train_words`, at the top of this page, contains the options of your profile.
+# Now run the same program with another network. Lesson 05 uses published times to ask whether the larger
+# network scales better. To answer that for your own machine, you also need this network's baseline.
+# Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
+# --train-samples 512 --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
+# need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the words that follow `job.sbatch`: ResNet152V2, with your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
@@ -399,8 +399,8 @@ check.check_3_5(job_words, train.build_model, profile)
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
 # see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
-# running other programs, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On
-# one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# running other programs, the three epochs of the `smoke` profile took 64, 37 and 24 s, and the whole program
+# 194 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #
@@ -477,7 +477,7 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 #
 # ## Recap
 #
-# - You can compute steps, parameters and bytes with paper and pencil. Do so first, and you request the
+# - You can compute steps, parameters and bytes with paper and pencil. If you do so first, you request the
 #   right node and know why a job died.
 # - Prepare large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote a number.

@@ -151,7 +151,7 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# The three sources, `stages` and `--compute-ms` are new since lesson 03. With that option, the program
+# The three sources, `stages` and `--compute-ms` are new since lesson 03. With `--compute-ms`, the program
 # builds no network. Instead, each step waits for the given number of milliseconds (in `input_only.py`). The
 # program then measures the input alone.
 
@@ -217,8 +217,8 @@ expectations.compare(
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
 #   (unbatch, shuffle, batch). Reading packs without that work is faster still: from cached packs on a
 #   local disk, NumPy read 1.6 million images per second (two CPU cores).
-# - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
-#   nothing, or lose.
+# - Two cores decode two files at once. The gain is less than a factor of two. On a busy machine there is no
+#   gain, or even a loss.
 # - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is
 #   faster than the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to
 #   the left of the line, the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is

@@ -236,12 +236,12 @@ if not full:
 plots.speedup(list(runs.values()))
 
 # %% [markdown]
-# **What you should see.** `param_spread`, the largest difference of any parameter between any two
-# ranks, is exactly 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images
-# ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed
-# changes the accuracy; the number of ranks does not. The time does *not* fall: a step of this network
-# takes a fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks there
-# are. Data parallelism pays off when there is a lot of computation per byte that travels: lesson 07.
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
+# 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
+# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
+# not. The time does *not* fall: a step of this network takes a fraction of a millisecond to compute, and then 200 kB
+# are exchanged, however many ranks there are. Data parallelism pays off when there is a lot of computation per byte
+# that travels (lesson 07).
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -261,7 +261,7 @@ print(f"largest difference to the serial run: {away:.1e}")
 #
 # - `--without nothing`: intact: the sum from your `ring_allreduce` is divided by the number of ranks;
 # - `--without divide`: the sum is not divided;
-# - `--without half`: only the first half of the ring, so nobody passes the finished chunks on;
+# - `--without half`: the ring stops after its first half, so nobody passes the finished chunks on;
 # - `--without slice`: every rank takes rank 0's slice of the batch;
 # - `--without send`: no training; everyone sends arrays of five sizes around the ring before anyone receives.
 #
@@ -424,7 +424,7 @@ for m in found.measures:  # many small arrays, and the two halves
 # GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
 # both, up to 512 MB, because 10 MB are too few to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
 # NVLink. Between nodes, expect the bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s
-# where eight ranks use a node's four cards. (Data sheets; not measured here.)
+# where eight ranks use a node's four cards. (From data sheets.)
 #
 # ## Late, and early
 #

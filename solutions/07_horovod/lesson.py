@@ -219,7 +219,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #   November 2026, two threads per rank), 3,200 images took 0.4 s per epoch on one rank and 0.9 to
 #   1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
-#   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` uses 3,200, so its values are lower.
+#   larger network on 8 tasks reached .9911 after 12 epochs.) The `smoke` profile uses 3,200, so its values are lower.
 #
 # ## Break it
 #
@@ -228,7 +228,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - `--without nothing`: intact, with your functions;
 # - `--without average`: Adam is not wrapped;
-# - `--without scale`: the rate of one rank;
+# - `--without scale`: the rate is that of one rank;
 # - `--without broadcast`: nobody sends the start parameters;
 # - `--without early`: Horovod's callback sends them, after the first batch;
 # - `--without seeds`: all ranks shuffle in the same order;
@@ -500,9 +500,9 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## On your cluster
 #
-# **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod
-# 0.28.1 overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended
-# 0.12 to 0.25 apart. `keras3.py` shows this in 20 steps, and four lines that correct it:
+# **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod 0.28.1
+# overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended 0.12 to
+# 0.25 apart. `keras3.py` shows this in 20 steps. Four lines correct it:
 #
 #     cluster submit job_keras3.sbatch
 #
@@ -518,8 +518,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores
-# of an AMD EPYC, 23 November 2026), 3,200 images, 2 epochs. The intact run reached 0.899.
+# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of an AMD EPYC,
+# 23 November 2026), 3,200 images, 2 epochs. The intact run reached an accuracy of 0.899.
 #
 # | you see | cause |
 # |---|---|

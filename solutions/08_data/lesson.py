@@ -49,7 +49,7 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 #
 # 1. Two ranks have half of the images each. How long is their epoch, as a fraction of the epoch of two ranks
 #    that both read everything?
-# 2. Seven files on two ranks: how many files does rank 0 get?
+# 2. Seven files are shared out to two ranks. How many files does rank 0 get?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch_ratio and predict_files to numbers
@@ -61,9 +61,9 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # %% [markdown]
 # ## Parts
 #
-# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing
-# but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks
-# test accuracy was 0.837 instead of 0.847, no more than the difference between seeds. But then the rank's own
+# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing but
+# sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks test
+# accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the rank's own
 # loss and accuracy mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file
 # misses a class. So all parts get the same number of images of each class.
 #
@@ -276,8 +276,8 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # - With each rank reading its own files, the rows fit together like two combs: the row *together* has no white
 #   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
-# - When every rank reads every file, the row *together* is all orange: N times the work for the same images.
-#   This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
+# - When every rank reads every file, the row *together* is all orange: the ranks do N times the work for the same
+#   images. This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
 # - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
 #   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
 #   `my_files` an epoch has half the steps, and each image is read once.
@@ -420,11 +420,11 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 #
 # ## Questions
 #
-# **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which way in the
+# **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which method in the
 # table reads each file only once in total? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
 #
-# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images are left unused
-# in an epoch if both make the common number of steps with batches of 32?
+# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images are left unused in an
+# epoch if both make `common_steps` steps with batches of 32?
 #
 # **Question.** Here are three records of `break_it.py` on **four** ranks with 6,400 images. Which is `same`,
 # which `own`, which `labels`? Write the letters in this order, as one word.
@@ -449,8 +449,8 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # %% [markdown]
 # ## Traps
 #
-# Each row was run on two ranks of one 2-core machine, with 1,600 images in 8 parts, 2 epochs and 1,000 test
-# images. The intact run made 25 steps per epoch and reached 0.847.
+# Each row was run on two ranks of one 2-core machine, with 1,600 images in 8 parts, 2 epochs and 1,000 test images.
+# The intact run made 25 steps per epoch and reached an accuracy of 0.847.
 #
 # | you see | cause |
 # |---|---|

@@ -17,7 +17,7 @@
 #
 # N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is
 # the training? For this network only the size of the whole batch matters, not which worker computes which part. So
-# one process can stand in for 64 workers, and a whole sweep of settings takes seconds.
+# one process can stand in for 64 workers, and a sweep of settings takes seconds.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take about a minute.
 
@@ -45,8 +45,9 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# One worker with batch 32 and rate 0.1 reaches test accuracy 0.94 or so in five epochs of 12,800 images. Now 16
-# workers with batch 512 train for five epochs, with 16 times fewer updates. What accuracy will you get with
+# One worker with a batch of 32 and a rate of 0.1 reaches a test accuracy of about 0.94 in five epochs of 12,800
+# images. Now 16 workers with a batch of 512 train for five epochs, with 16 times fewer updates. What accuracy will
+# you get with
 #
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
@@ -83,9 +84,8 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch. This rate depends on the optimizer. A table from 2018 lists
-# Adam 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed
-# here?
+# Both rules start from a rate that suits the small batch and the optimizer. A table from 2018 lists Adam 0.001,
+# RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed here?
 #
 # **Exercise 9.1b.** `differing(old, new)` returns the sorted names in `old` whose rate is different in `new`.
 
@@ -182,7 +182,7 @@ plots.accuracy_by_workers(results)
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
 # Up to N = 8 the linear rule matches one worker's accuracy, with an eighth of the updates. Beyond that it needs a
-# warm-up. At N = 16, the runs reached accuracies of 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with
+# warm-up. At N = 16, runs reached accuracies of 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with
 # *two*. Where accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
@@ -192,9 +192,9 @@ plots.accuracy_by_workers(results)
 # to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
 #
 # The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient.
-# For lesson 07's network, multiplying the rate by N was best up to N = 16. It reached accuracies of 0.938 to 0.941,
-# and one worker reached 0.932 to 0.938. At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897
-# with √N. `docs/large-batches.md` has the whole table.
+# For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
+# 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
+# `docs/large-batches.md` has the whole table.
 #
 # **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker's accuracy?
 
@@ -240,8 +240,8 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and
 # others). Three reasons were suggested: overfitting, attraction to saddle points, and less exploration because of
 # less noise. Keskar and others found that large batches end in *sharp* minima, where a small step in the weights
-# raises the loss a lot. Sharpness alone does not explain the gap, however: the same network written with rescaled
-# weights is sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
+# raises the loss a lot. Sharpness alone does not explain the gap: the same network written with rescaled weights is
+# sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
 # `docs/large-batches.md`). With longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
@@ -249,7 +249,7 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 #
 # **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch.
 # It returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training
-# loss is at most `level`. If one of them never gets there, it returns `None`.
+# loss is at most `level`. If either never gets there, it returns `None`.
 
 
 # %% tags=["exercise"]
@@ -309,20 +309,20 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 
 # %% [markdown]
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
-# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like a rate of 3 without
-# momentum. A rate of 1.0 with momentum is too large (it reaches 0.80). The winner beats the base's 0.94, but nobody
-# has searched for the base's best rate: search on both sides before you compare. And choosing by test accuracy
-# flatters the winner. For a published result, choose settings with training images that you have set aside.
+# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. A
+# rate of 1.0 with momentum is too large (0.80). The winner beats the base's 0.94, but nobody has searched for the
+# base's best rate: search on both sides before you compare. Choosing by test accuracy flatters the winner. For a
+# published result, choose settings with training images set aside.
 #
 # ## The question of the title
 #
 # N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result. So
-# N workers and one worker race to the same test accuracy.
+# let N workers race one worker to the same test accuracy.
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
-# least `target`, or `None`. `race(one, several, n, share)` returns how many times sooner n workers arrive if one
-# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed
-# is left after the exchange; 1 means that communication costs nothing.
+# least `target`, or `None`. `race(one, several, n, share)` returns how many times as fast n workers get there if one
+# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed is
+# left after the exchange; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -356,7 +356,7 @@ if gains[16]:
 plots.race(needed, gains, target)
 
 # %% [markdown]
-# **What you should see.** Five seeds, 12,800 images, square-root rule, training until 0.93:
+# **What you should see.** Five seeds trained on 12,800 images with the square-root rule, until the accuracy was 0.93:
 #
 # | N | epochs | times sooner than one, if communication costs nothing |
 # |---|---|---|
@@ -365,18 +365,18 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (For N = 1 your two seeds are slow, 5 and 4 epochs, so you saw 8 times sooner.)
+# (For N = 1 your two seeds are slow, 5 and 4 epochs, so you saw 8.)
 #
 # **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
 # a factor of 2.6 at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing. With
 # a share of 0.5, which is usual for a light network, they get there 3 times as fast. (By the linear rule N = 8 needs
-# 3 to 5 epochs and arrives 7 times sooner: each batch has its own best rule.)
+# 3 to 5 epochs and is 7 times as fast: each batch has its own best rule.)
 #
 # ## The same schedule in Horovod
 #
-# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the
-# data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer,
-# in `lars_keras.py` and `lars_torch.py`, twenty lines each.
+# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and divide
+# the data as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
+# `lars_keras.py` and `lars_torch.py`, twenty lines each.
 #
 # `nodes.py` applies the same lines to lesson 03's network on several nodes. In the `full` profile, the next cell
 # submits this program on 1, 2, 4 … ranks. It is the race above, with real workers.
@@ -400,13 +400,13 @@ if profile == "full":
 # %% [markdown]
 # **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
 # nothing, and the spread of the parameters is 0. LARS needs other rates than SGD, because its step is a share of the
-# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images test the
-# program; they say nothing about large batches.
+# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images only
+# test the program.
 #
-# In the `full` profile, the picture has two curves. They show how many times as fast more ranks finish an *epoch*,
-# and how many times as fast they *reach* a test accuracy of 0.5. The distance between them is the cost of the large
-# batch. The second curve bends down at the largest useful number of GPUs for this network. (So far the job has run on
-# two virtual nodes with a small network, not on GPUs; rate, epochs and the 0.5 are guesses.)
+# In the `full` profile, the picture has two curves: the speedup of an *epoch*, and that of the time to a test
+# accuracy of 0.5. The distance between them is the cost of the large batch. The second curve bends down at the
+# largest useful number of GPUs for this network. (So far the job has run on two virtual nodes with a small network,
+# not on GPUs; rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
@@ -451,7 +451,7 @@ plots.faults(broken, path="lr", more=["momentum"])
 #
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
 # - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How
-#   many times one worker's rate is that, in effect?
+#   many times one worker's rate is that?
 # - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn from formulas? **A** rate too
 #   low · **B** rate too high · **C** generalisation gap · **D** nothing.
 # - `can_tell`: can accuracies and losses alone show which of the three suggested reasons is right? `"yes"` or `"no"`.
@@ -482,8 +482,8 @@ answers.note(faults_4_workers=faults_4_workers)
 # %% [markdown]
 # ## Traps
 #
-# Each row was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached 0.94
-# (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
+# Each row was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached
+# accuracies of 0.94 (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
 #
 # | you see | cause |
 # |---|---|
@@ -498,8 +498,8 @@ answers.note(faults_4_workers=faults_4_workers)
 #
 # ## Recap
 #
-# - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule as far as
-#   it holds.
+# - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule while it
+#   holds.
 # - Use warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by the time to an accuracy, not by images per second.

@@ -160,12 +160,12 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few
-# of 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one
-# rank, 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo).
-# Two ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`),
-# an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine,
-# first epochs excluded).
+# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few of
+# 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank,
+# and 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). Two
+# ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch
+# of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, first epochs
+# excluded).
 #
 # **Try** the other launcher, in a terminal. Ranks, results and record are the same:
 #
@@ -173,7 +173,7 @@ for name, found in runs.items():
 #
 # Until exercise 10.4 is filled, the `.err` file of these jobs says that accumulation could not be measured.
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks are 401 each. In a
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. In a
 # test set, repeats would change the accuracy slightly, so here each rank tests on all images.
 #
 # **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
@@ -345,8 +345,8 @@ for rank in (0, 1):
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
-# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`: a step that rank 0 takes without the others. The wrapper
-# keeps the original network in `model.module`, which sends nothing.
+# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that rank 0 takes without the others. The
+# wrapper keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
 importlib.reload(no_sync)
@@ -411,7 +411,8 @@ plots.speed_rounds(speed)
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
 #   of these five forward passes begin by sending buffers?
 # - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is full
-#   after 40 ms and travels for 48. With the four buckets, how many milliseconds earlier has every gradient arrived?
+#   after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier has every gradient
+#   arrived?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers

@@ -16,9 +16,8 @@
 # **How many GPUs should I ask for, and what can I say about 1,024?**
 #
 # The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
-# one at a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody
-# quotes, and find out how far beyond their data they can predict. Then you weigh cost against time and write a
-# report.
+# one at a few sizes. You measure three kinds of scaling in one job, fit the laws that everybody quotes, and find out
+# how far beyond their data they can predict. Then you weigh cost against time and write a report.
 #
 # Allow two hours. On two idle CPU cores all jobs on this page take about a minute.
 
@@ -50,7 +49,7 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # A ResNet with 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step
 # as one rank alone. An epoch has the same images as on one rank.
 #
-# 1. What efficiency will it reach? (1 means that twice the ranks take half the time.)
+# 1. What efficiency will the training reach? (1 means that twice the ranks take half the time.)
 # 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024?
 
 # %% tags=["exercise"]

@@ -65,10 +65,10 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 # ## How much work is a step?
 #
 # Nearly all of a network's work is products of matrices. Each parameter of a linear layer is multiplied with each
-# token and added to a sum: two floating point operations (FLOP). The backward pass computes two such products,
-# one for the gradient of the input and one for that of the parameters. Together, that is 6 FLOP per parameter and
-# token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table of positions
-# are not multiplied in this way.)
+# token and added to a sum, which makes two floating point operations (FLOP). The backward pass computes two such
+# products, one for the gradient of the input and one for that of the parameters. Together, that is 6 FLOP per
+# parameter and token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table
+# of positions are not multiplied in this way.)
 #
 # Attention has two more products in each layer, and they have no parameters: queries times keys, then weights
 # times values. Per token, each is 2 · length · width FLOP in the forward pass. We count all pairs of characters,
@@ -246,11 +246,12 @@ plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
 # **What you should see.** The step is two to six times as fast, with the same loss in all printed digits. On a busy
-# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 after:
+# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
-# - The input shrank from 22 ms to 3, because the workers read while the step computes.
-# - The gradients shrank from 45 ms to 15, because eight texts make larger matrices and an eighth of the operations.
-# - The update shrank from 5 ms to 2.
+# - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
+# - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
+#   operations.
+# - The update shrank from 5 ms to 2 ms.
 # - Noting the gradients was never long. On a GPU it would be: the slow step waited 57 times, half of them in the
 #   optimizer's loop, and now it never waits.
 #

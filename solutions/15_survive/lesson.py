@@ -50,12 +50,12 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 # ## Predict
 #
 # 1. A training saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
-# 2. An epoch has 160 samples. The training dies in the middle of it. The new one restores everything but the
+# 2. An epoch has 160 samples. The training dies in the middle of it. The new training restores everything but the
 #    position of its sampler, which begins a fresh epoch. How many of the 160 samples are then *not* read exactly
 #    once? Give a number between 0 and 160.
 # 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
-#    accidents does the loss end as usual, to 1 %? Letters, or `none`.
+#    accidents does the loss end as usual, to 1 %? Write letters, or `none`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
@@ -271,9 +271,10 @@ print("equal in every bit" if equal else "not equal: what was not restored?")
 plots.lives(survived, beside=whole, save="my_lives.png")
 
 # %% [markdown]
-# **What you should see.** Four lives, and one curve. The hatched steps were computed twice: 2 after the first kill, 4
-# after the second, and none after the warning. The hash of all parameters is the same as without accidents, so every
-# bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on their order.)
+# **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
+# the first kill, 4 after the second, and none after the warning. The hash of all parameters is the same as without
+# accidents, so every bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on
+# their order.)
 #
 # The output is one file, with all four lives. A life that was warned ends with `Start me again`.
 #

@@ -183,10 +183,10 @@ for way, found in servers.items():
 print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 
 # %% [markdown]
-# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
-# schemes, the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous` makes
-# one update per batch, so twice as many with two workers. Its loss differs between runs (0.205 and 0.203 in two
-# runs), because chance decides which gradient comes first. Try it in a terminal:
+# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits, because the
+# two schemes do the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous`
+# makes one update per batch, which is twice as many with two workers. Its loss differs between runs (0.205 and
+# 0.203 in two runs), because chance decides which gradient comes first. Try it in a terminal:
 #
 #     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
 #
@@ -244,11 +244,11 @@ plots.staleness(
 # %% [markdown]
 # **What you should see**, from the top row of the picture to the bottom one:
 #
-# - *Measured on two workers*: 0.2 to 0.5 on average; with a node per worker it would be 1. (Two cores of a
-#   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two cores,
-#   so a worker often computes a whole gradient while the other does nothing.
-# - *Four equal workers, simulated*: 3, that is p − 1. While one worker computes, each of the others
-#   updates once.
+# - *Measured on two workers*: the staleness is 0.2 to 0.5 on average; with a node per worker it would be 1. (Two
+#   cores of a virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two
+#   cores, so a worker often computes a whole gradient while the other does nothing.
+# - *Four equal workers, simulated*: the staleness is 3, that is p − 1. While one worker computes, each of the
+#   others updates once.
 # - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
 #   those of the other three slightly earlier than before.
 #
@@ -293,10 +293,10 @@ for rate in (0.05, 0.1):
 # all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, but say that
 # Horovod and Lightning take a few lines. Apply the quotation:
 #
-# - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images
-#   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in one epoch?
-# - `sync_updates`: four workers train for 10 s. Three of them need 0.1 s for a gradient, the fourth needs 0.2 s.
-#   How many updates does sync training make, if messages take no time? And `async_updates`: how many does async
+# - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images does
+#   one worker read in an epoch? `epoch_averages`: how often are gradients averaged in one epoch?
+# - `sync_updates`: four workers train for 10 s. Three of them need 0.1 s for a gradient, and the fourth needs 0.2
+#   s. How many updates does sync training make, if messages take no time? `async_updates`: how many does async
 #   training make?
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
 # - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
