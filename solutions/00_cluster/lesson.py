@@ -72,10 +72,10 @@ show_output(gpt_files)
 # | `--time=00:10:00` | the time limit, after which the job is ended; short jobs often start sooner |
 # | `--output=train_%j.out`, `--error=…` | files for the output; `%j` becomes the job's number, so the next run does not overwrite them |
 #
-# **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty
-# directives: two tasks, both on one node, and five minutes. The names of both output files begin with
-# `00_cluster_` and the job's number. One ends in `.out`, the other in `.err`. Save the file with Ctrl+S,
-# then run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
+# **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty directives:
+# two tasks, both on one node, and five minutes. The names of both output files begin with `00_cluster_` and the
+# job's number. One ends in `.out`, and the other ends in `.err`. Save the file with Ctrl+S, then run the next cell.
+# It checks the exercise: it says what it expected, what it found and what to try.
 
 # %% tags=["check"]
 check.check_0_1(Path("job.sbatch"))

@@ -261,8 +261,8 @@ check.check_2_4(interval, throughput_interval)
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
 #     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
 #
-# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain
-# by 0.4 %, `7s` by 7 %.
+# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain by
+# 0.4 %, and `7s` is uncertain by 7 %.
 
 
 # %% tags=["exercise"]

@@ -300,7 +300,7 @@ plots.beside_published(
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
 #   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" from means depends on how
-#   long you trained. One from medians without epoch 1 does not.
+#   long you trained. A speedup from medians without epoch 1 does not.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
@@ -400,7 +400,7 @@ check.check_3_5(job_words, train.build_model, profile)
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
 # see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
 # running other programs, the three epochs of the `smoke` profile took 64, 37 and 24 s, and the whole program
-# 194 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# took 194 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #

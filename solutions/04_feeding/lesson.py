@@ -275,13 +275,13 @@ for way, write in ways.items():
     expectations.compare("  warm over cold", times, (1.5, 50), below=memory, again="Run it again.")
 
 # %% [markdown]
-# **What you should see.** Cold is several times slower than warm, for files and for packs, and cold packs
-# are at least as fast as warm files. On the local disk of a busy virtual machine with two cores, single
-# files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000 to
-# 222,000 cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with
-# 6,400 images). If the two do not differ, your temporary folder has no disk behind it, or the disk's own
-# cache answered. On a shared file system, cold reads are the usual case, because other jobs fill the
-# servers' caches, too.
+# **What you should see.** Cold reads are several times slower than warm reads, for files and for packs, and
+# cold packs are at least as fast as warm files. On the local disk of a busy virtual machine with two cores,
+# single files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000
+# to 222,000 images per second cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs,
+# with 1,600 and with 6,400 images). If the two do not differ, your temporary folder has no disk behind it,
+# or the disk's own cache answered. On a shared file system, cold reads are the usual case, because other
+# jobs fill the servers' caches, too.
 #
 # **Staging.** A compute node often has a disk of its own, which nobody else slows down. Copy the packs
 # there once, at the start of the job, and read every epoch from there. One sequential copy of 32 packs is

@@ -80,10 +80,10 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 #
 # Before you write a program that divides anything, you must be able to say which device holds what.
 #
-# **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0
-# to 7. `holds` returns two lists: a device's layers and its images. Parts are consecutive blocks: device
-# 0 has the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 together hold one
-# network and take the first half of the batch. Devices 2 and 3 hold another.
+# **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0 to 7. `holds`
+# returns two lists: a device's layers and its images. Parts are consecutive blocks: device 0 has the first layers or
+# images, and device 1 has the next. In the hybrid, devices 0 and 1 together hold one network and take the first half
+# of the batch. Devices 2 and 3 hold another.
 
 
 # %% tags=["exercise"]
@@ -455,7 +455,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 # ## Recap
 #
-# - List the devices, create the strategy, build and compile in its scope, batch × N, rate × N.
+# - List the devices, create the strategy, build and compile in its scope, and multiply batch and rate by N.
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.
 #

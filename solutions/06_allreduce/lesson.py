@@ -47,7 +47,7 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # received at the same time count once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
-# 2. A separate **parameter server** receives from all four and sends to all four.
+# 2. A separate **parameter server** receives from and sends to all four.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_ring_mb and predict_server_mb to a number of megabytes each
@@ -59,8 +59,8 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker takes its slice
-# of the batch · forward and backward · **aggregate the gradients** · update.
+# Algorithm 1 of every paper on the subject: broadcast the start parameters · each worker takes its slice of the batch
+# · forward and backward · **aggregate the gradients** · update.
 #
 # There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
 # workers queue. With many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
@@ -69,11 +69,10 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # ## A parameter server
 #
 # In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,
-# `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
-# documentation.
+# `comm.Recv(array, source=0)`. If MPI is new to you, read the MPI tutorial and mpi4py's documentation first.
 #
-# **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up in
-# `values` itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
+# **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up
+# in `values`. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
 # support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that
 # could hang does hang.
 
@@ -137,9 +136,9 @@ counted = {
 plots.busiest_rank(counted)
 
 # %% [markdown]
-# **What you should see.** The server moves 2(p − 1) arrays, which is 30 on 16 ranks. In the ring, each rank moves 2(p
-# − 1)/p arrays, which is never more than two. If whole arrays went around the ring, as one article says, each rank
-# would move p − 1 arrays, p/2 times as many.
+# **What you should see.** The server moves 2(p − 1) arrays (30 on 16 ranks). In the ring, each rank moves 2(p − 1)/p
+# arrays, which is never more than two. If whole arrays went around the ring, as one article says, each rank would
+# move p − 1 arrays, p/2 times as many.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
@@ -147,7 +146,7 @@ plots.busiest_rank(counted)
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency and β the seconds per byte, 1 / bandwidth. An
+# A message of n bytes takes **α + β·n** seconds: α is the latency, and β is the seconds per byte (1 / bandwidth). An
 # allreduce of n bytes needs these messages, one after another:
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
@@ -294,7 +293,7 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # | `slice` | 0 | 1.128 | 0.13 | 0.463 | 0.860 |
 #
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
-#   take the same wrong step. Only the comparison with one rank shows it.
+#   take the same wrong step. Only the comparison with one rank shows the fault.
 # - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
 # - With `half` each rank has one finished chunk and one with only its own gradients. The ranks drift apart from the
 #   first step.
@@ -379,9 +378,9 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
 # ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
-# 57 ms; halving and doubling takes 17 ms, the plain tree 197 ms. So libraries choose by size and number of ranks:
-# NCCL has rings and trees, MPI a handful of algorithms. (The model assumes that distant partners are as fast as
-# neighbours.)
+# 57 ms; halving and doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of
+# ranks: NCCL has rings and trees, MPI a handful of algorithms. (The model assumes that distant partners are as fast
+# as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -446,8 +445,8 @@ for m in exchange.measures:
 #
 # ## Write down your answers
 #
-# - `ring_mb`, `server_mb`: the values that you predicted, now computed. For 1,024 workers: `ring_1024_mb` in MB,
-#   `server_1024_gb` in GB, for one separate server.
+# - `ring_mb`, `server_mb`: the values that you predicted, now computed. `ring_1024_mb` (in MB) and `server_1024_gb`
+#   (in GB, one separate server): the same for 1,024 workers.
 # - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
 #   the *sum*?
@@ -488,8 +487,8 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # ## Traps
 #
 # Every row was run. Rows with numbers come from two ranks on two cores of an AMD EPYC (22 November 2026, NumPy 2.4),
-# 12,800 images, 2 epochs and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917, like one rank
-# alone.
+# with 12,800 images, 2 epochs and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917, like one
+# rank.
 #
 # | you see | cause |
 # |---|---|
@@ -508,7 +507,7 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # ## Recap
 #
 # - A step exchanges one number for each parameter, whatever the batch.
-# - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time per message: α + βn.
+# - A ring moves 2(p − 1)/p arrays per rank, and one server moves 2p. A message takes α + βn.
 # - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #

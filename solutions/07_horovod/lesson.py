@@ -56,8 +56,8 @@ if profile == "smoke":
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
 # 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). What accuracy does one
 #    epoch on each of four ranks reach?
-# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means
-#    half the time, 1 the same time.
+# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means half
+#    the time, and 1 means the same time.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch to one of the three words, the other two to a number each
@@ -87,8 +87,8 @@ answers.note(
 #
 # (Some call rank 0 the *master*. The front end for MXNet is retired.)
 #
-# **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, `hvd.local_rank()`
-# within one node.
+# **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, and `hvd.local_rank()`
+# counts within one node.
 
 # %% tags=["check"]
 import train
@@ -107,9 +107,9 @@ check.check_7_2(train)
 
 # %% [markdown]
 # **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
-# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different
-# start parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`: rank 0 to send, the
-# others to receive.
+# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different start
+# parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`. Rank 0 sends, and the others
+# receive.
 #
 # Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. Each rank takes that one step
 # from its own parameters. This program broadcasts before that.
@@ -313,7 +313,7 @@ for name, run in broken.items():
 # `speed.py` answers this. One launch runs several rounds of three phases each, with **your** functions. Its
 # network does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
 #
-# - *alone*: rank 0 computes, the others sleep;
+# - *alone*: rank 0 computes, and the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
 # - *together*: all ranks compute, and the gradients travel through your optimizer.
 #
@@ -387,14 +387,14 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share 0.93 to 1.00. While
-# other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose of the
-# rounds.
+# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share was 0.93 to 1.00.
+# While other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose
+# of the rounds.
 #
-# On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node
-# begins. The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The
-# published speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on 2 and 0.70 on 4 H100 of one
-# node. The rubric's threshold, half of the ideal on your largest size, is a guess.
+# On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node begins.
+# The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The published
+# speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on two H100 of one node, and 0.70 on four.
+# The rubric's threshold, half of the ideal on your largest size, is a guess.
 #
 # ## Who read what?
 
@@ -519,7 +519,7 @@ plots.tensor_timeline(steps[-4:-1])
 # ## Traps
 #
 # These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of an AMD EPYC,
-# 23 November 2026), 3,200 images, 2 epochs. The intact run reached an accuracy of 0.899.
+# 23 November 2026), with 3,200 images and 2 epochs. The intact run reached an accuracy of 0.899.
 #
 # | you see | cause |
 # |---|---|

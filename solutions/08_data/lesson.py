@@ -377,8 +377,8 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 # | `labels` | on each rank the labels are shuffled, but the images are not |
 # | `steps` | the last rank has one file fewer, and makes as many steps as it has batches |
 #
-# With `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of 0.91
-# in two epochs of 6,400 images. What accuracy will be left?
+# With the fault `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of
+# 0.91 in two epochs of 6,400 images. What accuracy will be left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_same_half to a number

@@ -196,7 +196,7 @@ plots.accuracy_by_workers(results)
 # 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
 # `docs/large-batches.md` has the whole table.
 #
-# **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker's accuracy?
+# **Exercise 9.4.** Up to which N is the best rule's accuracy within 0.01 of one worker's?
 
 
 # %% tags=["exercise"]
@@ -365,7 +365,7 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (For N = 1 your two seeds are slow, 5 and 4 epochs, so you saw 8.)
+# (For N = 1 your two seeds are slow, 5 and 4 epochs, so your speedup was 8.)
 #
 # **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
 # a factor of 2.6 at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing. With
@@ -403,10 +403,10 @@ if profile == "full":
 # weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images only
 # test the program.
 #
-# In the `full` profile, the picture has two curves: the speedup of an *epoch*, and that of the time to a test
-# accuracy of 0.5. The distance between them is the cost of the large batch. The second curve bends down at the
-# largest useful number of GPUs for this network. (So far the job has run on two virtual nodes with a small network,
-# not on GPUs; rate, epochs and the 0.5 are guesses.)
+# In the `full` profile, the picture has two curves: the speedup of an *epoch*, and the speedup to a test accuracy of
+# 0.5. The distance between them is the cost of the large batch. The second curve bends down at the largest useful
+# number of GPUs for this network. (So far the job has run on two virtual nodes with a small network, not on GPUs;
+# rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
@@ -417,7 +417,7 @@ if profile == "full":
 # - `--without summed`: the workers' gradients are added up, and the rate is scaled as well;
 # - `--without rate`: the rate is that of one worker;
 # - `--without batch`: the rate is scaled, but all workers together have the batch of one;
-# - `--without momentum`: momentum 0.9, left on from another run.
+# - `--without momentum`: momentum 0.9 is left on from another run.
 
 # %%
 found = read_files(submit_once("job_break.sbatch"))

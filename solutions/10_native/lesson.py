@@ -408,8 +408,8 @@ plots.speed_rounds(speed)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
 # - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
 #   how many times as much does one of rank 1's images count as one of rank 0's?
-# - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
-#   of these five forward passes begin by sending buffers?
+# - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, and one ordinary. How many of
+#   these five forward passes begin by sending buffers?
 # - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is full
 #   after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier has every gradient
 #   arrived?

@@ -344,7 +344,7 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
 # seconds of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
 #
-# **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other says that it
+# **Two sources seem to disagree.** One says that model parallelism can reduce communication. The other says that it
 # communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
 # *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
 # filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.

@@ -50,7 +50,7 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # as one rank alone. An epoch has the same images as on one rank.
 #
 # 1. What efficiency will the training reach? (1 means that twice the ranks take half the time.)
-# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024?
+# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024 GPUs?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_efficiency, from 0 to 1, and predict_1024, a speedup

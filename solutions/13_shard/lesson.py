@@ -367,7 +367,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # %% [markdown]
 # **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
 #
-# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10: all parameters are gathered at the same
+# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10 MB: all parameters are gathered at the same
 #   time. A network that only just fits runs out of memory here.
 # - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
 #   ones, which it also keeps in memory. No error reports this.
@@ -433,9 +433,9 @@ answers.note(**fit)
 # ## Questions
 #
 # - `devices_f`: what is the smallest number of devices that network f needs? (`network._replace(devices=…)`)
-# - `gloo_times`: on 4 ranks, how many times its parameters does a rank of stage 2 receive per step if Gloo does
-#   the reduce-scatter?
-# - `mixed_kind`: is the policy `"mixed"` `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
+# - `gloo_times`: on 4 ranks in stage 2, how much does a rank receive per step if Gloo does the reduce-scatter, as a
+#   multiple of its parameters?
+# - `mixed_kind`: does the policy `"mixed"` mean `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
 # - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which is `wrap`, which is
 #   `optimizer`, which is `norm`? Write the three letters in this order, as one word.
 #

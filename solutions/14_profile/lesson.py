@@ -165,8 +165,8 @@ for letter, trace in six.items():
 plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
-# **What you should see.** Grey bars are parts, coloured bars the operations in them. A step is good if long blue
-# bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
+# **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
+# blue bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
 # generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
 # `plots.trace({"a": six["a"]})`. The machine was busy, so some operations took longer than others of the same kind.
 #
@@ -252,8 +252,8 @@ plots.step_bars(run, save="my_step.png")
 # - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
 #   operations.
 # - The update shrank from 5 ms to 2 ms.
-# - Noting the gradients was never long. On a GPU it would be: the slow step waited 57 times, half of them in the
-#   optimizer's loop, and now it never waits.
+# - Noting the gradients was never long. On a GPU it would take long: the slow step waited 57 times, half of them in
+#   the optimizer's loop, and now it never waits.
 #
 # ## The share of the peak
 #
@@ -310,7 +310,7 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # ## Compile, once
 #
 # `torch.compile(model)` traces the model (*dynamo*) and generates code that joins small operations (*inductor*). The
-# code is made for the shapes of the first call. If a shape changes, the code is made again: PyTorch tries to
+# code is generated for the shapes of the first call. If a shape changes, it is generated again: PyTorch tries to
 # generalise at the second shape, but not all programs allow that, and after eight recompilations it gives up. So
 # avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
@@ -423,7 +423,7 @@ answers.note(enough_workers=enough_workers, thin_product=thin_product, faults_wi
 #
 # ## Recap
 #
-# - A step is 6 FLOP per parameter and token, plus attention. MFU says how much of the peak they reach.
+# - A step takes 6 FLOP per parameter and token, plus attention. MFU says how much of the peak they reach.
 # - Small operations are limited by overhead and bandwidth, large ones by the peak.
 # - Read a trace before you pull a lever: what runs, what waits, how long is one operation?
 # - Measure before and after in turns, and check that the loss stays the same.

@@ -290,7 +290,7 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 # ## Your interval
 #
-# Let one node fail every five years, and let the job have 1,000 nodes.
+# Suppose that one node fails every five years, and that the job has 1,000 nodes.
 
 # %%
 stop = measure(whole, "stop_s")
@@ -365,8 +365,8 @@ plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #
 # - `large_interval`: Llama 3 had 419 failures in 54 days. If a checkpoint stops training for 60 seconds, how many
 #   minutes between two checkpoints are best?
-# - `twice_waste`: with an interval twice as long as the best one, how many times the smallest possible waste do you
-#   have?
+# - `twice_waste`: with an interval twice as long as the best one, how many times as large as the smallest possible
+#   waste is yours?
 # - `who_hears`: who receives the signal of `--signal=B:USR1@120`: the `shell`, `srun`, the `ranks`, or `all`?
 # - `faults_other`: these are records of `break_it.py --layers 3 --width 48 --saved-at 12 --kill-at 16`. Which is
 #   `sampler`, which is `random`, which is `half`? Write the three letters in this order, as one word.

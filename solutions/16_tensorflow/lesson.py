@@ -28,8 +28,8 @@
 #                                             chief: gives orders to the workers
 # ```
 #
-# TensorFlow calls the first `MultiWorkerMirroredStrategy` and the second `ParameterServerStrategy`. You write
-# the address list that both need, train the same network both ways, and measure what it costs when workers do
+# TensorFlow calls the first scheme `MultiWorkerMirroredStrategy` and the second one `ParameterServerStrategy`. You
+# write the address list that both need, train the same network both ways, and measure what it costs when workers do
 # not wait for each other.
 #
 # Allow 60 minutes. On two CPU cores all the jobs on this page together take about a minute.
