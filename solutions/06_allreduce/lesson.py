@@ -379,8 +379,8 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
 # ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
 # 57 ms; halving and doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of
-# ranks: NCCL has rings and trees, MPI a handful of algorithms. (The model assumes that distant partners are as fast
-# as neighbours.)
+# ranks: NCCL has rings and trees, and MPI has a handful of algorithms. (The model assumes that distant partners are
+# as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -456,8 +456,8 @@ for m in exchange.measures:
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
-# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which
-#   `slice`? Write the letters in this order, as one word.
+# - `faults_4_ranks`: here are three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`,
+#   which `slice`? Write the letters in this order, as one word.
 #
 # | record | spread at the end | first step, times one rank's | away from one rank | test accuracy |
 # |---|---|---|---|---|

@@ -339,8 +339,8 @@ def my_samples(n, rank, size, epoch, seed=1):
 check.check_8_5(my_samples)
 
 # %% [markdown]
-# Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture
-# shows 400 samples, the numbers 60,000):
+# Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture shows 400 samples,
+# and the numbers are for 60,000):
 
 # %%
 n = 60000

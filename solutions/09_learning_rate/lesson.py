@@ -376,7 +376,7 @@ plots.race(needed, gains, target)
 #
 # `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and divide
 # the data as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
-# `lars_keras.py` and `lars_torch.py`, twenty lines each.
+# `lars_keras.py` and `lars_torch.py` (twenty lines each).
 #
 # `nodes.py` applies the same lines to lesson 03's network on several nodes. In the `full` profile, the next cell
 # submits this program on 1, 2, 4 … ranks. It is the race above, with real workers.

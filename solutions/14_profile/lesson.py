@@ -128,7 +128,8 @@ check.check_14_4(reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# We recorded four steps of six trainings. Each trace needs one of these levers, and each lever helps one of them:
+# We recorded four steps of each of six trainings. Each trace needs one of these levers, and each lever helps one of
+# them:
 #
 # | lever | what it does |
 # |---|---|

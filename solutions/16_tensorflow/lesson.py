@@ -249,8 +249,8 @@ plots.staleness(
 #   cores, so a worker often computes a whole gradient while the other does nothing.
 # - *Four equal workers, simulated*: the staleness is 3, that is p − 1. While one worker computes, each of the
 #   others updates once.
-# - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
-#   those of the other three slightly earlier than before.
+# - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late, and
+#   those of the other three come slightly earlier than before.
 #
 # ## What staleness costs
 #
