@@ -17,8 +17,8 @@
 #
 # Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
 # the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
-# its bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the later lessons'
-# frameworks perform the same exchange.
+# its bytes, time it, and predict its time for an unmeasured size. Horovod, NCCL and the later lessons' frameworks
+# perform the same exchange.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
