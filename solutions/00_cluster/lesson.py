@@ -51,10 +51,10 @@ gpt_files = submit_once("gpt.sbatch")
 show_output(gpt_files)
 
 # %% [markdown]
-# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes
-# noise. Ten epochs later it writes letters, words and brackets, without understanding any of it. It learned
-# this in your job: each rank read 256,000 characters, and the two averaged what they had learned, 500 times
-# in all. `train_gpt.py` is the whole program. `gpt.py` contains the network: about 900,000 numbers.
+# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes noise. Ten
+# epochs later it writes letters, words and brackets, without understanding any of it. It learned this in your job:
+# each rank read 256,000 characters, and the two averaged what they had learned, 500 times in all. `train_gpt.py` is
+# the whole program. `gpt.py` contains the network, which has about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file while it grew.
@@ -72,10 +72,10 @@ show_output(gpt_files)
 # | `--time=00:10:00` | the time limit, after which the job is ended; short jobs often start sooner |
 # | `--output=train_%j.out`, `--error=…` | files for the output; `%j` becomes the job's number, so the next run does not overwrite them |
 #
-# **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty
-# directives: two tasks, both on one node, and five minutes. The names of both output files begin with
-# `00_cluster_` and the job's number. One ends in `.out`, the other in `.err`. Save the file with Ctrl+S,
-# then run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
+# **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty directives:
+# two tasks, both on one node, and five minutes. The names of both output files begin with `00_cluster_` and the
+# job's number. One ends in `.out`, and the other ends in `.err`. Save the file with Ctrl+S, then run the next cell.
+# It checks the exercise: it says what it expected, what it found and what to try.
 
 # %% tags=["check"]
 check.check_0_1(Path("job.sbatch"))
@@ -99,12 +99,12 @@ check.check_0_2(train.facts)
 #
 # Predict before you submit. A wrong prediction counts as much as a right one.
 #
-# 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does
-#    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal
-#    often shows it.)
+# 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does `python
+#    train.py` print when you start it right here? Give a guess, in quotes. (The prompt of a terminal often shows
+#    it.)
 # 2. Does it print the same name in a job, or a different one? `"same"` or `"other"`.
-# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`.
-#    How many task lines does the job print then? A number.
+# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`. How many
+#    task lines does the job print then? Give a number.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
@@ -146,9 +146,9 @@ predictions.compare("predict_host_job", "same" if same else "other", how="saw")
 plots.node_grid(run)
 
 # %% [markdown]
-# **What you should see.** One square per task, in the row of its node. Below them is the job's timeline from
-# submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only one
-# machine, and the first fact of the job says `site: laptop`.
+# **What you should see.** The picture has one square per task, in the row of its node. Below them is the job's
+# timeline from submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only
+# one machine, and the first fact of the job says `site: laptop`.
 #
 # ## Kill a rank
 #
@@ -253,9 +253,9 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
     time.sleep(2)  # so that you can see it end
 
 # %% [markdown]
-# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that
-# the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue.
-# Only the accounting still lists it: `CANCELLED`, with the seconds that it held its core.
+# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that the nodes
+# are being *configured*, and `R` means *running*. After the cancel, the job is gone from the queue. Only the
+# accounting still lists it: `CANCELLED`, with the seconds that it held its core.
 #
 # `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
 # machine.
@@ -285,9 +285,9 @@ print(*tasks, sep="\n")
 predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
-# `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so
-# does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0,
-# as if all were well, but most of what you paid for was idle (half of it, in `smoke`).
+# `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so does every
+# program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, as if all were
+# well, but most of what you paid for was idle (half of it, in the `smoke` profile).
 #
 # ## What a job costs
 #
@@ -380,9 +380,9 @@ predictions.compare("predict_host_here", here, how="saw")
 # - **D** module not loaded
 # - **E** the launcher started N programs of size 1 each
 #
-# 1. `--ntasks=4`, but only one task line in the output.
+# 1. The job has `--ntasks=4`, but its output has only one task line.
 # 2. `tail -f` shows an empty file for ten minutes. At the end everything is there.
-# 3. Four lines, and every one says *task 0 of 1*.
+# 3. There are four lines, and every one says *task 0 of 1*.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set one_line, empty_file and all_rank_zero to a letter each
@@ -479,7 +479,7 @@ check.check_0_5()
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - The differences between computers are in the site's file, not in the lesson.
 #
-# **To show a friend**: what your two ranks learned to write. The picture is saved beside this page.
+# **To show a friend**, take what your two ranks learned to write. The picture is saved beside this page.
 
 # %%
 plots.writing(gpt, save="my_first_gpt.png")

@@ -42,8 +42,8 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
-#    times. For *a* = 4: above which rate do you never come to rest?
-# 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers, each at a
+#    times. For *a* = 4: above which rate does the descent never settle?
+# 2. A trained network recognises 93 % of the digits. You shuffle its weights, so that each number is at a
 #    random place. What accuracy, from 0 to 1, is left?
 
 # %% tags=["exercise"]
@@ -71,7 +71,7 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # ## Thirty points
 #
 # Our first form is a polynomial, w[0] + w[1]·x + w[2]·x² + w[3]·x³. Its four free numbers are its
-# **parameters**. The **loss** (or cost) says how wrong it is: the mean of (polynomial − y)² over the
+# **parameters**. The **loss** (or cost) says how wrong it is. It is the mean of (polynomial − y)² over the
 # points.
 
 # %% tags=["setup"]
@@ -102,9 +102,9 @@ for k in range(4):
 
 # %% [markdown]
 # w[1] has a large negative slope: if it grows, the loss falls. All slopes together are the **gradient**. It
-# points uphill, so to go down, you step against it. This way of finding it is called *central differences*.
-# It is reliable but slow: it computes two losses per parameter, and networks have millions of parameters. A
-# formula computes all slopes at once.
+# points uphill, so to go down, you step against it. This method of finding the gradient is called *central
+# differences*. It is reliable but slow: it computes two losses per parameter, and networks have millions of
+# parameters. A formula computes all slopes at once.
 #
 # For one point, the loss is error², where error = polynomial − y. Move w[k] by a little d. Then the
 # polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope of one point is 2·error·x^k, and the
@@ -160,10 +160,10 @@ plots.fitted_curves(
 )
 
 # %% [markdown]
-# Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. You come to
-# rest if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a bowl
-# that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an eigenvalue,
-# computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
+# Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. The descent
+# settles if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a
+# bowl that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an
+# eigenvalue, computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -171,10 +171,10 @@ rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
 plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
-# **What you should see.** With 0.02 the loss falls, and is still falling after 100 steps. With 0.5 it
-# reaches 0.016. The best that any polynomial of this form can do is 0.0113. With 0.92 it first falls, then
-# rises without limit. In short: start somewhere, measure the error, compute the gradient, take a small
-# step, and stop when the result is good enough.
+# **What you should see.** At a rate of 0.02, the loss falls and is still falling after 100 steps. At 0.5 it
+# reaches 0.016. The smallest loss that any polynomial of this form can reach is 0.0113. At 0.92 the loss
+# first falls, then rises without limit. In short: start somewhere, measure the error, compute the gradient,
+# take a small step, and stop when the result is good enough.
 #
 # ## A network is a form, too
 #
@@ -183,8 +183,9 @@ plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, hi
 # that adds them up. With enough hidden neurons, this form comes as close as you like to *any* continuous
 # function on an interval. That is what *function approximation* means.
 #
-# Here is a network for thirty points on a wilder curve. Its loop goes forward, then backward, then takes a
-# step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a slope, as above.
+# Here is a network for thirty points on a wilder curve. Its loop runs the forward pass, then the backward
+# pass, then takes a step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a
+# slope, as above.
 
 
 # %%
@@ -344,8 +345,8 @@ plots.accuracy_curves({"NumPy": run})
 #
 # ## Where is the knowledge?
 #
-# In the weights and nowhere else. `train.py` wrote them to `weights.npy`. Each hidden unit has 784 weights,
-# one per pixel. Together they form a picture of what the unit looks for: a **feature**.
+# The knowledge is in the weights and nowhere else. `train.py` wrote them to `weights.npy`. Each hidden unit
+# has 784 weights, one per pixel. Together they form a picture of what the unit looks for: a **feature**.
 
 # %%
 weights = np.load("weights.npy")
@@ -380,8 +381,8 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 
 # %% [markdown]
 # **What you should see.** With the trained weights, the accuracy is the same as in the job. With shuffled
-# weights, about one digit in ten is right, no better than guessing. The numbers are the same, but all
-# knowledge is gone. Up to a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
+# weights, about one digit in ten is right, which is no better than guessing. The numbers are the same, but
+# all knowledge is gone. Up to a rate of 0.49 the descent approaches 0. From 0.51 on it runs away.
 #
 # ## Traps
 #
@@ -406,7 +407,7 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 #
 #     lessons submit 01
 #
-# Next: in 02 a framework writes the backward pass. In 06 this very program runs on several workers. Further
-# reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep Learning*; T.
-# Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv 1802.09941). The
-# pictures on this page are drawn with matplotlib. To open images of your own, use pillow.
+# Next: in lesson 02, a framework writes the backward pass. In lesson 06, this very program runs on several
+# workers. Further reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep
+# Learning*; T. Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv
+# 1802.09941). The pictures on this page are drawn with matplotlib. To open images of your own, use pillow.

@@ -17,8 +17,8 @@
 #
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and PyTorch
 # write them for you. You train the same network with both on one device, submit the training as a job, and
-# learn to say how fast it was, and with what uncertainty. Later lessons use the four functions that you
-# write here to state the speed of other networks.
+# learn to state its speed with an uncertainty. Later lessons use the four functions that you write here to
+# state the speed of other networks.
 #
 # Allow 45 minutes. On two CPU cores, all the runs on this page together take about a minute.
 
@@ -81,8 +81,8 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 #     python train.py --help
 #
-# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and Theano.
-# Today they are TensorFlow, PyTorch and JAX.
+# Keras is a high-level interface: other libraries do the computing. Once these were TensorFlow, CNTK and
+# Theano. Today they are TensorFlow, PyTorch and JAX.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, then 512 units with `relu`, then
 # 10 units with `softmax`. Save the file and run this cell.
@@ -123,7 +123,7 @@ check.check_2_2(train_torch.train_step)
 # with the job's number in place of `JOB`. (`sbatch job.sbatch` needs your site's settings first: `source
 # ~/.dl-course/site.sh`, once in each terminal.)
 #
-# From here, `submit_once` does the same: it prints the real command, waits, and returns the output files.
+# From here on, `submit_once` does the same: it prints the real command, waits, and returns the output files.
 # While a job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once,
 # unless you changed its program or its job file in between.
 
@@ -179,8 +179,9 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 #   and years differ, so the ratio says nothing about a GPU or a core.
 # - You may divide times if only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
 #   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
-#   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind.
-#   GPUs can be orders of magnitude faster than a CPU, but that says nothing about how a program scales.
+#   **acceleration**, which compares one device with another. **Speedup** compares N devices with one of the
+#   same kind. GPUs can be orders of magnitude faster than a CPU, but that says nothing about how a program
+#   scales.
 
 # %% [markdown]
 # ## State its speed
@@ -227,8 +228,8 @@ def efficiency(base_seconds, seconds, devices):
 check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
-# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
-# four does not mean a speedup of 2.80, but one between two numbers. Which numbers?
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four
+# does not mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
 #
 # Return the smallest and the largest ratio that two times in whole seconds, *a* and *b*, can mean. Then do
 # the same for a throughput.
@@ -260,8 +261,8 @@ check.check_2_4(interval, throughput_interval)
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
 #     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
 #
-# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain
-# by 0.4 %, `7s` by 7 %.
+# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain by
+# 0.4 %, and `7s` is uncertain by 7 %.
 
 
 # %% tags=["exercise"]
@@ -296,9 +297,9 @@ check.check_2_5(seconds_from_us)
 # %% [markdown]
 # ## Write down your answers
 #
-# The next cell notes your answers, with *your* functions and *your* job's seconds. The grader compares them
-# with the outputs. You answer one question yourself: a program takes 215 s per epoch on 20 CPU cores and 14
-# s on one H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
+# The next cell records your answers, with *your* functions and *your* job's seconds. The grader compares them
+# with the outputs. You answer one question yourself: a program takes 215 s per epoch on 20 CPU cores and 14 s
+# on one H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set cpu_gpu_is_speedup to "yes" or "no"
@@ -349,6 +350,6 @@ plots.speed_card(keras_run, throughput(samples, epoch_time(one)), save="my_speed
 #
 #     lessons submit 02
 #
-# Next: 03 trains a network that is worth a second device. 06 shows what travels between two workers.
-# Further reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
+# Next: lesson 03 trains a network that is worth a second device. Lesson 06 shows what travels between two
+# workers. Further reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
 # *Supercomputing for Artificial Intelligence*.

@@ -15,10 +15,10 @@
 #
 # **How long does one device need for a real network, and what must you state along with that time?**
 #
-# Lesson 02's network was too small to justify a second device. This lesson's network is large enough:
-# ResNet50V2, 50 layers with weights, on small photographs. The pictures are resized batch by batch, so they
-# never fill the memory. You build the network, count its parameters and its memory, train it on one device,
-# and compare your numbers with published ones.
+# Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large
+# enough. It has 50 layers with weights, and trains on small photographs. The pictures are resized batch by
+# batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
+# on one device, and compare your numbers with published ones.
 #
 # The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it:
 # speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
@@ -153,12 +153,12 @@ check.check_3_2(train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth:
-# the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times fewer
-# parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152
-# layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first. Such
-# networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes is
-# the network's first guess, or among its first five.
+# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth,
+# the number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times
+# fewer parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101
+# and 152 layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
+# Such networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
+# is the network's first guess, or among its first five.
 #
 # | argument | meaning |
 # |---|---|
@@ -204,9 +204,9 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need, and its libraries use
 # working space. On a CPU, a training step's peak memory grew by 28 MB per image (TensorFlow 2.21, batches of
-# 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970 and one of 1,400,
-# and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you choose a
-# batch.
+# 8, 24 and 40), not by 41 MB. So an A100 with 40 GB is full somewhere between a batch of 970 and one of
+# 1,400, and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you
+# choose a batch.
 #
 # ## Fewer bits
 #
@@ -261,8 +261,9 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # ## Run it
 #
 # The optimizer is SGD with a rate of 0.01, as in Barcelona's program. The first job trains ResNet50V2. The
-# second job compares batch sizes and networks. In `smoke` it trains a light network at three batch sizes,
-# and MobileNet. In `full` it trains ResNet50V2 at three batch sizes, and ResNet101V2.
+# second job compares batch sizes and networks. In the `smoke` profile, it trains a light network at three
+# batch sizes, and MobileNet. In the `full` profile, it trains ResNet50V2 at three batch sizes, and
+# ResNet101V2.
 
 # %%
 from autograder.reading.files import read_files
@@ -287,10 +288,10 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In `smoke` you train on a hundredth of the data, with pictures a sixteenth as large, so the curves stay
-#   far behind the rings. In `full` you have Barcelona's network, data, batch and rate, but not its random
-#   numbers, TensorFlow and GPU. Nobody has measured yet how close your points come to the rings. Either
-#   way, they are a reference, not a target.
+# - In the `smoke` profile, you train on a hundredth of the data, with pictures a sixteenth as large, so the
+#   curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch and
+#   rate, but not its random numbers, TensorFlow or GPU. Nobody has measured yet how close your points come
+#   to the rings. Either way, they are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
@@ -299,14 +300,14 @@ plots.beside_published(
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
 #   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" from means depends on how
-#   long you trained. One from medians without epoch 1 does not.
+#   long you trained. A speedup from medians without epoch 1 does not.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 24 steps, its initial values still influence that average. For this lesson we measured, after
-# 32 steps on two CPU cores, 0.097 on the test images against 0.22 in training. After a few hundred steps it
-# has settled. So test accuracy is not graded here in `smoke`. With so few steps, look at the training
-# accuracy.
+# means. After 24 steps, its initial values still influence that average. For this lesson, we measured an
+# accuracy of 0.097 on the test images and 0.22 in training, after 32 steps on two CPU cores. After a few
+# hundred steps, the average has settled. So the `smoke` profile does not grade test accuracy here. With so
+# few steps, look at the training accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -338,11 +339,11 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # ## Your own task: ResNet152V2
 #
-# Now the same program with another network. Lesson 05 uses published times to ask whether the larger network
-# scales better. To ask that about your own machine, you need this network's baseline, too. Everything else
-# must stay as it was for ResNet50V2. In `smoke` that means `--size 32 --train-samples 512 --test-samples 512
-# --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours. `train_words`, at the top of
-# this page, contains the options of your profile.
+# Now run the same program with another network. Lesson 05 uses published times to ask whether the larger
+# network scales better. To answer that for your own machine, you also need this network's baseline.
+# Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
+# --train-samples 512 --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
+# need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the words that follow `job.sbatch`: ResNet152V2, with your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
@@ -360,8 +361,8 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it, first **interactively**, where you see errors at once, then as a **job**, so you don't
-# have to wait. In a terminal, in this folder:
+# Run it **interactively** first, where you see errors at once. Then run it as a **job**, so you don't have
+# to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
@@ -398,8 +399,8 @@ check.check_3_5(job_words, train.build_model, profile)
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
 # see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
-# running other programs, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On
-# one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# running other programs, the three epochs of the `smoke` profile took 64, 37 and 24 s, and the whole program
+# took 194 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #
@@ -476,7 +477,7 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 #
 # ## Recap
 #
-# - You can compute steps, parameters and bytes with paper and pencil. Do so first, and you request the
+# - You can compute steps, parameters and bytes with paper and pencil. If you do so first, you request the
 #   right node and know why a job died.
 # - Prepare large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote a number.
@@ -490,6 +491,6 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 #
 #     lessons submit 03
 #
-# Next: 04 asks whether the device waits for its data. 05 puts the network on several GPUs. Further reading:
-# K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras Applications; J.
-# Torres, *Supercomputing for Artificial Intelligence*.
+# Next: lesson 04 asks whether the device waits for its data. Lesson 05 puts the network on several GPUs.
+# Further reading: K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras
+# Applications; J. Torres, *Supercomputing for Artificial Intelligence*.

@@ -151,7 +151,7 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# The three sources, `stages` and `--compute-ms` are new since lesson 03. With that option, the program
+# The three sources, `stages` and `--compute-ms` are new since lesson 03. With `--compute-ms`, the program
 # builds no network. Instead, each step waits for the given number of milliseconds (in `input_only.py`). The
 # program then measures the input alone.
 
@@ -188,7 +188,7 @@ files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
 # How many images per second does the network process? ResNet50V2, fed from packs, shows it. (With so few
-# images in `smoke`, only its timings are meaningful.)
+# images in the `smoke` profile, only its timings are meaningful.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
@@ -217,8 +217,8 @@ expectations.compare(
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
 #   (unbatch, shuffle, batch). Reading packs without that work is faster still: from cached packs on a
 #   local disk, NumPy read 1.6 million images per second (two CPU cores).
-# - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
-#   nothing, or lose.
+# - Two cores decode two files at once. The gain is less than a factor of two. On a busy machine there is no
+#   gain, or even a loss.
 # - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is
 #   faster than the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to
 #   the left of the line, the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is
@@ -226,8 +226,9 @@ expectations.compare(
 #   the input matters. (That is another machine, with larger images. It shows how far apart things are. Do
 #   not divide by it.)
 # - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each additional process
-#   helps, until there are enough. With a heavy network it got 88 to 95, with any number of processes.
+#   network, the GPU processed 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each
+#   additional process helps, until there are enough. With a heavy network, it processed 88 to 95 images per
+#   second, with any number of processes.
 #
 # ## Cold and warm
 #
@@ -274,13 +275,13 @@ for way, write in ways.items():
     expectations.compare("  warm over cold", times, (1.5, 50), below=memory, again="Run it again.")
 
 # %% [markdown]
-# **What you should see.** Cold is several times slower than warm, for files and for packs, and cold packs
-# are at least as fast as warm files. On the local disk of a busy virtual machine with two cores, single
-# files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000 to
-# 222,000 cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with
-# 6,400 images). If the two do not differ, your temporary folder has no disk behind it, or the disk's own
-# cache answered. On a shared file system, cold reads are the usual case, because other jobs fill the
-# servers' caches, too.
+# **What you should see.** Cold reads are several times slower than warm reads, for files and for packs, and
+# cold packs are at least as fast as warm files. On the local disk of a busy virtual machine with two cores,
+# single files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000
+# to 222,000 images per second cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs,
+# with 1,600 and with 6,400 images). If the two do not differ, your temporary folder has no disk behind it,
+# or the disk's own cache answered. On a shared file system, cold reads are the usual case, because other
+# jobs fill the servers' caches, too.
 #
 # **Staging.** A compute node often has a disk of its own, which nobody else slows down. Copy the packs
 # there once, at the start of the job, and read every epoch from there. One sequential copy of 32 packs is
@@ -331,10 +332,10 @@ plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** If the two take turns, an epoch takes the sum of both times. With `prefetch` it
-# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer
-# can be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes
-# them, so the program measures each epoch with waits next to one without them. That is why each of the two
-# runs has its own mark in the plot.
+# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer can
+# be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes them,
+# so the program measures epochs in pairs, one with waits and one without. That is why each of the two runs
+# has its own mark in the plot.
 #
 # Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
 # and a GPU waits half of the time, its computing takes half as long as the input. A second GPU halves the
@@ -404,7 +405,7 @@ print(
 # - A: dense, 4,096 inputs and 4,096 outputs, for a single sample: 34 MFLOP.
 # - B: convolution 3 × 3, 256 channels to 256 channels on 32 × 32 points, for a single sample: 1,208 MFLOP.
 #
-# **Question.** A GPU is input-bound, with prefetch. Does a second one, fed by the same input, shorten the
+# **Question.** A GPU is input-bound, with prefetch. Does a second GPU, fed by the same input, shorten the
 # epoch? `"yes"` or `"no"`.
 #
 # **Question.** Four GPUs in a node process 3,500 images per second each, and every image is a file. How
@@ -453,6 +454,6 @@ answers.note(
 #
 #     lessons submit 04
 #
-# Next: 05 uses the parallel `map` and `prefetch` on several devices. Further reading: TensorFlow's guide
-# *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file
-# systems.
+# Next: lesson 05 uses the parallel `map` and `prefetch` on several devices. Further reading: TensorFlow's
+# guide *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its
+# file systems.

@@ -52,8 +52,8 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # %% [markdown]
 # ## Predict
 #
-# One 64 GB GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
-# 2,048 images in each step.
+# One 64 GB GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each additional GPU adds another 2,048
+# images to every step.
 #
 # 1. How many seconds does an epoch take on 2 GPUs, and on 4?
 # 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add up the three numbers.
@@ -80,10 +80,10 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 #
 # Before you write a program that divides anything, you must be able to say which device holds what.
 #
-# **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0
-# to 7. `holds` returns two lists: a device's layers and its images. Parts are consecutive blocks: device
-# 0 has the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 together hold one
-# network and take the first half of the batch. Devices 2 and 3 hold another.
+# **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0 to 7. `holds`
+# returns two lists: a device's layers and its images. Parts are consecutive blocks: device 0 has the first layers or
+# images, and device 1 has the next. In the hybrid, devices 0 and 1 together hold one network and take the first half
+# of the batch. Devices 2 and 3 hold another.
 
 
 # %% tags=["exercise"]
@@ -103,7 +103,7 @@ def holds(kind, device):
 check.check_5_1(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline put the same things on each device, but differ in *when* it computes. This
+# Model parallelism and a pipeline put the same things on each device. They differ in *when* the device computes. This
 # lesson is about data parallelism.
 #
 # ## The diff
@@ -138,10 +138,10 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # Without GPUs the program creates *logical* CPU devices, which share the cores. The program is the same,
 # but nothing gets faster.
 #
-# Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy
-# takes care of both, for everything that is created in its scope. A network built and compiled elsewhere
-# trains on one device, without any error. (`compile` enters the scope of its network by itself. But the
-# optimizer that you pass to it was created before.)
+# Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care
+# of both, for everything that is created in its scope. A network built and compiled elsewhere trains on one device,
+# without any error. (`compile` enters the scope of its network by itself. But the optimizer that you pass to it was
+# created before that.)
 #
 # **Exercise 5.2.** Complete `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
 # copy on every device. The optimizer has variables, too.
@@ -212,9 +212,9 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# They agree to about seven digits: the sums are the same, added in a different order. Networks with *batch
-# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own**
-# part of the batch. That is a different computation, though hardly a worse one unless the part is tiny.
+# They agree to about seven digits, because the same numbers are added in a different order. Networks with *batch
+# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own** part of the
+# batch. That is a different computation, but hardly a worse one unless the part is tiny.
 #
 # ## How large a batch?
 #
@@ -227,11 +227,10 @@ for n in (1, 2):
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# The textbook quoted below trained with 2,048 images on 64 GB, which leaves at most 30 MB per image. On a
-# 40 GB A100 the same batch would leave 18 MB per image, less than the 20 MB needed. From `gpu_gb`, the
-# setup cell at the top computes the largest power of two that the formula allows. With 16-bit numbers
-# about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the job says *out of
-# memory*, halve the batch.)
+# The textbook quoted below trained with a batch of 2,048 images on 64 GB, which leaves at most 30 MB per image. On a
+# 40 GB A100 the same batch would leave 18 MB per image, less than the 20 MB needed. From `gpu_gb`, the setup cell at
+# the top computes the largest power of two that the formula allows. With 16-bit numbers about twice as many images
+# fit. (Computed from the shapes, not measured on a GPU. If the job says *out of memory*, halve the batch.)
 #
 # ## Run it
 #
@@ -265,14 +264,13 @@ plots.replica_scaling(series)
 # %% [markdown]
 # **What you should see.**
 #
-# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and
-#   4 GPUs for ResNet50V2 with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024
-#   images it prints 33, 18 and 10 s: efficiency 92 % and 82.5 %. The whiskers show the range that times in
-#   whole seconds allow.
-# - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used
-#   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s
-#   per epoch with one replica, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not
-#   that it is fast.
+# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and 4 GPUs for
+#   ResNet50V2 with 2,048 images per GPU. The efficiency is 87.5 % and 70 %. For ResNet152V2 with 1,024 images it
+#   prints 33, 18 and 10 s, so the efficiency is 92 % and 82.5 %. The whiskers show the range that times in whole
+#   seconds allow.
+# - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used both cores.
+#   For this lesson, an epoch took 0.9 to 1.4 s with one replica and 1.2 to 1.4 s with two, on two cores of a shared
+#   AMD EPYC, on several days. CPU cores can show that this program is *right*, not that it is fast.
 # - You can compare speedups from different machines, as here. Never divide the seconds of one machine by
 #   those of another.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
@@ -288,9 +286,9 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed cost: starting it on N devices and exchanging all gradients. With few images per
-# replica, that cost is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
-# why you cannot turn it up forever.
+# Every step has a fixed cost for starting it on N devices and for exchanging all gradients. With few images per
+# replica, that cost is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows why you
+# cannot turn it up forever.
 #
 # ## Break it
 #
@@ -339,8 +337,8 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 #
 # - The spread between the replicas is 0 in all five runs: the strategy adds the same gradient to every
 #   copy, right or wrong.
-# - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second
-#   one idles. Only a variable's number of copies does, or `nvidia-smi`.
+# - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device
+#   idles. Only a variable's number of copies does, or `nvidia-smi`.
 # - To three digits, `rate` takes half the correct step and `mean` twice the correct step. `mean` also
 #   shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole batch
 #   report 4.6. You meet this fault when you write your own training loop. Divide by the *global* batch
@@ -376,12 +374,11 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? There is reason to expect it (more computation per exchange), and
-# the middle values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
-# could.
+# Does the larger network scale better? You can expect it to, because it computes more per exchange, and the middle
+# values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
 #
-# **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on
-# four. What do you report if you take the mean of both? Write `mean_of_all(seconds)`, and `apparent`, the
+# **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on four. What
+# do you report if you take the mean of both epochs? Write `mean_of_all(seconds)`, and `apparent`, which returns the
 # speedup from two such lists.
 
 
@@ -402,7 +399,7 @@ def apparent(one, several):
 check.check_5_6(mean_of_all, apparent)
 
 # %% [markdown]
-# 21.5 s on one GPU and 26 s on four: four look *slower* than one. In fact they were 2.8 times as fast.
+# The mean is 21.5 s on one GPU and 26 s on four, so four look *slower* than one. In fact they were 2.8 times as fast.
 #
 # ## Questions
 #
@@ -440,8 +437,8 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # %% [markdown]
 # ## Traps
 #
-# Every row that names no GPU was run on two logical devices of a 2-core machine. Most runs used a tiny
-# network, 2,048 images and batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
+# Every row that names no GPU was run on two logical devices of a 2-core machine. Most runs used a tiny network, 2,048
+# images and batch 128 per replica. The intact run has 8 steps per epoch and a rate of 0.04.
 #
 # | you see | cause |
 # |---|---|
@@ -458,7 +455,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 # ## Recap
 #
-# - List the devices, create the strategy, build and compile in its scope, batch × N, rate × N.
+# - List the devices, create the strategy, build and compile in its scope, and multiply batch and rate by N.
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.
 #
@@ -466,7 +463,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas. In 07 this network runs on several nodes (in `full`, on a
-# machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
-# Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
-# Lesson*, 2019.
+# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes (in the
+# `full` profile, on a machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T.
+# Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The
+# Bitter Lesson*, 2019.

@@ -17,8 +17,8 @@
 #
 # Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
 # the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
-# its bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the later lessons'
-# frameworks perform the same exchange.
+# its bytes, time it, and predict its time for an unmeasured size. Horovod, NCCL and the later lessons' frameworks
+# perform the same exchange.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
@@ -43,11 +43,11 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
-# How many megabytes pass through the *busiest* process, one after another, until everyone has it? (Data sent and
+# How many megabytes pass through the *busiest* process, one after another, until everyone has the sum? (Data sent and
 # received at the same time count once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
-# 2. A separate **parameter server** receives from all four and sends to all four.
+# 2. A separate **parameter server** receives from and sends to all four.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_ring_mb and predict_server_mb to a number of megabytes each
@@ -59,8 +59,8 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker takes its slice
-# of the batch · forward and backward · **aggregate the gradients** · update.
+# Algorithm 1 of every paper on the subject: broadcast the start parameters · each worker takes its slice of the batch
+# · forward and backward · **aggregate the gradients** · update.
 #
 # There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
 # workers queue. With many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
@@ -69,11 +69,10 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # ## A parameter server
 #
 # In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,
-# `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
-# documentation.
+# `comm.Recv(array, source=0)`. If MPI is new to you, read the MPI tutorial and mpi4py's documentation first.
 #
-# **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up in
-# `values` itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
+# **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up
+# in `values`. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
 # support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that
 # could hang does hang.
 
@@ -137,9 +136,9 @@ counted = {
 plots.busiest_rank(counted)
 
 # %% [markdown]
-# **What you should see.** The server moves 2(p − 1) arrays: 30 on 16 ranks. In the ring each rank moves 2(p − 1)/p
-# arrays: never more than two. If whole arrays went around the ring, as one article says, each rank would move p − 1
-# arrays: p/2 times as many.
+# **What you should see.** The server moves 2(p − 1) arrays (30 on 16 ranks). In the ring, each rank moves 2(p − 1)/p
+# arrays, which is never more than two. If whole arrays went around the ring, as one article says, each rank would
+# move p − 1 arrays, p/2 times as many.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
@@ -147,7 +146,7 @@ plots.busiest_rank(counted)
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency and β the seconds per byte, 1 / bandwidth. An
+# A message of n bytes takes **α + β·n** seconds: α is the latency, and β is the seconds per byte (1 / bandwidth). An
 # allreduce of n bytes needs these messages, one after another:
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
@@ -201,7 +200,7 @@ check.check_6_3(model, fit)
 #
 # The plugin also has `mc.get_rank()` and `mc.get_nranks()`. With it, every rank saved into its own folder `rankN`,
 # and several *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read
-# it: `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
+# it. Its `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
 #
 # **Exercise 6.4.** Put the calls into `train.py`, and complete `steps`, whose result is passed to
 # `config_team` as `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n
@@ -236,12 +235,12 @@ if not full:
 plots.speedup(list(runs.values()))
 
 # %% [markdown]
-# **What you should see.** `param_spread`, the largest difference of any parameter between any two
-# ranks, is exactly 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images
-# ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed
-# changes the accuracy; the number of ranks does not. The time does *not* fall: a step of this network
-# takes a fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks there
-# are. Data parallelism pays off when there is a lot of computation per byte that travels: lesson 07.
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
+# 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
+# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
+# not. The time does *not* fall: a step of this network takes a fraction of a millisecond to compute, and then 200 kB
+# are exchanged, however many ranks there are. Data parallelism pays off when there is a lot of computation per byte
+# that travels (lesson 07).
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -261,7 +260,7 @@ print(f"largest difference to the serial run: {away:.1e}")
 #
 # - `--without nothing`: intact: the sum from your `ring_allreduce` is divided by the number of ranks;
 # - `--without divide`: the sum is not divided;
-# - `--without half`: only the first half of the ring, so nobody passes the finished chunks on;
+# - `--without half`: the ring stops after its first half, so nobody passes the finished chunks on;
 # - `--without slice`: every rank takes rank 0's slice of the batch;
 # - `--without send`: no training; everyone sends arrays of five sizes around the ring before anyone receives.
 #
@@ -294,7 +293,7 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # | `slice` | 0 | 1.128 | 0.13 | 0.463 | 0.860 |
 #
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
-#   take the same wrong step. Only the comparison with one rank shows it.
+#   take the same wrong step. Only the comparison with one rank shows the fault.
 # - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
 # - With `half` each rank has one finished chunk and one with only its own gradients. The ranks drift apart from the
 #   first step.
@@ -362,10 +361,10 @@ plots.allreduce_times(points, lines, [unseen])
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but its messages do: 2(p − 1), one after another, each with its α. A **tree**
-# sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at distance p/2,
-# p/4, …, each time with half the data) sends the tree's number of messages but the ring's bytes. The picture assumes
-# α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
+# The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another,
+# each with its α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
+# (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
+# as the ring. The picture assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -379,9 +378,9 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
 # ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
-# 57 ms; halving and doubling takes 17 ms, the plain tree 197 ms. So libraries choose by size and number of ranks:
-# NCCL has rings and trees, MPI a handful of algorithms. (The model assumes that distant partners are as fast as
-# neighbours.)
+# 57 ms; halving and doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of
+# ranks: NCCL has rings and trees, and MPI has a handful of algorithms. (The model assumes that distant partners are
+# as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -421,10 +420,10 @@ for m in found.measures:  # many small arrays, and the two halves
 # of 1 kB take longer when sent one by one than when fused. Fusion gains most where latency is large,
 # here with Gloo. The two halves together take about as long as the allreduce.
 #
-# GPUs on one node and GPUs on two nodes communicate over different networks. In `full` the cell measures both, up to
-# 512 MB, because 10 MB do not fill NVLink. Expect a bus bandwidth of hundreds of GB/s over NVLink. Between nodes,
-# expect that of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s where eight ranks use a node's four
-# cards. (Data sheets; not measured here.)
+# GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
+# both, up to 512 MB, because 10 MB are too few to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
+# NVLink. Between nodes, expect the bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s
+# where eight ranks use a node's four cards. (From data sheets.)
 #
 # ## Late, and early
 #
@@ -446,19 +445,19 @@ for m in exchange.measures:
 #
 # ## Write down your answers
 #
-# - `ring_mb`, `server_mb`: the values that you predicted, now computed. For 1,024 workers: `ring_1024_mb` in MB,
-#   `server_1024_gb` in GB, for one separate server.
+# - `ring_mb`, `server_mb`: the values that you predicted, now computed. `ring_1024_mb` (in MB) and `server_1024_gb`
+#   (in GB, one separate server): the same for 1,024 workers.
 # - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
-#   their *sum*?
+#   the *sum*?
 # - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many epochs is that on 8 ranks for
 #   E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
-# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which
-#   `slice`? Write the letters in this order, as one word.
+# - `faults_4_ranks`: here are three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`,
+#   which `slice`? Write the letters in this order, as one word.
 #
 # | record | spread at the end | first step, times one rank's | away from one rank | test accuracy |
 # |---|---|---|---|---|
@@ -487,9 +486,9 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Rows with numbers used two ranks on two cores of an AMD EPYC (22 November 2026,
-# NumPy 2.4), 12,800 images, 2 epochs and float64. The intact run had loss 0.279 and test accuracy
-# 0.917, like one rank alone.
+# Every row was run. Rows with numbers come from two ranks on two cores of an AMD EPYC (22 November 2026, NumPy 2.4),
+# with 12,800 images, 2 epochs and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917, like one
+# rank.
 #
 # | you see | cause |
 # |---|---|
@@ -508,7 +507,7 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # ## Recap
 #
 # - A step exchanges one number for each parameter, whatever the batch.
-# - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time per message: α + βn.
+# - A ring moves 2(p − 1)/p arrays per rank, and one server moves 2p. A message takes α + βn.
 # - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #
@@ -516,5 +515,5 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 #
 #     lessons submit 06
 #
-# Next: 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso on
-# Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).
+# Next: lesson 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso
+# on Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).

@@ -16,8 +16,8 @@
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch, and asks for five steps. You write them, run them, and then remove them one at a time to see
-# what each missing step changes.
+# Keras and PyTorch. Your program needs five steps for it. You write them, run them, and then remove them one at a
+# time to see what each missing step changes.
 #
 # Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
 # with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
@@ -56,8 +56,8 @@ if profile == "smoke":
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
 # 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). What accuracy does one
 #    epoch on each of four ranks reach?
-# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means
-#    half the time, 1 the same time.
+# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means half
+#    the time, and 1 means the same time.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch to one of the three words, the other two to a number each
@@ -87,8 +87,8 @@ answers.note(
 #
 # (Some call rank 0 the *master*. The front end for MXNet is retired.)
 #
-# **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, `hvd.local_rank()`
-# within one node.
+# **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, and `hvd.local_rank()`
+# counts within one node.
 
 # %% tags=["check"]
 import train
@@ -98,8 +98,8 @@ check.check_7_1(train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam it has to be measured: for this
-# network it holds up to 16 workers (lesson 09).
+# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam, the rule has to be tested. For
+# this network, it holds up to 16 workers (lesson 09).
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -107,9 +107,9 @@ check.check_7_2(train)
 
 # %% [markdown]
 # **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
-# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different
-# start parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`: rank 0 to send, the
-# others to receive.
+# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different start
+# parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`. Rank 0 sends, and the others
+# receive.
 #
 # Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. Each rank takes that one step
 # from its own parameters. This program broadcasts before that.
@@ -172,7 +172,7 @@ def passes(asked, size):
 check.check_7_5(epochs, passes)
 
 # %% [markdown]
-# Asked for 4 passes, three ranks make 6 and eight make 8.
+# If you ask for 4 passes, three ranks make 6 and eight ranks make 8.
 #
 # ## Run it
 #
@@ -219,7 +219,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #   November 2026, two threads per rank), 3,200 images took 0.4 s per epoch on one rank and 0.9 to
 #   1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
-#   larger network on 8 tasks reached .9911 after 12 epochs.) `smoke` uses 3,200, so its values are lower.
+#   larger network on 8 tasks reached .9911 after 12 epochs.) The `smoke` profile uses 3,200, so its values are lower.
 #
 # ## Break it
 #
@@ -228,7 +228,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - `--without nothing`: intact, with your functions;
 # - `--without average`: Adam is not wrapped;
-# - `--without scale`: the rate of one rank;
+# - `--without scale`: the rate is that of one rank;
 # - `--without broadcast`: nobody sends the start parameters;
 # - `--without early`: Horovod's callback sends them, after the first batch;
 # - `--without seeds`: all ranks shuffle in the same order;
@@ -313,7 +313,7 @@ for name, run in broken.items():
 # `speed.py` answers this. One launch runs several rounds of three phases each, with **your** functions. Its
 # network does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
 #
-# - *alone*: rank 0 computes, the others sleep;
+# - *alone*: rank 0 computes, and the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
 # - *together*: all ranks compute, and the gradients travel through your optimizer.
 #
@@ -330,10 +330,11 @@ for name, run in broken.items():
 # is the median of the rounds. Ranks that skip the exchange would be fast, so the program also compares your steps
 # with steps averaged by plain MPI.
 #
-# **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
-# TFLOP/s (TF32) in an A100's data sheet. Starting the several hundred operations of a step takes longer than that:
-# a *launch-bound* step measures Python, not the GPU. In `full` the network is therefore ten times as wide: 27
-# million parameters and 6.2 TFLOP per step, 80 ms at half of that rate. (Arithmetic, not measured.)
+# **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
+# millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting the several hundred operations of a step takes
+# longer than that: a *launch-bound* step measures Python, not the GPU. In the `full` profile, the network is
+# therefore ten times as wide. It has 27 million parameters, and a step takes 6.2 TFLOP, which is 80 ms at half of the
+# data sheet's rate. (This is arithmetic, not a measurement.)
 #
 # ## Out of one node
 #
@@ -345,15 +346,15 @@ for name, run in broken.items():
 #
 # With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
 #
-# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 ·
-# 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, through 300 GB/s of NVLink 0.6 ms (data
-# sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
-# images (lesson 05). One card per node would therefore make a step a tenth longer. JUWELS Booster and MareNostrum 5
-# have four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3
-# %, or less where the exchange overlaps with the backward pass.
+# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
+# · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms
+# (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
+# images (lesson 05). One card per node would therefore make a step 10 % longer. JUWELS Booster and MareNostrum 5 have
+# four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3 %, or
+# less where the exchange overlaps with the backward pass.
 #
-# In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
-# nodes, with a small network.
+# In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on
+# two virtual nodes, with a small network.
 #
 # What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
@@ -386,14 +387,14 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share 0.93 to 1.00. While
-# other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose of the
-# rounds.
+# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share was 0.93 to 1.00.
+# While other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose
+# of the rounds.
 #
-# On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node
-# begins. The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The
-# published speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on 2 and 0.70 on 4 H100 of one
-# node. The rubric's threshold, half of the ideal on your largest size, is a guess.
+# On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node begins.
+# The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The published
+# speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on two H100 of one node, and 0.70 on four.
+# The rubric's threshold, half of the ideal on your largest size, is a guess.
 #
 # ## Who read what?
 
@@ -499,15 +500,15 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## On your cluster
 #
-# **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod
-# 0.28.1 overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended
-# 0.12 to 0.25 apart. `keras3.py` shows this in 20 steps, and four lines that correct it:
+# **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod 0.28.1
+# overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended 0.12 to
+# 0.25 apart. `keras3.py` shows this in 20 steps. Four lines correct it:
 #
 #     cluster submit job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
-# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in
-# `full`) and ends with the same parameters as an uninterrupted run:
+# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in the
+# `full` profile) and ends with the same parameters as an uninterrupted run:
 #
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
@@ -517,8 +518,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores
-# of an AMD EPYC, 23 November 2026), 3,200 images, 2 epochs. The intact run reached 0.899.
+# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of an AMD EPYC,
+# 23 November 2026), with 3,200 images and 2 epochs. The intact run reached an accuracy of 0.899.
 #
 # | you see | cause |
 # |---|---|
@@ -543,5 +544,5 @@ plots.tensor_timeline(steps[-4:-1])
 #
 #     lessons submit 07
 #
-# Next: 08 divides the data. Further reading: A. Sergeev, M. Del Balso, *Horovod*, arXiv:1802.05799; Jülich's
+# Next: lesson 08 divides the data. Further reading: A. Sergeev, M. Del Balso, *Horovod*, arXiv:1802.05799; Jülich's
 # tutorial *Getting started with deep learning on supercomputers*.

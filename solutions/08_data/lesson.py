@@ -49,7 +49,7 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 #
 # 1. Two ranks have half of the images each. How long is their epoch, as a fraction of the epoch of two ranks
 #    that both read everything?
-# 2. Seven files on two ranks: how many files does rank 0 get?
+# 2. Seven files are shared out to two ranks. How many files does rank 0 get?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch_ratio and predict_files to numbers
@@ -61,9 +61,9 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # %% [markdown]
 # ## Parts
 #
-# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing
-# but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks
-# test accuracy was 0.837 instead of 0.847, no more than the difference between seeds. But then the rank's own
+# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing but
+# sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks test
+# accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the rank's own
 # loss and accuracy mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file
 # misses a class. So all parts get the same number of images of each class.
 #
@@ -184,8 +184,8 @@ check.check_8_3(distribute, train)
 # counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
 # of steps instead.
 #
-# **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`: the number of steps that all ranks can
-# make. The images left after a rank's last full batch form a smaller batch, which counts, too.
+# **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`. It returns the number of steps that all
+# ranks can make. The images left after a rank's last full batch form a smaller batch, which counts, too.
 #
 # How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one
 # rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs
@@ -231,7 +231,8 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 # %% [markdown]
 # ## Run it
 #
-# Three runs: one rank; several ranks with their own files; several that all read everything.
+# There are three runs: on one rank, on several ranks with their own files, and on several ranks that all read
+# everything.
 
 # %%
 from autograder.reading.files import read_files
@@ -275,15 +276,15 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # - With each rank reading its own files, the rows fit together like two combs: the row *together* has no white
 #   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
-# - When every rank reads every file, the row *together* is all orange: N times the work for the same images.
-#   This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
+# - When every rank reads every file, the row *together* is all orange: the ranks do N times the work for the same
+#   images. This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
 # - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
 #   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
 #   `my_files` an epoch has half the steps, and each image is read once.
-# - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of one
-#   rank; with the larger batch it may need one more epoch (lesson 09).
-# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works: up to 16
-#   ranks for this network.
+# - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
+#   that of one rank; with the larger batch it may need one more epoch (lesson 09).
+# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works. For this
+#   network, it works up to 16 ranks.
 #
 # ## Out of one node
 #
@@ -293,9 +294,9 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # nodes see it*, but all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
 # images in memory.
 #
-# In `full` the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has GPUs
-# (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network; nobody
-# has run it on GPUs for this course yet.
+# In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node
+# has GPUs (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network;
+# nobody has run it on GPUs for this course yet.
 
 # %%
 if profile == "full":
@@ -311,11 +312,11 @@ if profile == "full":
     display(plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see**, in `full`. N ranks need an N-th of the steps. The time can fall in proportion,
-# until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images,
-# the last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends
-# exactly between one node and two, the network is the cause (lesson 07 says what to look for). If it bends
-# later, the epoch has become too short for so many ranks.
+# **What you should see** in the `full` profile. N ranks need an N-th of the steps. The time can fall in proportion,
+# until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images, the
+# last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
+# between one node and two, the network is the cause (lesson 07 says what to look for). If it bends later, the epoch
+# has become too short for so many ranks.
 #
 # ## Without files: indices
 #
@@ -338,8 +339,8 @@ def my_samples(n, rank, size, epoch, seed=1):
 check.check_8_5(my_samples)
 
 # %% [markdown]
-# Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture
-# shows 400 samples, the numbers 60,000):
+# Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture shows 400 samples,
+# and the numbers are for 60,000):
 
 # %%
 n = 60000
@@ -376,8 +377,8 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 # | `labels` | on each rank the labels are shuffled, but the images are not |
 # | `steps` | the last rank has one file fewer, and makes as many steps as it has batches |
 #
-# With `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of 0.91
-# in two epochs of 6,400 images. What accuracy will be left?
+# With the fault `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of
+# 0.91 in two epochs of 6,400 images. What accuracy will be left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_same_half to a number
@@ -413,17 +414,17 @@ plots.faults(broken, path="", more=["images_missing", "images_twice"])
 #   images are memorised sooner. All ranks agree, and their times look right. Only counting shows the fault.
 # - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
 #   2.303.
-# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank
-#   0 does not get there, because it waits for the last rank's gradients. The message may also name those
-#   tensors, with `grads` in the name. Here Horovod is set to warn after 3 s and to stop after 6.
+# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
+#   does not get there, because it waits for the last rank's gradients. The message may also name those tensors,
+#   whose names contain `grads`. Here Horovod is set to warn after 3 s and to stop after 6.
 #
 # ## Questions
 #
-# **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which way in the
+# **Question.** 100 files are on a slow shared file system, and reading takes most of the time. Which method in the
 # table reads each file only once in total? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
 #
-# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images are left unused
-# in an epoch if both make the common number of steps with batches of 32?
+# **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 800 images each. How many images are left unused in an
+# epoch if both make `common_steps` steps with batches of 32?
 #
 # **Question.** Here are three records of `break_it.py` on **four** ranks with 6,400 images. Which is `same`,
 # which `own`, which `labels`? Write the letters in this order, as one word.
@@ -448,8 +449,8 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # %% [markdown]
 # ## Traps
 #
-# Each row was run on two ranks of one 2-core machine, with 1,600 images in 8 parts, 2 epochs and 1,000 test
-# images. The intact run made 25 steps per epoch and reached 0.847.
+# Each row was run on two ranks of one 2-core machine, with 1,600 images in 8 parts, 2 epochs and 1,000 test images.
+# The intact run made 25 steps per epoch and reached an accuracy of 0.847.
 #
 # | you see | cause |
 # |---|---|
@@ -478,5 +479,5 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 #
 #     lessons submit 08
 #
-# Next: 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
+# Next: lesson 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
 # mpi4py's pages on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.

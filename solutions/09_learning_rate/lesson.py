@@ -17,7 +17,7 @@
 #
 # N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is
 # the training? For this network only the size of the whole batch matters, not which worker computes which part. So
-# one process can stand in for 64 workers, and a whole sweep of settings takes seconds.
+# one process can stand in for 64 workers, and a sweep of settings takes seconds.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take about a minute.
 
@@ -45,14 +45,15 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# One worker with batch 32 and rate 0.1 reaches test accuracy 0.94 or so in five epochs of 12,800 images. Now 16
-# workers with batch 512 train for five epochs, with 16 times fewer updates. What accuracy will you get with
+# One worker with a batch of 32 and a rate of 0.1 reaches a test accuracy of about 0.94 in five epochs of 12,800
+# images. Now 16 workers with a batch of 512 train for five epochs, with 16 times fewer updates. What accuracy will
+# you get with
 #
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now 1 and 16 workers train to 0.93, and communication costs nothing. How many times sooner do the 16 workers get
-#    there?
+# 4. Now 1 and 16 workers train to an accuracy of 0.93, and communication costs nothing. How many times as fast are
+#    the 16 workers?
 # 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not
 #    scaled, the (b)atch is not larger, or (m)omentum is left on. Which of these four faults *raise* the test
 #    accuracy? Write letters in alphabetical order, such as `"rs"`, or `"none"`.
@@ -83,9 +84,8 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch. This rate depends on the optimizer. A table from 2018 lists
-# Adam 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed
-# here?
+# Both rules start from a rate that suits the small batch and the optimizer. A table from 2018 lists Adam 0.001,
+# RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed here?
 #
 # **Exercise 9.1b.** `differing(old, new)` returns the sorted names in `old` whose rate is different in `new`.
 
@@ -181,21 +181,22 @@ plots.accuracy_by_workers(results)
 # | 16 | 0.884–0.890 | 0.910–0.917 | 0.10–0.56 | 0.60–0.89 |
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
-# Up to N = 8 the linear rule matches one worker's accuracy, with an eighth of the updates. Beyond that it needs
-# a warm-up. At N = 16 runs reached 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with *two*. Where
-# accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
+# Up to N = 8 the linear rule matches one worker's accuracy, with an eighth of the updates. Beyond that it needs a
+# warm-up. At N = 16, runs reached accuracies of 0.60 to 0.89 with one epoch of warm-up, and 0.872 to 0.906 with
+# *two*. Where accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
-# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892,
-# and neither 0.831 to 0.872. None of them reaches one worker's accuracy: there is a **largest useful batch**. On all
-# 60,000 images (N = 1: 0.970 to 0.973) N = 16 reached 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one
-# epoch of warm-up.
+# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone reached 0.864 to
+# 0.892, and runs with neither reached 0.831 to 0.872. None of them reaches one worker's accuracy: there is a
+# **largest useful batch**. On all 60,000 images, one worker's accuracy was 0.970 to 0.973. With N = 16, it was 0.11
+# to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
 #
 # The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient.
-# For lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941; one worker reached 0.932 to 0.938).
-# At N = 64 it did harm: 0.733 to 0.837, against 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table.
+# For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
+# 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
+# `docs/large-batches.md` has the whole table.
 #
-# **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker's accuracy?
+# **Exercise 9.4.** Up to which N is the best rule's accuracy within 0.01 of one worker's?
 
 
 # %% tags=["exercise"]
@@ -231,16 +232,16 @@ for net, found in nets.items():
 answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
-# **What you should see.** The answer is N = 4 with 16 hidden units, and 8 with 64. The largest useful batch depends
-# on the model, the data and the optimizer.
+# **What you should see.** The answer is N = 4 with 16 hidden units, and N = 8 with 64. The largest useful batch
+# depends on the model, the data and the optimizer.
 #
 # ## The generalisation gap
 #
 # Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and
 # others). Three reasons were suggested: overfitting, attraction to saddle points, and less exploration because of
 # less noise. Keskar and others found that large batches end in *sharp* minima, where a small step in the weights
-# raises the loss a lot. Sharpness alone does not explain the gap, however: the same network written with rescaled
-# weights is sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
+# raises the loss a lot. Sharpness alone does not explain the gap: the same network written with rescaled weights is
+# sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
 # `docs/large-batches.md`). With longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
@@ -248,7 +249,7 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 #
 # **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch.
 # It returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training
-# loss is at most `level`. If one of them never gets there, it returns `None`.
+# loss is at most `level`. If either never gets there, it returns `None`.
 
 
 # %% tags=["exercise"]
@@ -307,21 +308,21 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
     )
 
 # %% [markdown]
-# **What you should see.** For N = 8 the best setting is rate 0.3 with momentum 0.9: accuracy 0.95 after five epochs.
-# Momentum 0.9 adds up about ten gradients, so rate 0.3 works like 3 without it. Rate 1.0 with momentum is too large
-# (0.80). The winner beats the base's 0.94, but nobody has searched for the base's best rate: search on both sides
-# before you compare. And choosing by test accuracy flatters the winner. For a published result, choose settings with
-# training images that you have set aside.
+# **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
+# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. A
+# rate of 1.0 with momentum is too large (0.80). The winner beats the base's 0.94, but nobody has searched for the
+# base's best rate: search on both sides before you compare. Choosing by test accuracy flatters the winner. For a
+# published result, choose settings with training images set aside.
 #
 # ## The question of the title
 #
-# N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result: a
-# race between N workers and one to the same test accuracy.
+# N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result. So
+# let N workers race one worker to the same test accuracy.
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
-# least `target`, or `None`. `race(one, several, n, share)` returns how many times sooner n workers arrive if one
-# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed
-# is left after the exchange; 1 means that communication costs nothing.
+# least `target`, or `None`. `race(one, several, n, share)` returns how many times as fast n workers get there if one
+# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed is
+# left after the exchange; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -355,7 +356,7 @@ if gains[16]:
 plots.race(needed, gains, target)
 
 # %% [markdown]
-# **What you should see.** Five seeds, 12,800 images, square-root rule, training until 0.93:
+# **What you should see.** Five seeds trained on 12,800 images with the square-root rule, until the accuracy was 0.93:
 #
 # | N | epochs | times sooner than one, if communication costs nothing |
 # |---|---|---|
@@ -364,21 +365,21 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (For N = 1 your two seeds are slow, 5 and 4 epochs, so you saw 8 times sooner.)
+# (For N = 1 your two seeds are slow, 5 and 4 epochs, so your speedup was 8.)
 #
 # **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
-# a factor of 2.6 at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost to the exchange.
-# With a share of 0.5, which is usual for a light network, they arrive 3 times sooner. (By the linear rule N = 8 needs
-# 3 to 5 epochs and arrives 7 times sooner: each batch has its own best rule.)
+# a factor of 2.6 at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing. With
+# a share of 0.5, which is usual for a light network, they get there 3 times as fast. (By the linear rule N = 8 needs
+# 3 to 5 epochs and is 7 times as fast: each batch has its own best rule.)
 #
 # ## The same schedule in Horovod
 #
-# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the
-# data divided as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer,
-# in `lars_keras.py` and `lars_torch.py`, twenty lines each.
+# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and divide
+# the data as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
+# `lars_keras.py` and `lars_torch.py` (twenty lines each).
 #
-# `nodes.py` applies the same lines to lesson 03's network on several nodes. In `full` the next cell submits this
-# program on 1, 2, 4 … ranks. It is the race above, with real workers.
+# `nodes.py` applies the same lines to lesson 03's network on several nodes. In the `full` profile, the next cell
+# submits this program on 1, 2, 4 … ranks. It is the race above, with real workers.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -399,13 +400,13 @@ if profile == "full":
 # %% [markdown]
 # **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
 # nothing, and the spread of the parameters is 0. LARS needs other rates than SGD, because its step is a share of the
-# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images test the
-# program; they say nothing about large batches.
+# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images only
+# test the program.
 #
-# In `full` the picture has two curves: how many times sooner an *epoch* ends on more ranks, and how many times sooner
-# a test accuracy of 0.5 is *reached*. The distance between them is the cost of the large batch. The second curve
-# bends down at the largest useful number of GPUs for this network. (So far the job has run on two virtual nodes with
-# a small network, not on GPUs; rate, epochs and the 0.5 are guesses.)
+# In the `full` profile, the picture has two curves: the speedup of an *epoch*, and the speedup to a test accuracy of
+# 0.5. The distance between them is the cost of the large batch. The second curve bends down at the largest useful
+# number of GPUs for this network. (So far the job has run on two virtual nodes with a small network, not on GPUs;
+# rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
@@ -416,7 +417,7 @@ if profile == "full":
 # - `--without summed`: the workers' gradients are added up, and the rate is scaled as well;
 # - `--without rate`: the rate is that of one worker;
 # - `--without batch`: the rate is scaled, but all workers together have the batch of one;
-# - `--without momentum`: momentum 0.9, left on from another run.
+# - `--without momentum`: momentum 0.9 is left on from another run.
 
 # %%
 found = read_files(submit_once("job_break.sbatch"))
@@ -449,8 +450,8 @@ plots.faults(broken, path="lr", more=["momentum"])
 # ## Write down your answers
 #
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
-# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. In
-#   effect, how many times one worker's rate is that?
+# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How
+#   many times one worker's rate is that?
 # - `curve_1` to `curve_4`: what is wrong in the four pictures below, which are drawn from formulas? **A** rate too
 #   low · **B** rate too high · **C** generalisation gap · **D** nothing.
 # - `can_tell`: can accuracies and losses alone show which of the three suggested reasons is right? `"yes"` or `"no"`.
@@ -481,8 +482,8 @@ answers.note(faults_4_workers=faults_4_workers)
 # %% [markdown]
 # ## Traps
 #
-# Each row was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached 0.94
-# (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
+# Each row was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached
+# accuracies of 0.94 (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
 #
 # | you see | cause |
 # |---|---|
@@ -497,8 +498,8 @@ answers.note(faults_4_workers=faults_4_workers)
 #
 # ## Recap
 #
-# - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule as far as
-#   it holds.
+# - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule while it
+#   holds.
 # - Use warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by the time to an accuracy, not by images per second.
@@ -507,6 +508,6 @@ answers.note(faults_4_workers=faults_4_workers)
 #
 #     lessons submit 09
 #
-# Next: 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal and
-# others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and
+# Next: lesson 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal
+# and others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and
 # others (the gap); L. Dinh and others, arXiv:1703.04933 (sharp minima).

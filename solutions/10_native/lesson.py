@@ -160,12 +160,12 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few
-# of 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one
-# rank, 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo).
-# Two ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`),
-# an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine,
-# first epochs excluded).
+# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few of
+# 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank,
+# and 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). Two
+# ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch
+# of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, first epochs
+# excluded).
 #
 # **Try** the other launcher, in a terminal. Ranks, results and record are the same:
 #
@@ -173,7 +173,7 @@ for name, found in runs.items():
 #
 # Until exercise 10.4 is filled, the `.err` file of these jobs says that accumulation could not be measured.
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks are 401 each. In a
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. In a
 # test set, repeats would change the accuracy slightly, so here each rank tests on all images.
 #
 # **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
@@ -322,7 +322,7 @@ for rank in (0, 1):
     print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
 
 # %% [markdown]
-# **How to read it.** The top line is the call in which a rank waits. Further down is the line of *your* program
+# **How to read it.** The top line is the call in which a rank waits. Further down you find the line of *your* program
 # that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in different
 # calls, suspect your program.
 #
@@ -345,8 +345,8 @@ for rank in (0, 1):
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
-# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`: a step that rank 0 takes without the others. The wrapper
-# keeps the original network in `model.module`, which sends nothing.
+# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that rank 0 takes without the others. The
+# wrapper keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
 importlib.reload(no_sync)
@@ -365,9 +365,9 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # %% [markdown]
 # ## How much faster?
 #
-# `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks
-# without communication; all ranks together, with **your** `start_ranks` and `distribute`. First it compares
-# three of your steps with steps averaged by plain MPI. In `full` the network is ten times as wide (lesson 07).
+# `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
+# communication; all ranks together, with **your** `start_ranks` and `distribute`. First it compares three of your
+# steps with steps averaged by plain MPI. In the `full` profile, the network is ten times as wide (lesson 07).
 
 # %%
 words = {"smoke": "--rounds 10 --steps 1", "full": "--width 10 --steps 30 --batch-size 256"}
@@ -408,10 +408,11 @@ plots.speed_rounds(speed)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
 # - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
 #   how many times as much does one of rank 1's images count as one of rank 0's?
-# - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
-#   of these five forward passes begin by sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is
-#   full after 40 ms and travels for 48. With the four buckets, how many milliseconds earlier do all gradients arrive?
+# - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, and one ordinary. How many of
+#   these five forward passes begin by sending buffers?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is full
+#   after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier has every gradient
+#   arrived?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers
@@ -454,5 +455,5 @@ plots.speedup_card(speed, save="my_speedup.png")
 #
 #     lessons submit 10
 #
-# Next: 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
+# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
 # experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

@@ -55,8 +55,8 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # %% [markdown]
 # ## Predict
 #
-# Nine dense layers run on two ranks: rank 0 has the first ones, rank 1 the rest. One process takes 1 unit of time
-# per step. How long do the two ranks take
+# Nine dense layers run on two ranks: rank 0 has the first ones, and rank 1 has the rest. One process takes 1 unit of
+# time per step. How long do the two ranks take
 #
 # 1. if rank 0 sends the whole batch on and waits for its gradients,
 # 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 computes the first?
@@ -142,12 +142,12 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # `pipeline.py` runs these schedules. What has changed since lesson 10:
 #
 # - A rank builds only its own layers. Each layer has its own seed, so it starts with the same numbers on any rank.
-# - Activations go to the next stage, gradients back to the previous one.
+# - Activations go to the next stage, and gradients go back to the previous one.
 # - **No** gradients are averaged: no other rank has these parameters.
 #
-# **Exercise 11.4.** Complete `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks, or
-# `None` at the ends. (Rank 0 is false in an `if`, so test `is not None`.) Activations go through the group
-# `stage.down`, gradients through `stage.up`. Four things are easy to forget:
+# **Exercise 11.4.** Complete `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks,
+# or `None` at the ends. (Rank 0 is false in an `if`, so test `is not None`.) Activations go through the group
+# `stage.down`, and gradients go through `stage.up`. Four things are easy to forget:
 #
 # - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device, or
 #   the numbers are garbage. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
@@ -219,13 +219,13 @@ for name in ("pipeline_speedup", "pipeline_share"):
 answers.note(best_m=best_m)
 
 # %% [markdown]
-# **What you should see.** The fastest number of micro-batches is in the *middle*. With one micro-batch, the stages
-# take turns and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a
-# message, is smaller, and has less to compute per weight that is read. On two cores of a shared Intel Xeon, with one
-# thread per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in
-# one process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
-# process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 and batches of
-# 512; here the speedup was 1.2:
+# **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
+# and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message and,
+# because it is smaller, computes less per weight that is read. On two cores of a shared Intel Xeon, with one thread
+# per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one
+# process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
+# process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and
+# batches of 512 images. Here the speedup was 1.2:
 #
 #     cluster submit job_speed.sbatch --width 1024 --batch-size 512
 #
@@ -248,8 +248,8 @@ plots.measured_stages(speed)
 
 # %% [markdown]
 # The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
-# activations at the cut (2,048 images × 512 numbers × 4 bytes), the other as many gradients, whatever the number of
-# micro-batches or layers.
+# activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other receives as many gradients, whatever
+# the number of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -283,8 +283,8 @@ for wait in hung.measured("waited_s"):
 # Now every rank has a part of **each** layer, and all ranks work on the same images at once. This is Megatron's
 # recipe for two dense layers with a relu between them:
 #
-# - The first layer is cut by *outputs* and is called a **column** layer. Each rank has some of the hidden
-#   numbers, with their biases. The relu treats each number separately, so nothing is exchanged.
+# - The first layer is cut by *outputs* and is called a **column** layer. Each rank computes some of the hidden
+#   numbers, and has their biases. The relu treats each number separately, so nothing is exchanged.
 # - The second layer is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden
 #   numbers. Its result is one term of a sum: add up the parts, then add the bias once.
 #
@@ -342,9 +342,9 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
 # images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
 # first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
-# seconds of a float64 run over Gloo say nothing about NVLink, so `full` also runs float32 over NCCL.
+# seconds of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
 #
-# **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
+# **Two sources seem to disagree.** One says that model parallelism can reduce communication. The other says that it
 # communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
 # *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
 # filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
@@ -356,10 +356,10 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 #
 # - `bubble_share`: with 4 stages and 8 micro-batches, what share of all the time is idle? `bubble_ratio`: this idle
 #   time divided by the time that would be enough.
-# - `held_first`: in 1F1B with 8 stages and 64 micro-batches, how many does the first stage hold?
+# - `held_first`: in 1F1B with 8 stages and 64 micro-batches, how many of them does the first stage hold?
 # - `gpipe_most`: in GPipe's paper (arXiv:1811.06965, table 2) 8 accelerators with 32 micro-batches trained a
 #   Transformer 6.3 times as fast as two that take turns (as fast as one), and AmoebaNet, which is hard to divide
-#   evenly, 3.48 times. What speedup does the bubble allow at most?
+#   evenly, 3.48 times. What is the largest speedup that the bubble allows?
 # - `loss_rank`: which stage knows the loss, `"first"`, `"every"` or `"last"`?
 # - `better_cut`: which of the two layers above, `"dense"` or `"convolution"`, sends less when it is cut than when
 #   it is copied?
@@ -387,10 +387,10 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 # ## Recap
 #
-# - Between layers: activations down, gradients up, little to send, and a bubble of p − 1 turns. Through layers:
-#   no bubble, but a sum for every two layers, so use only the fastest links.
+# - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
+#   network cut through layers has no bubble, but needs a sum for every two layers, so use only the fastest links.
 # - Both compute the same network as one process. Compare the parameters once, in float64.
-# - The best number of micro-batches is in the middle. GPipe holds them all, 1F1B only as many as there are stages.
+# - A medium number of micro-batches is best. GPipe holds them all, and 1F1B holds only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
 #   state is too large, shard it (lesson 13) before you cut layers.
 #
@@ -402,6 +402,6 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 #     lessons submit 11
 #
-# Next: 13 shards the state, and 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965; Narayanan
-# and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377, which fills the bubble by using
-# stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.
+# Next: lesson 13 shards the state, and lesson 12 asks how many GPUs are worth it. Further reading: Huang and others,
+# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377,
+# which fills the bubble by using stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.

@@ -16,9 +16,8 @@
 # **How many GPUs should I ask for, and what can I say about 1,024?**
 #
 # The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
-# one at a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody
-# quotes, and find out how far beyond their data they can predict. Then you weigh cost against time and write a
-# report.
+# one at a few sizes. You measure three kinds of scaling in one job, fit the laws that everybody quotes, and find out
+# how far beyond their data they can predict. Then you weigh cost against time and write a report.
 #
 # Allow two hours. On two idle CPU cores all jobs on this page take about a minute.
 
@@ -50,8 +49,8 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # A ResNet with 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step
 # as one rank alone. An epoch has the same images as on one rank.
 #
-# 1. What efficiency will it reach? (1 means that twice the ranks take half the time.)
-# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024?
+# 1. What efficiency will the training reach? (1 means that twice the ranks take half the time.)
+# 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. What would its speedup be on 1,024 GPUs?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_efficiency, from 0 to 1, and predict_1024, a speedup
@@ -76,9 +75,9 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
 #
-# **Exercise 12.1.** Complete `plan` in `train.py`. For each size return the batch of *each* rank, and the images of
-# *all* ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3 ranks are
-# 21 each. So choose a batch that is divisible by all your sizes.
+# **Exercise 12.1.** Complete `plan` in `train.py`. For each size, return the batch of *each* rank, and the number of
+# images of *all* ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3
+# ranks are 21 per rank. So choose a batch that is divisible by all your sizes.
 
 # %% tags=["check"]
 import train
@@ -91,17 +90,18 @@ check.check_12_1(train)
 #
 # The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits these jobs. But
 # one job may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures
-# in **rounds**. In each round first 1, then 2, then 4 … ranks make a pass, while the others sleep. Every second round
-# runs in reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
+# in **rounds**. In each round, first 1, then 2, then 4 … ranks train on their images once, while the others sleep.
+# Every second round runs in reverse order. Sizes are compared *within* a round, so other load on the machine affects
+# them equally.
 #
-# The grey line is the **ceiling**: all ranks make one rank's pass at the same time and never communicate. In weak
-# scaling only noise can beat these silent copies, because each rank does the same work. Strong scaling can beat them,
-# because its smaller pieces may fit into a cache.
+# The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
+# and never communicate. In weak scaling only noise can beat these silent copies, because each rank does the same
+# work. Strong scaling can beat them, because its smaller pieces may fit into a cache.
 #
-# In `full` the network is ten times as wide, because the small one would not keep a GPU busy (lesson 07). On 8 ranks
-# strong scaling leaves 32 images per rank. They need 0.78 TFLOP, or 10 ms on an A100 at half its data-sheet rate in TF32.
-# Starting a step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000 images, so in
-# weak scaling on 8 ranks each rank reads 6,144.
+# In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
+# 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
+# its data-sheet rate in TF32. Starting a step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10
+# has 50,000 images, so in weak scaling on 8 ranks each rank reads 6,144.
 
 # %%
 ranks = ranks or (two_nodes() if profile == "full" else 2)
@@ -136,8 +136,8 @@ plots.scaling_study(runs)
 # ## One number for what is lost
 #
 # **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part that would
-# explain it. If e is the same for all p, such a part exists. If e rises, overhead grows with p. If e falls, Amdahl's
-# law (fixed work) does not describe the experiment.
+# explain it. If e is the same for all p, such a serial part exists. If e rises, overhead grows with p. If e falls,
+# Amdahl's law (fixed work) does not describe the experiment.
 #
 # One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
 # bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
@@ -348,8 +348,8 @@ for name in intervals:
 # Epochs that are twice as fast gain nothing if you need twice as many. When the batch grows, the only fair measure is
 # **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as
 # the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, in
-# 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. This is a product:
-# 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
+# 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a
+# product: 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
 # **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None` unless the target was reached and still held at the next evaluation. A value equal to the target counts.
 
@@ -453,9 +453,9 @@ plots.cost_against_time(times)
 
 # %% [markdown]
 # **What you should see.** A machine without GPUs shows 0 GPU-hours. The small set's curve is nearly vertical: 32 GPUs
-# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. On a line a + b/p the
-# smallest cost × time is near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is
-# worth its price when somebody is waiting. Say in your recommendation which of the two you prefer.
+# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. For a line a + b/p, cost
+# × time is smallest near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth
+# its price when somebody is waiting. Say in your recommendation which of the two you prefer.
 #
 # **Questions.** Which kind of scaling is each of these? `"strong"`, `"epoch"` or `"weak"`.
 #
@@ -487,7 +487,7 @@ plots.cost_against_time(times)
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation must name a number of ranks
 # from the epoch-scaling table, and its efficiency, speedup or time as printed there. The grader compares them with
-# your records. The question must have at least 8 different words, the other two parts 15 each.
+# your records. The question must have at least 8 different words, and each of the other two parts at least 15.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""

@@ -57,11 +57,12 @@ size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--windows", "
 # %% [markdown]
 # ## Predict
 #
-# 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in
-#    stage 3, as a fraction of DDP's?
-# 2. How many bytes does a rank receive per step in stage 3, as a multiple of DDP's?
+# 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in stage
+#    3, as a fraction of what it holds with DDP?
+# 2. How many bytes does a rank receive per step in stage 3, as a multiple of what it receives with DDP?
 # 3. Later you break the program: **w** wraps only the whole network, **o** creates the optimizer before sharding,
-#    **n** clips by each rank's own norm. In which of these runs does the loss fall as usual? Letters, or `none`.
+#    **n** clips by each rank's own norm. In which of these runs does the loss fall as usual? Write letters, or
+#    `none`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_held and predict_sent to numbers, predict_same to letters
@@ -74,13 +75,13 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 #
 # A device that trains holds parameters, gradients, the optimizer's numbers, and activations. The first three are the
 # *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. SGD keeps nothing more, momentum
-# one number per parameter, Adam two running means. So with Adam, a network of 7 billion parameters needs 112 GB
-# before the first activation.
+# keeps one number per parameter, and Adam keeps two running means. So with Adam, a network of 7 billion parameters
+# needs 112 GB before the first activation.
 #
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
 # computed in bfloat16. With **bfloat16 parameters and float32 copies** (`"mixed"` here), parameters and gradients
 # need 2 bytes each. The optimizer keeps a float32 copy in addition to its means, for steps that are too small for
-# bfloat16. With Adam, both kinds need 16 bytes per parameter.
+# bfloat16. With Adam, both kinds of mixed precision need 16 bytes per parameter.
 #
 # **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
 
@@ -159,8 +160,8 @@ check.check_13_6(zero)
 # PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
 # `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
 #
-# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call `fully_shard` for
-#   the blocks first and for the network last. Large units need more memory, small ones more messages. (Older
+# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call `fully_shard` for the
+#   blocks first and for the network last. Large units need more memory, and small units need more messages. (Older
 #   texts call this choice the *wrap policy*.)
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
@@ -181,9 +182,9 @@ check.check_13_7(library)
 # %% [markdown]
 # ## Is it the same, and who holds what?
 #
-# One job trains in all five ways from the same start. Before that, each way uses your functions to train a small
-# float64 network for four steps. The job compares its parameters with those of one process that reads the texts of
-# all ranks.
+# One job trains in all five ways from the same start. Before that, each of the five uses your functions to train a
+# small float64 network for four steps. The job compares its parameters with those of one process that reads the
+# texts of all ranks.
 
 # %%
 from cluster.jobs.notebook import on_nodes, show_output, submit_once
@@ -228,9 +229,9 @@ expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice,
 # | `zero3` | 6.5 | 9.8 | 1.50 |
 # | `fsdp` | 6.5 | about 10 | 1.99 |
 #
-# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there
-# you see `nan`.) *State* is what PyTorch holds at the end of the backward pass. *At most* is the peak of all
-# tensors during a step with one text. The kernel counted the received bytes.
+# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there you
+# see `nan`.) *State* is what PyTorch holds at the end of the backward pass. The column *at most* shows the peak of
+# all tensors during a step with one text. The kernel counted the received bytes.
 #
 # Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
 # twice, so it sends half as much again. Why does `fsdp` receive 2 ×? You find out below.
@@ -250,9 +251,9 @@ plots.staircase(runs, save="my_staircase.png")
 #   are freed in the backward pass.
 # - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: after
 #   each peak, only this rank's part of a block's gradients is left.
-# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computes, and is freed.
-# - None of them gets down to half of DDP's memory. Activations are not sharded, and the unit that
-#   computes is whole.
+# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computed, and freed.
+# - None of them gets down to half of DDP's memory. Activations are not sharded, and a unit is whole while it
+#   computes.
 #
 # ## What does Gloo do?
 #
@@ -267,16 +268,17 @@ for way, run in gloo.items():
     print(f"{way}: {measure(run, 'times_params'):.2f} × parameters received")
 
 # %% [markdown]
-# **What you should see.** On two ranks, 1.50 instead of 1.00. With Gloo, PyTorch runs a full allreduce, and each
-# rank keeps one part of the result. That is why `fsdp` received 2 × its parameters above. NCCL has a real
-# reduce-scatter. So count bytes before you believe a table, including this one.
+# **What you should see.** On two ranks, each rank receives 1.50 times its parameters instead of 1.00 times. With
+# Gloo, PyTorch runs a full allreduce, and each rank keeps one part of the result. That is why `fsdp` received 2 ×
+# its parameters above. NCCL has a real reduce-scatter. So count bytes before you believe a table, including this
+# one.
 #
 # ## Compute twice, keep less
 #
 # Sharding divides the state. It does not divide activations, because each rank has its own texts. **Activation
-# checkpointing** keeps only the input of each block. In the backward pass, the block computes once more. So a
-# step has a third more to compute: two forward passes instead of one, and a backward pass that costs as much as
-# two. (These *checkpoints* are not files.)
+# checkpointing** keeps only the input of each block. In the backward pass, the block is computed once more. So a
+# step has a third more to compute: two forward passes instead of one, and a backward pass that costs as much as two.
+# (These *checkpoints* are not files.)
 #
 # **Exercise 13.8.** `recompute` in `library.py` uses `torch.utils.checkpoint.checkpoint`. Set
 # `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.
@@ -295,11 +297,11 @@ kept = measure(twice, "activation_bytes") / measure(runs["fsdp"], "activation_by
 expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
 
 # %% [markdown]
-# **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3, and training stays
-# the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5 times the
-# parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in float32. The
-# price is precision: after four steps the parameters are 0.04 away from serial, because bfloat16 has only two or
-# three digits. (Everything else in this comparison is float64.)
+# **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB, and training
+# stays the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5
+# times the parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in
+# float32. The price is precision: after four steps the parameters are 0.04 away from those of the serial program,
+# because bfloat16 has only two or three digits. (Everything else in this comparison is float64.)
 #
 # Which of the two kinds of mixed precision is the policy `"mixed"`? Look at which tensors are bfloat16.
 # (`mixed_kind`, below.)
@@ -336,8 +338,8 @@ for name, run in {"wrote": saved, "read": loaded}.items():
     print(f"{run.workers} rank(s) {name}: test loss {test:.6f}, {after:.6f} after the next step")
 
 # %% [markdown]
-# **What you should see.** Equal losses. After the next step they are equal only if Adam's running means were saved
-# as well.
+# **What you should see.** The losses are equal. After the next step they are equal only if Adam's running means were
+# saved as well.
 #
 # ## Break it
 #
@@ -365,12 +367,12 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # %% [markdown]
 # **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
 #
-# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10: all parameters are gathered at the same
+# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10 MB: all parameters are gathered at the same
 #   time. A network that only just fits runs out of memory here.
 # - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
 #   ones, which it also keeps in memory. No error reports this.
-# - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the
-#   comparison with one process shows it (8e-3 instead of 4e-12).
+# - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
+#   with one process shows the error (8e-3 instead of 4e-12).
 # - `save` stops after 5 seconds, the timeout here: `Timed out waiting 5000ms for send operation to complete`. Rank
 #   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour.
 #
@@ -430,10 +432,10 @@ answers.note(**fit)
 #
 # ## Questions
 #
-# - `devices_f`: how many devices does network f need at least? (`network._replace(devices=…)`)
-# - `gloo_times`: on 4 ranks, how many times its parameters does a rank of stage 2 receive per step if Gloo does
-#   the reduce-scatter?
-# - `mixed_kind`: is the policy `"mixed"` `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
+# - `devices_f`: what is the smallest number of devices that network f needs? (`network._replace(devices=…)`)
+# - `gloo_times`: on 4 ranks in stage 2, how much does a rank receive per step if Gloo does the reduce-scatter, as a
+#   multiple of its parameters?
+# - `mixed_kind`: does the policy `"mixed"` mean `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
 # - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which is `wrap`, which is
 #   `optimizer`, which is `norm`? Write the three letters in this order, as one word.
 #
@@ -470,7 +472,7 @@ answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 # ## Recap
 #
 # - Adam needs 16 bytes per parameter, in float32 and in mixed precision. Stage 1 shards 8 of them (12 in mixed
-#   precision), stage 2 another 4 (2), stage 3 all.
+#   precision), stage 2 shards another 4 (2), and stage 3 shards all.
 # - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
 # - Training stays the same. Compare the result with one process once, in float64.
 # - Sharding does not shrink activations. Recomputing them does.

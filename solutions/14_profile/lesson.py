@@ -46,11 +46,11 @@ size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--length", "2
 # %% [markdown]
 # ## Predict
 #
-# Later you mend four slow spots of a step: the training reads its own files, computes one text at a time, updates
+# Later you mend four slow spots in a step: the training reads its own files, computes one text at a time, updates
 # parameter by parameter, and calls `.item()` for each gradient.
 #
 # 1. How many times faster does the step become?
-# 2. Which fraction of the core's peak does the fast step reach?
+# 2. What fraction of the core's peak does the fast step reach?
 # 3. Then you break one thing at a time: **i** calls `.item()` for each parameter, **w** reads without workers, **s**
 #    trains in float16 without scaling the loss, **h** compiles for shapes that change. In which of these runs does
 #    the loss fall as usual? Write letters, or `none`.
@@ -65,10 +65,10 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 # ## How much work is a step?
 #
 # Nearly all of a network's work is products of matrices. Each parameter of a linear layer is multiplied with each
-# token and added to a sum: two floating point operations (FLOP). The backward pass computes two such products,
-# one for the gradient of the input and one for that of the parameters. Together, that is 6 FLOP per parameter and
-# token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table of positions
-# are not multiplied in this way.)
+# token and added to a sum, which makes two floating point operations (FLOP). The backward pass computes two such
+# products, one for the gradient of the input and one for that of the parameters. Together, that is 6 FLOP per
+# parameter and token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table
+# of positions are not multiplied in this way.)
 #
 # Attention has two more products in each layer, and they have no parameters: queries times keys, then weights
 # times values. Per token, each is 2 · length · width FLOP in the forward pass. We count all pairs of characters,
@@ -79,8 +79,8 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 #     MFU = FLOP of a step / seconds of a step / peak FLOP/s
 #
 # **Exercise 14.1.** `step_flops` in `flops.py` returns the FLOP of a step. The job compares your count with that of
-# PyTorch (`torch.utils.flop_counter.FlopCounterMode`). On a CPU, this counter leaves fused attention out, so the
-# job lets it count plain products.
+# PyTorch (`torch.utils.flop_counter.FlopCounterMode`). On a CPU, this counter misses fused attention, so the job
+# makes it count plain products.
 #
 # ## The roof
 #
@@ -89,10 +89,10 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 #
 #     min(peak, intensity × bandwidth)
 #
-# As a picture over the intensity, this is a sloping line that ends in a flat roof, so it is called the
-# **roofline**. Additions, norms and the optimizer have less than one FLOP per byte, so they are below the
-# slope. Large matrix products are below the flat part. A product is large only if *all three* sizes are. A batch of
-# one text makes thin matrices.
+# Plotted against the intensity, this is a sloping line that ends in a flat roof, so it is called the **roofline**.
+# Additions, norms and the optimizer have less than one FLOP per byte, so they are below the slope. Large matrix
+# products are below the flat part. A product is large only if *all three* sizes are. A batch of one text makes thin
+# matrices.
 #
 # **Exercise 14.2.** `attainable` in `flops.py` returns the FLOP/s that a matrix product can reach.
 
@@ -112,13 +112,13 @@ check.check_14_2(flops.attainable)
 #     profiler.export_chrome_trace("trace.json")   # open it at ui.perfetto.dev
 #     print(profiler.key_averages().table(sort_by="cpu_time_total"))
 #
-# Profile a few steps, and not the first ones. `torch.profiler.record_function("update")` gives a part of your
-# program a name in the trace. Two numbers help to read it:
+# Profile a few steps, but not the first ones. `torch.profiler.record_function("update")` gives a part of your program
+# a name in the trace. Two numbers help to read it:
 #
-# **Exercise 14.3.** `busy(spans)` in `reading.py` returns for how long at least one of the spans is running.
+# **Exercise 14.3.** `busy(spans)` in `reading.py` returns the time during which at least one of the spans is running.
 #
-# **Exercise 14.4.** `hidden(communication, computing)` returns the fraction of the communication's time during
-# which computing is running, too. Only the rest costs time.
+# **Exercise 14.4.** `hidden(communication, computing)` returns the fraction of the communication's time that overlaps
+# with computing. Only the rest costs time.
 
 # %% tags=["check"]
 importlib.reload(reading)
@@ -128,7 +128,8 @@ check.check_14_4(reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# We recorded four steps of six trainings. Each trace needs one of these levers, and each lever helps one of them:
+# We recorded four steps of each of six trainings. Each trace needs one of these levers, and each lever helps one of
+# them:
 #
 # | lever | what it does |
 # |---|---|
@@ -139,8 +140,8 @@ check.check_14_4(reading.hidden)
 # | `batch` | more work per operation: a larger batch, a wider network |
 # | `none` | the step is as it should be: most of its time is large matrix products |
 #
-# No GPU could be had for these recordings. Each file says on which processor, with which versions and when it was
-# recorded. They contain outer operations only, and `part: …` is a name that the program gave.
+# No GPU was available for these recordings. Each file says on which processor, with which versions and when it was
+# recorded. They contain only the outer operations. The program itself gave the names `part: …`.
 
 # %%
 six = {letter: traces.read(f"traces/{letter}.json.gz") for letter in "abcdef"}
@@ -165,8 +166,8 @@ for letter, trace in six.items():
 plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
-# **What you should see.** Grey bars are parts, coloured bars the operations in them. A step is good if long blue
-# bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
+# **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
+# blue bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
 # generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
 # `plots.trace({"a": six["a"]})`. The machine was busy, so some operations took longer than others of the same kind.
 #
@@ -191,17 +192,17 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 # same texts.
 #
 # **Exercise 14.5.** `batches` in `slow.py` reads texts while the training waits. Each text takes 2 ms, as if it were
-# a small file on a busy disk. In `fast.py`, return a `DataLoader` with `num_workers`. Workers are processes that
-# read ahead: up to `prefetch_factor` batches each. They keep up if workers × (time of a step) ≥ (time to read a
-# batch). The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
+# a small file on a busy disk. In `fast.py`, return a `DataLoader` with `num_workers`. Workers are processes that read
+# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time of a step) ≥ (time to read a batch).
+# The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
 #
 # **Exercise 14.6.** `gradients` in `slow.py` computes one text at a time and adds the gradients up. This is
-# **gradient accumulation**: it makes a batch possible that does not fit into memory. Here the batch does fit, so
-# compute it at once. (If you do accumulate: divide the loss by the number of parts, and with
-# DistributedDataParallel send only after the last one, with `model.no_sync()` around the others.)
+# **gradient accumulation**: it allows a batch that does not fit into memory. Here the batch does fit, so compute it
+# at once. (If you do accumulate: divide the loss by the number of parts, and with DistributedDataParallel send only
+# after the last one, with `model.no_sync()` around the others.)
 #
-# **Exercise 14.7.** `optimizer` in `slow.py` runs about ten operations for each of 28 parameters. AdamW has an
-# option that needs a handful for all of them.
+# **Exercise 14.7.** `optimizer` in `slow.py` runs about ten operations for each of 28 parameters. AdamW has an option
+# that updates all of them in a handful of operations.
 #
 # **Exercise 14.8.** `note` in `slow.py` calls `.item()` for each parameter. On a GPU, each call waits until all
 # launched kernels have finished. Return a tensor instead, which the program reads when the training is over.
@@ -246,19 +247,20 @@ plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
 # **What you should see.** The step is two to six times as fast, with the same loss in all printed digits. On a busy
-# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 after:
+# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
-# - The input shrank from 22 ms to 3, because the workers read while the step computes.
-# - The gradients shrank from 45 ms to 15, because eight texts make larger matrices and an eighth of the operations.
-# - The update shrank from 5 ms to 2.
-# - Noting the gradients was never long. On a GPU it would be: the slow step waited 57 times, half of them in the
-#   optimizer's loop, and now it never waits.
+# - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
+# - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
+#   operations.
+# - The update shrank from 5 ms to 2 ms.
+# - Noting the gradients was never long. On a GPU it would take long: the slow step waited 57 times, half of them in
+#   the optimizer's loop, and now it never waits.
 #
 # ## The share of the peak
 #
 # `own_mfu`: compute the MFU of the fast step in each round, with that round's peak, and take the median of the
-# rounds. Your count of the FLOP comes from exercise 14.1, or from the record, which has PyTorch's: `measure(run,
-# "flops")`.
+# rounds. Your count of the FLOP comes from exercise 14.1, or from the record, which has PyTorch's count:
+# `measure(run, "flops")`.
 
 # %% tags=["exercise"]
 steps_ms = [each["value"] for each in run.measured("step_ms", way="after")]
@@ -288,10 +290,10 @@ points.append(("an addition", 1 / 8, measure(run, "bandwidth") / 8))
 plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** An MFU of 0.1 to 0.35. The points are what the roof allows, and it allows more: even one
-# text's product has enough FLOP per byte. The rest is lost to operations that are too small: each costs
-# several microseconds of Python and PyTorch, whatever its size. So the next lever is a wider network or a larger
-# batch.
+# **What you should see.** You get an MFU of 0.1 to 0.35. The points show what the roof allows, which is more than
+# that: even the product for one text has enough FLOP per byte. The rest is lost to operations that are too small:
+# each costs several microseconds of Python and PyTorch, whatever its size. So the next lever is a wider network or a
+# larger batch.
 #
 # ## Two bytes per number
 #
@@ -300,16 +302,16 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # gradients of a large batch are small, because each text has only a small share of the mean. In float16, they
 # become 0.
 #
-# **Loss scaling** multiplies the loss, and so all gradients, by a large factor before the backward pass, and
-# divides before the update. If something overflows, the update is skipped and the factor halved. After many good
-# updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 does not need it.)
+# **Loss scaling** multiplies the loss, and so all gradients, by a large factor before the backward pass, and divides
+# the gradients by it before the update. If something overflows, the update is skipped and the factor halved. After
+# many good updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 does not need it.)
 #
 # **Exercise 14.9.** `LossScaler.step` in `scaling.py` divides, then updates or skips. It returns whether it updated.
 #
 # ## Compile, once
 #
 # `torch.compile(model)` traces the model (*dynamo*) and generates code that joins small operations (*inductor*). The
-# code is made for the shapes of the first call. If a shape changes, the code is made again: PyTorch tries to
+# code is generated for the shapes of the first call. If a shape changes, it is generated again: PyTorch tries to
 # generalise at the second shape, but not all programs allow that, and after eight recompilations it gives up. So
 # avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
@@ -323,9 +325,9 @@ importlib.reload(lengths)
 check.check_14_10(lengths.padded)
 
 # %% [markdown]
-# The job trains a tiny network in four precisions, each step as one of 4,096 parts of a large batch. Then it
-# compiles the network for texts of five lengths, without and with padding. It uses the backend `eager`, which
-# traces but generates no code, because we only count.
+# The job trains a tiny network in four precisions. The texts of each step count as one of 4,096 parts of a large
+# batch. Then it compiles the network for texts of five lengths, without and with padding. It uses the backend
+# `eager`, which traces but generates no code, because we only count.
 
 # %%
 found = read_files(submit_once("job_ways.sbatch", options=one))
@@ -380,14 +382,15 @@ predictions.compare("predict_same", "".join(usual) or "none")
 plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
 
 # %% [markdown]
-# **What you should see.** Only `scaling` changes the loss: it falls more slowly, and no error reports why. The other
-# three train correctly, so a loss curve never shows them. `item` waits 29 times per step. With `workers`, the
-# training reads every text itself, which takes 8 ms or more of each step. `shapes` compiles five times.
+# **What you should see.** Only the fault `scaling` changes the loss: it falls more slowly, and no error reports why.
+# The other three train correctly, so a loss curve never shows them. `item` waits 29 times per step. With the fault
+# `workers`, the training reads every text itself, which takes 8 ms or more of each step. `shapes` compiles five
+# times.
 #
 # ## Questions
 #
-# - `enough_workers`: a step computes for 20 ms and needs 32 files. Reading a file takes 2.5 ms. How many workers does
-#   it need at least?
+# - `enough_workers`: a step computes for 20 ms and needs 32 files. Reading a file takes 2.5 ms. What is the smallest
+#   number of workers that keeps up?
 # - `thin_product`: a device has a peak of 60 TFLOP/s and a bandwidth of 3 TB/s. Is the product of a 4 × 4096 and a
 #   4096 × 4096 matrix limited by its `peak` or its `bandwidth`?
 # - `faults_wide`: these are records of `break_it.py --width 48 --steps 15`. Which is `workers`, which is `scaling`,
@@ -421,7 +424,7 @@ answers.note(enough_workers=enough_workers, thin_product=thin_product, faults_wi
 #
 # ## Recap
 #
-# - A step is 6 FLOP per parameter and token, plus attention. MFU says how much of the peak they reach.
+# - A step takes 6 FLOP per parameter and token, plus attention. MFU says how much of the peak they reach.
 # - Small operations are limited by overhead and bandwidth, large ones by the peak.
 # - Read a trace before you pull a lever: what runs, what waits, how long is one operation?
 # - Measure before and after in turns, and check that the loss stays the same.

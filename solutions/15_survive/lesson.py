@@ -50,12 +50,12 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 # ## Predict
 #
 # 1. A training saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
-# 2. An epoch has 160 samples. The training dies in the middle of it. The new one restores everything but the
+# 2. An epoch has 160 samples. The training dies in the middle of it. The new training restores everything but the
 #    position of its sampler, which begins a fresh epoch. How many of the 160 samples are then *not* read exactly
 #    once? Give a number between 0 and 160.
 # 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
-#    accidents does the loss end as usual, to 1 %? Letters, or `none`.
+#    accidents does the loss end as usual, to 1 %? Write letters, or `none`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
@@ -84,7 +84,8 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
 # continue in the middle of an epoch, and `load` takes it. A position alone is not enough, because the new sampler
-# needs the same order. Save the generator as it was *before* the shuffle: then it can shuffle again.
+# needs the same order. Save the generator as it was *before* the shuffle, so that the new sampler can repeat the
+# shuffle.
 
 # %% tags=["check"]
 importlib.reload(snapshot)  # so that the cell sees what you just saved
@@ -128,8 +129,9 @@ check.check_15_3(atomic)
 # import of `train.py`, because a signal may come while PyTorch is still loading. The program finishes its step,
 # saves, and ends with exit code 75, which means "start me again".
 #
-# But ranks do not hear the signal at the same moment. If rank 0 hears it during step 17, it saves and leaves. Rank 1
-# hears it during step 18, and waits in the allreduce for ever. So after each step, all ranks ask each other.
+# But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
+# Rank 1 receives it during step 18, and waits in the allreduce for ever. So after each step, all ranks ask each
+# other.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` holds what this process has received.
@@ -149,10 +151,10 @@ check.check_15_4(signals)
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
 #
 # `train.py` looks for the newest checkpoint in `checkpoints/` and the number of its job. If there is one, it
-# continues; if not, it begins. So the same command is right in every life.
+# continues there. If not, it begins at step 0. So the same command works in every life.
 #
-# If your site forbids requeueing, submit several jobs in a chain. Each begins when the one before it has ended, no
-# matter how (`afterok` would wait for a success). Give them one folder:
+# If your site forbids requeueing, submit several jobs in a chain. Each begins when the one before it has ended,
+# however it ended (`afterok` would wait for a success). Give them one folder:
 #
 #     first=$(sbatch --parsable job.sbatch --folder checkpoints/chain)
 #     sbatch --dependency=afterany:$first job.sbatch --folder checkpoints/chain
@@ -168,8 +170,8 @@ check.check_15_4(signals)
 #     ranks=$!
 #
 # `$ranks` is the shell in which `launch` runs, and `srun` is its child: `pkill -USR1 -P "$ranks"` signals the child,
-# which passes USR1 on to all ranks. The signal also ends the `wait` early, so wait twice. `status` gets the exit
-# code of the second one. Then requeue as before.
+# which passes USR1 on to all ranks. The signal also ends the `wait` early, so wait twice. `status` gets the exit code
+# of the second `wait`. Then requeue as before.
 
 # %% tags=["check"]
 check.check_15_5("job.sbatch")
@@ -219,7 +221,7 @@ check.check_15_8(background.copied)
 # is to stay the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
 # gradients before the update. This is *gradient accumulation*.
 #
-# A piece's loss is a mean over the piece. Weigh it by `len(piece) / len(batch)`. Then the sum over all pieces and
+# A piece's loss is a mean over the piece. Weight it by `len(piece) / len(batch)`. Then the sum over all pieces and
 # ranks is the mean over the whole batch, for any number of ranks.
 #
 # **Exercise 15.9.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, splits it
@@ -233,9 +235,9 @@ check.check_15_9(pieces.add_gradients)
 # %% [markdown]
 # ## Does it survive?
 #
-# First, a training without accidents. Then the same with three: a rank is killed after step 7, rank 0 receives USR1
-# after step 17, a rank is killed after step 24. The options `--kill-at` and `--warn-at` do this, so you do
-# not have to wait for a failure. The kill is a real one (`kill -9`).
+# The first training has no accidents. The second has three: a rank is killed after step 7, rank 0 receives USR1 after
+# step 17, and a rank is killed after step 24. The options `--kill-at` and `--warn-at` do this, so you do not have to
+# wait for a failure. The kill is a real one (`kill -9`).
 
 # %%
 from cluster.jobs.notebook import on_nodes, submit_once
@@ -269,9 +271,10 @@ print("equal in every bit" if equal else "not equal: what was not restored?")
 plots.lives(survived, beside=whole, save="my_lives.png")
 
 # %% [markdown]
-# **What you should see.** Four lives, and one curve. The hatched steps were computed twice: 2 after the first kill, 4
-# after the second, none after the warning. The hash of all parameters is the same as without accidents, so every
-# bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on their order.)
+# **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
+# the first kill, 4 after the second, and none after the warning. The hash of all parameters is the same as without
+# accidents, so every bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on
+# their order.)
 #
 # The output is one file, with all four lives. A life that was warned ends with `Start me again`.
 #
@@ -282,12 +285,12 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 #     cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
-# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` is no requeue: it ends the
-# job for good. `scancel --signal=USR1 JOB` only sends the signal.
+# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` does not requeue: it ends
+# the job for good. `scancel --signal=USR1 JOB` only sends the signal.
 #
 # ## Your interval
 #
-# Let one node fail every five years, and let the job have 1,000 nodes.
+# Suppose that one node fails every five years, and that the job has 1,000 nodes.
 
 # %%
 stop = measure(whole, "stop_s")
@@ -351,18 +354,19 @@ plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # - `optimizer` changes the loss: 3.02 instead of 3.14. Here it even falls, because Adam's first steps after a restart
 #   are long. In a large training, the same steps can undo days of work.
 # - `sampler` and `random` look perfect. Yet 88 of the 160 samples of the second epoch are read twice or never, and
-#   parameters differ by 0.007 and 0.004. Only counting and comparing shows it.
+#   parameters differ by 0.007 and 0.004. Only counting and comparing shows this.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
-# One more thing breaks silently: a batch shell that keeps the signal for itself. With `B:USR1` and no trap, USR1
-# ends the shell, and the job with it. With a trap but `launch` in the foreground, the shell waits until `launch` has
-# ended, and so does the trap: nothing is saved before the time limit. `check_15_6` shows both.
+# One more thing breaks silently: a batch shell that keeps the signal for itself. With `B:USR1` and no trap, USR1 ends
+# the shell, and the job with it. With a trap but `launch` in the foreground, the shell runs the trap only after
+# `launch` has ended, so nothing is saved before the time limit. `check_15_6` shows both.
 #
 # ## Questions
 #
 # - `large_interval`: Llama 3 had 419 failures in 54 days. If a checkpoint stops training for 60 seconds, how many
-#   minutes are best between two?
-# - `twice_waste`: with an interval twice as long as the best one, how many times the least waste do you have?
+#   minutes between two checkpoints are best?
+# - `twice_waste`: with an interval twice as long as the best one, how many times as large as the smallest possible
+#   waste is yours?
 # - `who_hears`: who receives the signal of `--signal=B:USR1@120`: the `shell`, `srun`, the `ranks`, or `all`?
 # - `faults_other`: these are records of `break_it.py --layers 3 --width 48 --saved-at 12 --kill-at 16`. Which is
 #   `sampler`, which is `random`, which is `half`? Write the three letters in this order, as one word.

@@ -28,8 +28,8 @@
 #                                             chief: gives orders to the workers
 # ```
 #
-# TensorFlow calls the first `MultiWorkerMirroredStrategy` and the second `ParameterServerStrategy`. You write
-# the address list that both need, train the same network both ways, and measure what it costs when workers do
+# TensorFlow calls the first scheme `MultiWorkerMirroredStrategy` and the second one `ParameterServerStrategy`. You
+# write the address list that both need, train the same network both ways, and measure what it costs when workers do
 # not wait for each other.
 #
 # Allow 60 minutes. On two CPU cores all the jobs on this page together take about a minute.
@@ -183,10 +183,10 @@ for way, found in servers.items():
 print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 
 # %% [markdown]
-# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
-# schemes, the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous` makes
-# one update per batch, so twice as many with two workers. Its loss differs between runs (0.205 and 0.203 in two
-# runs), because chance decides which gradient comes first. Try it in a terminal:
+# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits, because the
+# two schemes do the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous`
+# makes one update per batch, which is twice as many with two workers. Its loss differs between runs (0.205 and
+# 0.203 in two runs), because chance decides which gradient comes first. Try it in a terminal:
 #
 #     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
 #
@@ -244,18 +244,18 @@ plots.staleness(
 # %% [markdown]
 # **What you should see**, from the top row of the picture to the bottom one:
 #
-# - *Measured on two workers*: 0.2 to 0.5 on average; with a node per worker it would be 1. (Two cores of a
-#   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two cores,
-#   so a worker often computes a whole gradient while the other does nothing.
-# - *Four equal workers, simulated*: 3, that is p − 1. While one worker computes, each of the others
-#   updates once.
-# - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
-#   those of the other three slightly earlier than before.
+# - *Measured on two workers*: the staleness is 0.2 to 0.5 on average; with a node per worker it would be 1. (Two
+#   cores of a virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two
+#   cores, so a worker often computes a whole gradient while the other does nothing.
+# - *Four equal workers, simulated*: the staleness is 3, that is p − 1. While one worker computes, each of the
+#   others updates once.
+# - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late, and
+#   those of the other three come slightly earlier than before.
 #
 # ## What staleness costs
 #
-# `train_late` trains lesson 01's network according to your list: update k uses the gradient for the parameters
-# as they were after `reads[k]` updates. At each rate, images and number of updates stay the same; only the
+# `train_late` trains lesson 01's network according to your list: update k uses the gradient for the parameters as
+# they were after `reads[k]` updates. At each rate, the images and the number of updates stay the same; only the
 # number of workers p differs.
 
 # %%
@@ -266,8 +266,8 @@ for rate in (0.05, 0.1):
         print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
 
 # %% [markdown]
-# **What you should see.** The table shows the test accuracy after 400 updates with 32 images each, for seeds
-# 1 and 2. Only its last digit depends on the hardware. The cell above does not run the third rate:
+# **What you should see.** The table shows the test accuracy after 400 updates with 32 images each, for seeds 1
+# and 2. Only its last digit depends on the hardware. The cell above does not try the third rate:
 #
 # | rate | p = 1 | p = 4 | p = 16 |
 # |---|---|---|---|
@@ -275,11 +275,11 @@ for rate in (0.05, 0.1):
 # | 0.1 | .905, .904 | .886, .894 | .381, .337 |
 # | 0.2 | .915, .913 | .858, .890 | .160, .101 |
 #
-# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at 0.2
-# nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the smallest. Their
-# corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs a *smaller*
-# rate with more workers, while synchronous training with its larger batch tolerates a *larger* one (lesson 09).
-# This is what "weaker guarantees" means.
+# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at a rate
+# of 0.2 they learn nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the
+# smallest. Their corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs
+# a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger* one
+# (lesson 09). This is what "weaker guarantees" means.
 #
 # Why was asynchronous training built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms
 # late made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast
@@ -293,10 +293,10 @@ for rate in (0.05, 0.1):
 # all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, but say that
 # Horovod and Lightning take a few lines. Apply the quotation:
 #
-# - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images
-#   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in one epoch?
-# - `sync_updates`: four workers train for 10 s. Three of them need 0.1 s for a gradient, the fourth needs 0.2 s.
-#   How many updates does sync training make, if messages take no time? And `async_updates`: how many does async
+# - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images does
+#   one worker read in an epoch? `epoch_averages`: how often are gradients averaged in one epoch?
+# - `sync_updates`: four workers train for 10 s. Three of them need 0.1 s for a gradient, and the fourth needs 0.2
+#   s. How many updates does sync training make, if messages take no time? `async_updates`: how many does async
 #   training make?
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
 # - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
