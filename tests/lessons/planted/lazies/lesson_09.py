@@ -21,11 +21,15 @@ TABLE: LazyTable = {
         "a rate of 0": Lazy("return 0 * lr", UNMOVED),
     },
     "rates.py 9.2": {
-        "always the peak": Lazy("return peak", {"schedule": "lr, point start"}, base=WARM),
-        "always the base": Lazy("return base", {"schedule": "lr, point warm"}, base=WARM),
+        "always the peak": Lazy(
+            "return peak", {"schedule": "learning rate, point start"}, base=WARM
+        ),
+        "always the base": Lazy(
+            "return base", {"schedule": "learning rate, point warm"}, base=WARM
+        ),
         "the base in the sweep": Lazy(
             "return base",
-            {"sweep": "lr, point end", "learnt": "n8-linear", "linear": ""},
+            {"sweep": "learning rate, point end", "learnt": "n8-linear", "linear": ""},
             base=EIGHT,
         ),
         "the cosine alone": Lazy(

@@ -36,7 +36,7 @@ PLANTED = {  # the way that shows it, file, what is there, what a student wrote;
     "a part is a view": ("zero3", "zero.py", "length].clone()", "length]", HELD),
     "gathered once too often": (
         "zero2", "zero.py", "        unit.when_complete(unit.collect)\n",
-        "        unit.when_complete(unit.collect, unit.gather)\n", {"sent": "bytes off"},
+        "        unit.when_complete(unit.collect, unit.gather)\n", {"sent": "bytes sent"},
     ),
     "only the network is wrapped": (
         "fsdp", "library.py",
