@@ -238,4 +238,4 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
         12.8: "Multiply by the share; do not divide by it.",
     }
     compare(number(race(4, 10, 16, 0.5), what), 3.2, what, mistakes, "n * share * one / several")
-    return "16 workers that need 2.5 times the epochs reach the target 6.4 times sooner, at best."
+    return "16 workers that need 2.5 times the epochs reach the target 6.4 times as fast, at best."

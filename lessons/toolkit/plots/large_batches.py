@@ -136,7 +136,7 @@ def race(
     right.plot([], [], "o-", color=COLOURS[0], label=f"to {target:g}, with free communication")
     right.set_yscale("log", base=2)
     right.yaxis.set_major_formatter("{x:g}")
-    right.set(ylabel="times sooner than one worker")
+    right.set(ylabel="speedup over one worker")
     figure.legend(loc="outside upper left", ncols=2)
 
 
@@ -166,7 +166,7 @@ def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
-    axes.set(xlabel="ranks", ylabel=f"times sooner than {few}", xticks=counts)
+    axes.set(xlabel="ranks", ylabel=f"speedup over {few}", xticks=counts)
     axes.legend(loc="upper left")
     rows = []
     for n in counts:

@@ -21,12 +21,8 @@ TABLE: LazyTable = {
         "a rate of 0": Lazy("return 0 * lr", UNMOVED),
     },
     "rates.py 9.2": {
-        "always the peak": Lazy(
-            "return peak", {"schedule": "learning rate, point start"}, base=WARM
-        ),
-        "always the base": Lazy(
-            "return base", {"schedule": "learning rate, point warm"}, base=WARM
-        ),
+        "always the peak": Lazy("return peak", {"schedule": "rate, point start"}, base=WARM),
+        "always the base": Lazy("return base", {"schedule": "rate, point warm"}, base=WARM),
         "the base in the sweep": Lazy(
             "return base",
             {"sweep": "learning rate, point end", "learnt": "n8-linear", "linear": ""},

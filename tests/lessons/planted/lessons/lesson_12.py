@@ -58,9 +58,7 @@ LESSON = Lesson(
         "three rounds": Mistake("three rounds", {"study": "0 sizes"}, "12_study_1.out"),
         "too little work": Mistake("too little work", {"study": "32 samples"}, "12_study_1.out"),
         "a batch of four": Mistake("a batch of four", {"study": "size smallest"}, "12_study_1.out"),
-        "a rate of 0": Mistake(
-            "a rate of 0", {"study": "smallest change of the parameters"}, "12_study_2.out"
-        ),
+        "a rate of 0": Mistake("a rate of 0", {"study": "smallest change"}, "12_study_2.out"),
         "not wrapped": Mistake(
             "not wrapped",
             {

@@ -17,7 +17,7 @@ PLANTED = {  # a file of the lesson, what stands in it, what a student wrote, wh
     ),
     "replicas side by side": (
         "plan.py", "stage, replica = rank % stages, rank // stages",
-        "stage, replica = rank // replicas, rank % replicas", {"schedule": "wrong place in the grid"},
+        "stage, replica = rank // replicas, rank % replicas", {"schedule": "wrong place in"},
     ),
     "gradients not set to zero": (
         "pipeline.py", "    optimizer.zero_grad()\n", "", UNLIKE,
