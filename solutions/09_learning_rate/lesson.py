@@ -358,7 +358,7 @@ plots.race(needed, gains, target)
 # %% [markdown]
 # **What you should see.** Five seeds trained on 12,800 images with the square-root rule, until the accuracy was 0.93:
 #
-# | N | epochs | times as fast as one, if communication costs nothing |
+# | N | epochs | times as fast, if communication costs nothing |
 # |---|---|---|
 # | 1 | 3, 3, 4, 4, 5 | 1 |
 # | 4 | 5, 6, 6, 6, 7 | 2.5 |
