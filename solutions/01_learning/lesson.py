@@ -107,7 +107,7 @@ for k in range(4):
 # parameters. A formula computes all slopes at once.
 #
 # For one point, the loss is error², where error = polynomial − y. Move w[k] by a little d. Then the
-# polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope of one point is 2·error·x^k, and the
+# polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope for one point is 2·error·x^k, and the
 # slope of the loss is the mean over all points.
 #
 # **Exercise 1.1.** Write this gradient, as an array of the same length as `w`. The check compares it with
@@ -338,7 +338,7 @@ plots.accuracy_curves({"NumPy": run})
 # %% [markdown]
 # **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3
 # for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of five
-# seeds were 0.927 to 0.934. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy
+# seeds ranged from 0.927 to 0.934. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy
 # 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
 # seconds will differ. Your accuracy should not. The seed alone changes the accuracy by up to 0.7 percentage
 # points, so do not celebrate a change that gains less.

@@ -299,7 +299,7 @@ plots.beside_published(
 #   6 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
-#   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" from means depends on how
+#   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" computed from mean times depends on how
 #   long you trained. A speedup from medians without epoch 1 does not.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
@@ -345,7 +345,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # --train-samples 512 --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
 # need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
-# **Exercise 3.5.** `job_words` returns the words that follow `job.sbatch`: ResNet152V2, with your profile's
+# **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
 
 

@@ -43,8 +43,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
-# How many megabytes pass through the *busiest* process, one after another, until everyone has the sum? (Data sent and
-# received at the same time count once.)
+# How many megabytes must the *busiest* process transfer before every process has the sum? (Count data that it sends
+# and receives at the same time only once.)
 #
 # 1. The workers form a **ring**, and each talks to its two neighbours only.
 # 2. A separate **parameter server** receives from and sends to all four.
@@ -59,7 +59,7 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject: broadcast the start parameters · each worker takes its slice of the batch
+# Algorithm 1 of every paper on the subject: broadcast the initial parameters · each worker takes its slice of the batch
 # · forward and backward · **aggregate the gradients** · update.
 #
 # There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
@@ -214,7 +214,7 @@ check.check_6_4(train)
 
 # %% [markdown]
 # Compare `train.py` with lesson 01's. There are five differences: a communicator; a *slice* of the batch for each
-# rank (`batch[rank::size]`); a *broadcast*, because each rank draws different start parameters; averaged
+# rank (`batch[rank::size]`); a *broadcast*, because each rank draws different initial parameters; averaged
 # *gradients*; and printing and saving on rank 0 alone. The batch is 32 for all ranks together, so the mathematics
 # is the same as on one rank.
 
@@ -421,7 +421,7 @@ for m in found.measures:  # many small arrays, and the two halves
 # here with Gloo. The two halves together take about as long as the allreduce.
 #
 # GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
-# both, up to 512 MB, because 10 MB are too few to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
+# both, up to 512 MB, because 10 MB is too little to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
 # NVLink. Between nodes, expect the bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s
 # where eight ranks use a node's four cards. (From data sheets.)
 #

@@ -229,7 +229,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - `--without nothing`: intact, with your functions;
 # - `--without average`: Adam is not wrapped;
 # - `--without scale`: the rate is that of one rank;
-# - `--without broadcast`: nobody sends the start parameters;
+# - `--without broadcast`: nobody sends the initial parameters;
 # - `--without early`: Horovod's callback sends them, after the first batch;
 # - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.

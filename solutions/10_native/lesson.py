@@ -160,8 +160,8 @@ for name, found in runs.items():
     print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
-# **What you should see.** Both runs take the same number of steps and reach the same accuracy, to within a few of
-# 10,000 images. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank,
+# **What you should see.** Both runs take the same number of steps. Their accuracies differ by a few images out of
+# 10,000. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank,
 # and 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). Two
 # ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch
 # of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, first epochs
@@ -353,7 +353,7 @@ importlib.reload(no_sync)
 check.check_10_5(no_sync)
 
 # %% [markdown]
-# Now do the same work with each batch in four parts. The program also tests both functions on small networks.
+# Now do the same work with each batch split into four parts. The program also tests both functions on small networks.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)

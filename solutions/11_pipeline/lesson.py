@@ -185,7 +185,7 @@ for run in (serial, staged, library):
         print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
+# **What you should see.** The losses agree to all digits, and no rank holds more than its part. The errors come from
 # a small network in float64 that your functions trained with 23 images in unequal micro-batches. Differences up to
 # 1e-13 are rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses
 # the mean of a micro-batch, not of the batch.

@@ -68,7 +68,7 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # | **epoch** | batch of *each* rank, images per epoch | most examples with DDP and Horovod: the global batch grows |
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
-# In strong scaling the updates are the same, so the accuracy is too. In epoch scaling an epoch has fewer, larger
+# In strong scaling, updates and accuracy stay the same. In epoch scaling an epoch has fewer, larger
 # steps, so the training is different (lesson 09). *Scaling the batch and calling it strong* is the most frequent
 # mistake in such tables.
 #
@@ -347,7 +347,7 @@ for name in intervals:
 #
 # Epochs that are twice as fast gain nothing if you need twice as many. When the batch grows, the only fair measure is
 # **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as
-# the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, in
+# the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in
 # 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a
 # product: 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
@@ -529,7 +529,7 @@ scaling_report.write(
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
 # | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
 #
-# Three traps concern reports. The best of ten repeats is not the median: draw all repeats as points.
+# Reports have three traps. The best of ten repeats is not the median: plot each repeat as a point.
 # "1,024 GPUs: 651 times" is a prediction without its range. A picture with nodes on one curve and GPUs
 # on the other mixes two studies.
 #

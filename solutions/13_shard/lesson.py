@@ -218,7 +218,7 @@ twice = "Is a unit gathered or collected more often than the table says?"
 expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True)
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
+# **What you should see.** The losses agree to all digits, and the float64 parameters differ by 4e-12. On two ranks
 # with 814,720 parameters (the number depends on which characters your Python's text contains):
 #
 # | | state, MB | at most, MB | × parameters received |

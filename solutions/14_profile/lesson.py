@@ -128,8 +128,7 @@ check.check_14_4(reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# We recorded four steps of each of six trainings. Each trace needs one of these levers, and each lever helps one of
-# them:
+# We recorded four steps of each of six programs. Each of these levers mends the problem of exactly one trace:
 #
 # | lever | what it does |
 # |---|---|
@@ -352,7 +351,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 # **Compiling for real** needs a C++ compiler on a CPU. Without one, the first call ends with
 # `InvalidCxxCompiler: No working C++ compiler found`. Here, generating code for this tiny network took 16 to 36 s
 # for *each* shape on a busy core. So it is not part of this page: try
-# `python train_ways.py --ways padded --backend inductor` in a terminal. It pays off only in long trainings.
+# `python train_ways.py --ways padded --backend inductor` in a terminal. It pays off only in long runs.
 #
 # **Channels last** is a lever for convolutions. `model.to(memory_format=torch.channels_last)`, and the same for
 # the images, stores a pixel's channels next to each other. Tensor cores want this order. In the trace you see
@@ -382,7 +381,7 @@ predictions.compare("predict_same", "".join(usual) or "none")
 plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
 
 # %% [markdown]
-# **What you should see.** Only the fault `scaling` changes the loss: it falls more slowly, and no error reports why.
+# **What you should see.** Only one fault, `scaling`, changes the loss. The loss falls more slowly, and no message says why.
 # The other three train correctly, so a loss curve never shows them. `item` waits 29 times per step. With the fault
 # `workers`, the training reads every text itself, which takes 8 ms or more of each step. `shapes` compiles five
 # times.

@@ -18,8 +18,8 @@
 # While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
 # are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
 #
-# In this lesson a training is killed, warned, and killed again. It comes back each time, and ends with *exactly*
-# the parameters of a training without accidents.
+# In this lesson, a training run is killed, then warned, then killed again. It comes back each time, and ends with *exactly*
+# the parameters of a run without accidents.
 #
 # The network is lesson 13's GPT. All ranks hold a whole copy, and the program adds up the gradients in one
 # allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
@@ -49,8 +49,8 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# 1. A training saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
-# 2. An epoch has 160 samples. The training dies in the middle of it. The new training restores everything but the
+# 1. A run saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
+# 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but the
 #    position of its sampler, which begins a fresh epoch. How many of the 160 samples are then *not* read exactly
 #    once? Give a number between 0 and 160.
 # 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
@@ -84,7 +84,7 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
 # continue in the middle of an epoch, and `load` takes it. A position alone is not enough, because the new sampler
-# needs the same order. Save the generator as it was *before* the shuffle, so that the new sampler can repeat the
+# needs the same order. Save the generator's state from *before* the shuffle, so that the new sampler can repeat the
 # shuffle.
 
 # %% tags=["check"]
@@ -199,7 +199,7 @@ check.check_15_7(interval.best_interval)
 # %% [markdown]
 # ## Save in the background
 #
-# Training has to stop only until the state is *copied*. A thread can write the copy while the next steps run.
+# Training only has to stop until the state is *copied*. A thread can write the copy while the next steps run.
 # Nothing may change the copy meanwhile. Here is the trap: `state_dict()` returns no copy. Its tensors are the
 # parameters themselves, and the next step overwrites them. `tensor.to("cpu")` copies from a GPU, but on a CPU it
 # returns the same tensor.
@@ -325,7 +325,7 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 #
 # ## Break it
 #
-# `break_it.py` interrupts a training after step 18 and continues it from a checkpoint of step 15, with `nothing`
+# `break_it.py` interrupts a run after step 18 and continues it from a checkpoint of step 15, with `nothing`
 # wrong, and then without one thing:
 #
 # | `without` | what is different |

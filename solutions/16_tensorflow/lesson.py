@@ -68,7 +68,7 @@ answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
 # %% [markdown]
 # ## Every task gets the whole address list
 #
-# Horovod and DDP ranks find each other through MPI or at one address where they meet. TensorFlow's way is older.
+# Horovod and DDP ranks find each other through MPI or at an address that they all know. TensorFlow's way is older.
 # A course at Argonne in 2018 listed what the user must specify: hosts and ports of all workers, hosts and ports
 # of all parameter servers, how many there are of each, and which task is the chief. This is the `ClusterSpec`,
 # and every task still needs it today. Each task gets it in one variable, as JSON:
