@@ -65,7 +65,7 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and
 # later closes it. On a cluster, a few servers look up file names for everybody. Many readers of many small
 # files are the heaviest load that you can put on them (SURF's slides on large-scale training say so, too).
-# Once a file is open, more bytes cost little. So images go into **packs**. TFRecord, WebDataset and HDF5
+# Once a file is open, reading more bytes costs little. So images go into **packs**. TFRecord, WebDataset and HDF5
 # files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
@@ -331,7 +331,7 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
 plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** If the two take turns, an epoch takes the sum of both times. With `prefetch` it
+# **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it
 # takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer can
 # be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes them,
 # so the program measures epochs in pairs, one with waits and one without. That is why each of the two runs
@@ -354,7 +354,7 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # second GPU does shorten the epoch, by a quarter, because then every second of computing counts. But
 # `prefetch` would gain more, with one line of code.
 #
-# Today TensorFlow adds a forgotten `prefetch` by itself (`input_only.py` switches that off to show your own
+# TensorFlow now adds a missing `prefetch` by itself (`input_only.py` turns that off to show your own
 # stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computing take turns.
 #
 # ## Arithmetic or memory

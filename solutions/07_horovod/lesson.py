@@ -422,7 +422,7 @@ if profile == "smoke":
 # of the time. For each batch of 32 images, 407,050 gradients travel. **There is too little work per
 # exchange.**
 #
-# **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
+# **Question.** The Jülich slides show this output of `mpirun -np 4` of a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
 #
 #     Epoch 1/4

@@ -152,8 +152,8 @@ def distribute(comm, load):
 #     def get_filenames(path):
 #         return sorted(os.listdir(path))
 #
-# `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too: there
-# you decorate `list_parts`, which sorts, so every run divides the files in the same way.
+# `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too. Its
+# list comes from `list_parts`, which sorts the names, so every run divides the files in the same way.
 
 # %% tags=["check"]
 import train
@@ -173,14 +173,14 @@ check.check_8_3(distribute, train)
 #     Missing ranks:
 #     0: [HorovodAllreduce]
 #
-# Read the tensor's name, too. Here it is the mean of the metrics at the end of an epoch (gradients have
-# `grads` in their names). Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
+# Read the tensor's name, too. Here it is the mean of the metrics at the end of an epoch. Gradients would have
+# `grads` in their names. Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
 # rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it after 6 to 9 s
 # with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
 # Set it in long jobs.
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
-# ranks, rank 0 made a fourth step with the value 4 after rank 1 had joined. The average was 2: the absent rank
+# ranks, rank 0 took a fourth step, with the value 4, after rank 1 had joined. The average was 2: the absent rank
 # counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
 # of steps instead.
 #
@@ -291,7 +291,7 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 # A rank's own files help most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program of
 # the same name, with `my_files`, `common_steps` and the last step's weights from your `train.py`. It trains
 # ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder. On a cluster *all
-# nodes see it*, but all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
+# nodes see it*, but they all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
 # images in memory.
 #
 # In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node

@@ -191,7 +191,7 @@ plots.accuracy_by_workers(results)
 # **largest useful batch**. On all 60,000 images, one worker's accuracy was 0.970 to 0.973. With N = 16, it was 0.11
 # to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
 #
-# The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient.
+# The rules were made for SGD. **With Adam**, the size of a step is about the rate, whatever the norm of the gradient.
 # For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
 # 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
 # `docs/large-batches.md` has the whole table.

@@ -64,7 +64,7 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 # %% [markdown]
 # ## How much work is a step?
 #
-# Nearly all of a network's work is products of matrices. Each parameter of a linear layer is multiplied with each
+# Nearly all of a network's work is matrix multiplication. Each parameter of a linear layer is multiplied with each
 # token and added to a sum, which makes two floating point operations (FLOP). The backward pass computes two such
 # products, one for the gradient of the input and one for that of the parameters. Together, that is 6 FLOP per
 # parameter and token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table
@@ -166,7 +166,7 @@ plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
 # **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
-# blue bars fill the picture. White below a grey bar is Python, or a wait. `dynamo` is `torch.compile` at work. (It
+# blue bars fill the picture. White space below a grey bar is Python or waiting. `dynamo` is `torch.compile` at work. (It
 # generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
 # `plots.trace({"a": six["a"]})`. The machine was busy, so some operations took longer than others of the same kind.
 #
@@ -298,7 +298,7 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 #
 # With `torch.autocast`, matrix products take 2-byte numbers. **bfloat16** has the range of float32 and two or three
 # digits. **float16** has three or four digits, but nothing below 6e-8 except 0, and nothing above 65,504. The
-# gradients of a large batch are small, because each text has only a small share of the mean. In float16, they
+# gradients of a large batch are small, because each text contributes only a small share of the mean. In float16, they
 # become 0.
 #
 # **Loss scaling** multiplies the loss, and so all gradients, by a large factor before the backward pass, and divides

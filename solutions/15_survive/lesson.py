@@ -101,9 +101,9 @@ check.check_15_2(sampler)
 #
 # 1. Write to another name beside the file: `with open(beside, "wb") as file: torch.save(state, file)`.
 # 2. `file.flush()` gives the bytes to the operating system.
-# 3. `os.fsync(file.fileno())` waits until they are on the disk. Otherwise a machine that crashes may keep the new
-#    name without the bytes.
-# 4. `os.replace(beside, path)` renames. Everybody sees either the old file or the new one, never half of one.
+# 3. `os.fsync(file.fileno())` waits until they are on the disk. Otherwise, after a crash, the new name may be
+#    on the disk without its bytes.
+# 4. `os.replace(beside, path)` renames the file. Everybody sees either the old file or the new one, never half of one.
 #
 # Disks fail, too. The program therefore keeps the last two checkpoints, and uses the older one if the newest cannot
 # be read.
@@ -182,7 +182,7 @@ check.check_15_6("job_shell.sbatch")
 #
 # A checkpoint stops training for `write_s` seconds. If you save too often, this adds up. If you save too rarely, a
 # failure costs more: on average half an interval. With an interval $w$ and a mean time between failures (MTBF) $M$,
-# the wasted share of the time is about
+# the fraction of time wasted is about
 #
 # $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$

@@ -156,8 +156,8 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 #     order = coordinator.schedule(work, args=(x, y))    # by whichever worker is free
 #     coordinator.join()                                 # until all orders are done
 #
-# **Asynchronous** training is built into TensorFlow 2. An order reads the parameters from the server, computes a
-# gradient and updates the server at once, whatever others did meanwhile. If a worker dies, another one takes
+# **Asynchronous** training is built into TensorFlow 2. For each order, a worker reads the parameters from the server,
+# computes a gradient, and updates the server without waiting for the others. If a worker dies, another one takes
 # over its order; if the chief or a server dies, the job ends.
 #
 # **Synchronous** training was possible in TensorFlow 1 (`SyncReplicasOptimizer`). In 2.21 the class is marked as
