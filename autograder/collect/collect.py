@@ -60,6 +60,8 @@ class Collected:
     rows: dict[str, Row] = field(default_factory=dict)
     nobodys: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # folders that already hold a later attempt
+    kept_by_hand: list[str] = field(default_factory=list)  # the download has no work for them
+    removed: list[str] = field(default_factory=list)  # files that the download does not have
 
 
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
@@ -214,7 +216,12 @@ def rows_of(
         if wanted.latest and earlier and is_later(earlier, row):
             done.kept.append(row.folder)
             continue
-        unread = write_folder(home / row.folder, named_files)
+        unread: list[Doubt] = []
+        if not named_files and has_work(home / row.folder):
+            done.kept_by_hand.append(row.folder)
+        else:
+            unread, removed = write_folder(home / row.folder, named_files)
+            done.removed += [f"{row.folder}/{name}" for name in removed]
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
 
 
@@ -241,6 +248,8 @@ def row_of(
         pieces, odd = attempts.keep_latest(pieces)
         found += odd
     time, odd = attempts.submitted(pieces)
+    if not pieces:  # nothing could be read, but the platform knows when it was submitted
+        time = max((item.submitted for item in owner.items), default="")
     found += odd
     if time and moment_of(time) is None:
         found.append(Doubt(FindingCode.TIME_UNREAD, "", time))

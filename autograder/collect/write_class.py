@@ -15,9 +15,13 @@ from autograder.writing import cannot_write
 SCRATCH = ".collecting-"
 
 
-def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
-    """Write the files into the folder, unless it already holds the same files."""
+def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[list[Doubt], list[str]]:
+    """Write the files into the folder, unless it already holds the same files.
+
+    Return doubts about the files, and the names of files that were in the folder and are gone.
+    """
     doubts: list[Doubt] = []
+    removed: list[str] = []
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(mkdtemp(prefix=SCRATCH, dir=target.parent.parent))
@@ -26,7 +30,9 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
             new.mkdir()
             for name, source in files.items():
                 doubts += copied(source, new / name, name)
-            if digests(new) != digests(target):
+            before, after = digests(target), digests(new) or {}
+            if after != before:
+                removed = sorted((before or {}).keys() - after.keys())
                 if target.exists():
                     target.rename(old)
                 new.rename(target)
@@ -34,7 +40,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> list[Doubt]:
             shutil.rmtree(scratch)
     except OSError as error:
         raise cannot_write(target, error) from None
-    return doubts
+    return doubts, removed
 
 
 def copied(source: Path, target: Path, name: str) -> list[Doubt]:

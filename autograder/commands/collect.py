@@ -151,6 +151,11 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     if done.kept:
         lines.append(f"Kept, because the attempt already in the class is newer: {some(done.kept)}")
+    if done.kept_by_hand:
+        folders = some(done.kept_by_hand)
+        lines.append(f"Kept the files in the class, because the download has none for: {folders}")
+    if done.removed:
+        lines.append(f"Removed, because the download has no such files: {some(done.removed)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

@@ -21,8 +21,8 @@ TEXT = """\
 # released: released        # a folder of programs as released; default: released/ in rubrics
 
 # Who is in the class
-# roster: roster.csv        # student, and name, email, ids of platforms, account on the cluster
-# groups: groups.csv        # group, student, lesson
+# roster: ../roster.csv     # student, and name, email, ids of platforms, account on the cluster
+# groups: ../groups.csv     # group, student, lesson
 # timezone: Europe/Berlin   # of Moodle's worksheets
 
 # Rules
@@ -33,19 +33,19 @@ TEXT = """\
 #   penalty_a_day: 10%      # of a lesson's points, for each further day
 #   latest_days: 7          # a later submission gets no points
 #   drop_lowest: 1          # lessons that do not count
-# extensions: extensions.csv    # student, lesson, days, reason
-# overrides: overrides.csv      # student, lesson, check, points, reason
-# regrades: regrades.csv        # student, lesson, check, says
+# extensions: ../extensions.csv # student, lesson, days, reason
+# overrides: ../overrides.csv   # student, lesson, check, points, reason
+# regrades: ../regrades.csv     # student, lesson, check, says
 
 # Evidence
-# accounting: sacct.txt     # the scheduler's accounting, exported by you
-# calibration: site.yaml    # what `autograder calibrate` wrote for your site
-# reruns: reruns            # the folder that `cluster rerun` wrote
+# accounting: ../sacct.txt  # the scheduler's accounting, exported by you
+# calibration: ../site.yaml # what `autograder calibrate` wrote for your site
+# reruns: ../reruns         # the folder that `cluster rerun` wrote
 
 # Files to make
-# leaderboard: leaderboard.csv  # student, pseudonym: who wants to be on it
-# canvas: gradebook.csv         # an export of Canvas's gradebook, to fill in
-# moodle: [02-worksheet.csv]    # worksheets of Moodle, to fill in
+# leaderboard: ../leaderboard.csv # student, pseudonym: who wants to be on it
+# canvas: ../gradebook.csv      # an export of Canvas's gradebook, to fill in
+# moodle: [../02-worksheet.csv] # worksheets of Moodle, to fill in
 # junit: true                   # also one JUnit file per student
 """
 

@@ -23,7 +23,9 @@ class Doubt(NamedTuple):
     detail: str = ""
 
     def __str__(self) -> str:
-        return ": ".join(printable(one).replace("|", "/") for one in self).rstrip(": ")
+        file = self.file or ("-" if self.detail else "")
+        parts = (self.code, file, self.detail)
+        return ": ".join(printable(one).replace("|", "/") for one in parts).rstrip(": ")
 
 
 class Entry(NamedTuple):
@@ -117,6 +119,7 @@ def parse(text: str) -> list[Doubt]:
     for part in filter(None, (one.strip() for one in text.split("|"))):
         code, _, rest = part.partition(": ")
         file, _, detail = rest.partition(": ")
+        file = "" if file == "-" else file
         if code not in TABLE:
             raise ValueError(code)
         found.append(Doubt(FindingCode(code), file, detail))

@@ -80,6 +80,25 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
     assert "Not graded, because the row names no student: zoe/01" in again.stdout
 
 
+def test_work_put_into_the_class_by_hand_is_not_replaced_by_nothing(tmp_path, collect, roster):
+    words = (*roster, "--lesson", "01")
+    place = write(tmp_path, "down", {"meyerben_102_3001_photo.jpg": b"no work"})
+    folder = collect(place, *words, platform="canvas").folder
+    (folder / "ben/01/01_numpy_9.out").write_bytes(GOOD)
+    again = collect(place, *words, platform="canvas")
+    assert (folder / "ben/01/01_numpy_9.out").read_bytes() == GOOD
+    assert [line for line in again.stdout.splitlines() if line.endswith("ben/01")]
+
+
+def test_files_that_a_new_download_does_not_have_are_named(tmp_path, collect, roster):
+    place = write(tmp_path, "down", canvas())
+    folder = collect(place, *roster, platform="canvas").folder
+    (folder / "ben/01/mailed.out").write_bytes(BAD)
+    again = collect(place, *roster, platform="canvas")
+    assert not (folder / "ben/01/mailed.out").exists()
+    assert "ben/01/mailed.out" in again.stdout
+
+
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster):
     folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
     edit(folder, {"ben/01": {"students": "kim"}, "zoe/01": {"students": ""}})

@@ -75,3 +75,8 @@ def test_a_manifests_doubts_are_named(folder):
     result = run(folder)
     assert result.exit_code == 1
     assert "ben/02" in result.output
+
+
+def test_a_folder_without_work_is_not_counted(folder):
+    (folder / "class" / "ben" / "01").mkdir()
+    assert "1 of 2" in line_of(run(folder, *roster(folder)), "01")

@@ -152,6 +152,8 @@ def test_lessons_that_are_not_there_are_named_with_their_times():
     assert absent == [("01", "2026-03-01 12:00 UTC"), ("03", "2026-03-05 12:00 UTC")]
     said = "Not submitted so far: 01 (due 2026-03-01 12:00 UTC) , 03 (due 2026-03-05 12:00 UTC) ."
     assert said in page_of(graded(LOST), absent=absent)
+    everything = Check("a", "A", 1, 1, "passed", "x", "y")
+    assert "nothing left to do" not in page_of(graded(everything), absent=absent)
     assert not_handed_in("ada", [graded(LOST)], Policy()) == []
 
 
