@@ -79,6 +79,8 @@ def line(row: Row, checks: Sequence[str], people: Mapping[str, Person]) -> Marku
     person = people.get(row.student)
     name = escape(readable_name((person.full_name if person else "") or row.student))
     link = f'<a href="../review.html#{quote(row.page)}"><bdi>{name}</bdi></a>' if row.page else name
+    if person and person.full_name and person.full_name != row.student:
+        link += f' <span class="dim">{escape(row.student)}</span>'  # two students may have one name
     states = {id_: status for id_, _, _, status in row.checks}
     cells = "".join(cell(id_, states.get(id_, "")) for id_ in checks)
     score = points(row.score) if row.score is not None else escape(row.status)

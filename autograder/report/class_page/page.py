@@ -71,7 +71,11 @@ def review_page(rows: Sequence[Row], about: About) -> str:
     """
     heads = matrix.columns(rows, about.policy)
     made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
-    students = [(line.name, line.page) for line in made]
+    # Two students may have one name.
+    students = [
+        (line.name if line.name == line.student else f"{line.name} ({line.student})", line.page)
+        for line in made
+    ]
     template = environment().get_template("review.html.j2")
     return template.render(students=students, data=matrix.as_script_data(students))
 
