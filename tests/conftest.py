@@ -59,15 +59,9 @@ def is_on_the_box(item):
     return item.nodeid.startswith(ON_THE_BOX)
 
 
-def minutes(item):
-    """Return how many minutes the test takes, from a marker such as `slow(minutes=2)`."""
-    marker = item.get_closest_marker("slow")
-    return marker.kwargs.get("minutes", 0) if marker else 0
-
-
 def pytest_collection_modifyitems(items):
-    """Run the box first, then the longest tests, so that no core is idle at the end."""
-    items.sort(key=lambda item: (is_on_the_box(item), minutes(item)), reverse=True)
+    """Run the box first, because its tests take longest and one worker runs them all."""
+    items.sort(key=is_on_the_box, reverse=True)
     if LOGS is None:
         skip = pytest.mark.skip(reason="COURSE_LOGS names no folder of other people's job outputs")
         for item in items:
