@@ -20,6 +20,7 @@ LABEL = re.compile(
     r"|\[(?P<horovod>\d{1,6})\]<std(?:out|err)>: ?"
     r"|\[(?:default|rank)(?P<torch>\d{1,6})\]: ?)"
 )
+OF_TORCH = re.compile(r"\[rank\d{1,6}\]: ?")  # in a traceback, below the launcher's own label
 ANSI = re.compile(
     rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\^_])"
 )
@@ -99,7 +100,8 @@ def split_label(line: str) -> tuple[int | None, str]:
     label = LABEL.match(line)
     if label is None:
         return None, line
-    return int(label[label.lastgroup or 0]), line[label.end() :]
+    inner = OF_TORCH.match(line, label.end())
+    return int(label[label.lastgroup or 0]), line[(inner or label).end() :]
 
 
 def shown(raw: bytes) -> tuple[int | None, str]:

@@ -41,6 +41,7 @@ LABELS = {
     "horovodrun": ("[3]<stdout>:loss: 0.5", 3, "loss: 0.5"),
     "torchrun": ("[default3]:loss: 0.5", 3, "loss: 0.5"),
     "torch": ("[rank3]: Traceback", 3, "Traceback"),
+    "srun and torch": ("3: [rank3]: Traceback", 3, "Traceback"),
     "none": ("loss: 0.5", None, "loss: 0.5"),
     "a number": ("3 epochs", None, "3 epochs"),
     "a time": ("10:30:11 loss: 0.5", None, "10:30:11 loss: 0.5"),

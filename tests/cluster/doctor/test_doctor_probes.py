@@ -83,9 +83,9 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("site", {}, {"COURSE_SITE": "bad.sh"}, "look", "SITE_NAME is not set", "site check"),
         ("scheduler", {"scontrol": ECHO.format("Slurmctld is DOWN", 1)}, {"COURSE_SITE": "box.sh"},
          "broken", "DOWN", "wait"),
-        ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "later"),
+        ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "by hand"),
         ("site", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "no site is", "cluster use"),
-        ("scheduler", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "none is", "cluster use"),
+        ("scheduler", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "no site is", "cluster use"),
     ], quick=8),
 )  # fmt: skip
 def test_what_is_broken_is_named_with_what_to_do(
