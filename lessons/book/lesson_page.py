@@ -12,6 +12,7 @@ from lessons.book.executed import Executed
 
 NOTEBOOK = "lesson.ipynb"
 LANGUAGES = {".py": "python", ".sbatch": "bash", ".sh": "bash"}
+NO_TEXT = (".gz",)  # recorded data, which has no page to read
 
 
 def lesson_page(
@@ -29,7 +30,7 @@ def lesson_page(
     book withholds; None if it shows the solutions.
     """
     programs = [path.relative_to(name).as_posix() for path in files if path.parts[0] == name]
-    programs = [program for program in programs if program != NOTEBOOK]
+    programs = [file for file in programs if file != NOTEBOOK and not file.endswith(NO_TEXT)]
     nothing: tuple[list[Any], ...] = ([],) * len(page.cells)
     ran = executed.outputs if executed else nothing
     for cell, solution, printed in zip(page.cells, solved.cells, ran, strict=True):

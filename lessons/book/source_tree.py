@@ -10,7 +10,7 @@ from lessons.book.cross_links import linked
 from lessons.book.executed import Executed
 from lessons.book.front_page import front_page
 from lessons.book.glossary import glossary_page
-from lessons.book.lesson_page import NOTEBOOK, lesson_page, program_page
+from lessons.book.lesson_page import NO_TEXT, NOTEBOOK, lesson_page, program_page
 from lessons.book.withheld import expected_numbers
 from lessons.edition.build import Edition, solution_notebook
 from lessons.folders import lesson_folders, made_by_hand
@@ -78,7 +78,7 @@ def write_lesson(
     page = lesson_page(name, page, solved, executed, files, ways, expected)
     nbformat.write(page, place / NOTEBOOK)
     for path, content in files.items():
-        if path.parts[0] != name or path.name == NOTEBOOK:
+        if path.parts[0] != name or path.name == NOTEBOOK or path.name.endswith(NO_TEXT):
             continue
         file = target / "lessons" / path
         file.parent.mkdir(parents=True, exist_ok=True)

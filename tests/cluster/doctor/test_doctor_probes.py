@@ -83,7 +83,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("site", {}, {"COURSE_SITE": "bad.sh"}, "look", "SITE_NAME is not set", "site check"),
         ("scheduler", {"scontrol": ECHO.format("Slurmctld is DOWN", 1)}, {"COURSE_SITE": "box.sh"},
          "broken", "DOWN", "wait"),
-        ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "by hand"),
+        ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "wait"),
         ("site", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "no site is", "cluster use"),
         ("scheduler", {"sbatch": HANGS}, {"COURSE_SITE": ""}, "look", "no site is", "cluster use"),
     ], quick=8),
