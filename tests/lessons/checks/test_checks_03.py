@@ -78,7 +78,7 @@ PROGRAM_MISTAKES = [
     ("3.2", f"return {MADE}", "images, labels = next(iter(dataset.batch(10)))\n    whole = "
      "tf.data.Dataset.from_tensor_slices((images, labels))\n    return whole.batch(batch)"
      ".map(pixels)", "9.8 GB"),
-    ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
+    ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keep its label"),
     ("3.2", RESIZED, f"1 - {RESIZED}", "each image stays whole"),
     ("3.2", RESIZED, RESIZED.replace("(size, size)", "size"), "found     ValueError: 'size' must"),
     ("3.2", "tf.cast(images, tf.float32) / 255", "images * (1 / 255)", "found     TypeError: "),

@@ -25,7 +25,7 @@ COMPILE = (
     '            metrics=["accuracy"],\n        )\n'
 )
 PROGRAM_MISTAKES = [
-    (SCOPE, "    if True:\n        model = build_model(name, size)\n", "one device trains alone"),
+    (SCOPE, "    if True:\n        model = build_model(name, size)\n", "only one device trains"),
     (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "Call both"),
     (COMPILE, "", "not compiled"),
     (COMPILE, COMPILE.replace("\n    ", "\n")[4:], "made outside of the scope"),

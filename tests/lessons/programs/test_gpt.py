@@ -37,7 +37,7 @@ def test_two_ranks_learn_what_one_learns(runs):
     assert runs[2].test_loss.value == pytest.approx(runs[1].test_loss.value, rel=1e-3)
     losses = [epoch.train_loss.value for epoch in runs[2].epochs]
     assert losses == sorted(losses, reverse=True)
-    assert [epoch.read.distinct for epoch in runs[2].epochs] == [320] * 3
+    assert [epoch.unique_samples for epoch in runs[2].epochs] == [320] * 3
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ def test_it_opens_on_the_start_page_and_lists_the_lessons_only(lab, page):
     url, token = lab
     page.goto(f"{url}/?token={token}")
     start = page.locator(".jp-RenderedMarkdown", has_text="Deep Learning on Supercomputers")
-    expect(start.locator("tbody tr")).to_have_count(3)
+    expect(start.locator("tbody tr")).to_have_count(3, timeout=60_000)
     listed = page.locator(".jp-DirListing-itemText")
     expect(listed).to_have_text(["00_cluster", "01_learning", "02_serial", "START.md"])
     start.locator("strong a").click()

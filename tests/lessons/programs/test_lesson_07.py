@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from real_runs import ROOT, environment, run, run_together
 
+from lessons.toolkit.plots import shares_of
+
 LESSON = ROOT / "solutions" / "07_horovod"
 SMALL = ("--train-samples", "1601", "--epochs", "3", "--batch-size", "32")
 
@@ -212,7 +214,7 @@ def test_two_ranks_share_the_images_and_end_equal(two_ranks):
     _, found = two_ranks["train.py"]["shares"]
     assert found.outcome == "completed"
     assert [rank.samples for rank in found.ranks] == [800, 800]
-    shares = [set(range(*rank.shard)) for rank in found.ranks]
+    shares = [set(share) for share in shares_of(found)]
     assert not shares[0] & shares[1]
     assert shares[0] | shares[1] == set(range(1600))
     assert found.end["param_spread"] == 0.0

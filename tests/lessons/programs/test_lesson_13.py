@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from real_runs import ROOT, environment, run_together
+from real_runs import ROOT, environment, meet, run_together
 
 from autograder.reading.files import read_files
 
@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "13_shard"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "shard_steps.py"
-MEET = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29613"}
 FEW = ("--epochs", "1", "--windows", "24", "--batch-size", "2")
 BY_HAND = ("zero1", "zero2", "zero3")
 
@@ -25,7 +24,7 @@ def started(folder, ranks, program, *words):
     with (folder / "job.out").open("w") as out:
         done = subprocess.run(
             [*command, sys.executable, "-u", str(program), *map(str, words)],
-            cwd=folder, env=environment(**MEET), stdout=out, stderr=subprocess.PIPE, text=True,
+            cwd=folder, env=environment(**meet()), stdout=out, stderr=subprocess.PIPE, text=True,
             timeout=300,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -103,7 +102,7 @@ def variants(tmp_path_factory):
         (tmp_path_factory.mktemp(name), LESSON / "train.py", (*more, *FEW))
         for name, more in words.items()
     ]
-    return dict(zip(words, run_together(2, starts, **MEET), strict=True))
+    return dict(zip(words, run_together(2, starts, **meet()), strict=True))
 
 
 def test_gloos_reduce_scatter_sends_as_much_as_an_allreduce(variants):

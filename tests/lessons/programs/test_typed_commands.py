@@ -19,6 +19,8 @@ NOT_HERE = {
     "seff JOB": SLURM,
     "sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056": SLURM,
     "nvidia-smi": "there is no GPU",
+    "first=$(sbatch --parsable job.sbatch --folder checkpoints/chain)": SLURM,
+    "sbatch --dependency=afterany:$first job.sbatch --folder checkpoints/chain": SLURM,
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
     "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
