@@ -226,7 +226,7 @@ STAGES = [
     (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "after unbatch"),
     (stages("shuffle, map, unbatch, cache, prepare, prefetch"), "in epoch 2 than in epoch 1"),
     (stages("map, unbatch, cache, shuffle once, prepare, prefetch"), "each epoch gets a new order"),
-    (stages("map, unbatch, cache, shuffle, prepare"), "put prefetch() last"),
+    (stages("map, unbatch, cache, shuffle, prepare"), "put it last"),
     (stages("map, unbatch, cache, prefetch, shuffle, prepare"), "put prefetch() last"),
     (stages("slow map, unbatch, cache, shuffle, prepare, prefetch"), "num_parallel_calls"),
     (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
