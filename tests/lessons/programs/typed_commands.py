@@ -12,7 +12,7 @@ from lessons.edition import gaps
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 # Indented lines that nobody types: directives of a job file, a log, lines for a job file, a table.
 SHOWN = re.compile(
-    r"#SBATCH |\d+/\d+ \[|workers,samples_per_second$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG=|MFU = "
+    r"#SBATCH |\d+/\d+ \[|workers,samples_per_second$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG=|MFU = |min\(peak"
 )
 
 
