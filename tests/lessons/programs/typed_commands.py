@@ -12,7 +12,7 @@ from lessons.edition import gaps
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 # Indented lines that nobody types: directives of a job file, a log, lines for a job file, a table.
 SHOWN = re.compile(
-    r"#SBATCH |\d+/\d+ \[|workers,samples_per_second$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG=|MFU = |min\(peak"
+    r"#SBATCH |\d+/\d+ \[|workers,samples_per_second$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG="
 )
 
 
@@ -36,6 +36,7 @@ def cells_of(lesson: str) -> list[str]:
 # Lines of a program, and what a job has printed.
 QUOTED = re.compile(
     r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: |"
+    r"MFU = |min\(peak|with torch\.|profiler\.|print\(profiler|launch … &|ranks=\$!|"
     r"worker 0 has waited|order = coordinator|coordinator\.|dist\."
 )
 
