@@ -1,4 +1,4 @@
-"""What students and instructors mistype: each gets one sentence, exit code 2 or 1, no traceback."""
+"""Tests of mistyped commands: each gets one sentence, exit code 2 or 1, and no traceback."""
 
 import pytest
 from click import (

@@ -10,7 +10,7 @@ NUMBERED = re.compile(r"\d{1,3}[ ._)-]+(?=\D)")  # `01 Ada`: the number is only 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the name of a folder or file says about the student to whom it belongs."""
+    """The facts about a student that the name of a folder or file contains."""
 
     spelt: str  # the name to use for a student who is not in the roster
     name: str = ""  # a full name, as the platform writes it

@@ -191,7 +191,7 @@ class Condition(Strict):
 
 
 class ReportAsked(Strict):
-    """What report.md has to contain: parts, and tables that agree with these runs."""
+    """The required contents of report.md: parts, and tables that agree with these runs."""
 
     tables: list[str] = []
     parts: list[str] = []

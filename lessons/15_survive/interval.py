@@ -1,4 +1,4 @@
-"""How often to save."""
+"""Compute the best time between checkpoints."""
 
 
 def best_interval(write_s, node_mtbf_s, nodes):

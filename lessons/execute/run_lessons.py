@@ -30,7 +30,7 @@ BACKSTOP = 30.0  # seconds after a lesson's time limit until its process is stop
 
 
 class Watcher(Protocol):
-    """What shows the progress of a run: a terminal or a log."""
+    """A display of a run's progress: a terminal or a log."""
 
     def started(self, lesson: str, cells: int) -> None: ...
     def at_cell(self, lesson: str, cell: int) -> None: ...

@@ -1,4 +1,4 @@
-"""What a step needs: network, optimizer and sampler, a batch with noise, and one update."""
+"""The parts of a step: network, optimizer and sampler, a batch with noise, and one update."""
 
 import torch
 import torch.distributed as dist

@@ -1,4 +1,4 @@
-"""What the environment says about how this program was started."""
+"""Facts about this program's start, from the environment."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What two honest students may have in common, and what they may not, however it was edited."""
+"""Tests of the facts that two honest students may share, and of those that they may not."""
 
 import json
 from dataclasses import astuple

@@ -1,4 +1,4 @@
-"""What the class page says about a toolkit that nobody else has."""
+"""Tests of the class page's remark on a toolkit that nobody else has."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `autograder grade` shows in a terminal."""
+"""Tests of the output of `autograder grade` in a terminal."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""What the scheduler's accounting says about a run, for each way of exporting it."""
+"""Tests of the scheduler's accounting of a run, for each way of exporting it."""
 
 import pytest
 

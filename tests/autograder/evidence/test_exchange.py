@@ -1,4 +1,4 @@
-"""How fast an exchange can be: honest times in shared memory are fine, a skipped one is not."""
+"""Tests of an exchange's speed: honest times in shared memory are fine, a skipped one is not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What cannot be measured becomes a part that says so; no metric's exception escapes judging."""
+"""Tests that a value that cannot be measured becomes a part that says so, without an exception."""
 
 import pytest
 from hypothesis import given, settings

@@ -73,7 +73,7 @@ CLOSE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How well one file was read."""
+    """The quality of reading one file."""
 
     file: str
     right: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What each platform exports of the ten students' submissions, and the instructor's own files."""
+"""The exports of each platform for the ten students, and the instructor's own files."""
 
 import os
 import time

@@ -54,7 +54,7 @@ FILES = {
 
 @dataclass
 class Stage:
-    """What an instructor has after a command: its output, and copies of the files it wrote."""
+    """The result of a command for an instructor: its output, and copies of the files it wrote."""
 
     code: int
     said: str

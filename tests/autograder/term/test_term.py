@@ -1,4 +1,4 @@
-"""What the instructor and the students rely on after each stage of the term."""
+"""Tests of the results that people rely on after each stage of the term."""
 
 import csv
 import html

@@ -1,4 +1,4 @@
-"""What jobs have cost: the four columns of sacct, whichever batch system they ran on."""
+"""Tests of the costs of jobs: sacct's four columns, for every batch system."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What lesson 00's table of traps says about job files, shown with jobs on the laptop."""
+"""Tests of lesson 00's table of traps in job files, with jobs on the laptop."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What is run again from a submission: its programs as submitted, its jobs as recorded."""
+"""Tests of running a submission again: its programs as submitted, its jobs as recorded."""
 
 import json
 import os

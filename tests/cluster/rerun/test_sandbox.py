@@ -1,4 +1,4 @@
-"""What a command can reach inside the sandbox, compared with what it reaches outside."""
+"""Tests of the files and hosts that a command can reach inside the sandbox, and outside."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a job does at each centre, with stand-ins for the centre's programs."""
+"""Tests of a job at each centre, with replacements for the centre's programs."""
 
 import ast
 from pathlib import Path

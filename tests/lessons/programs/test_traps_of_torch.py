@@ -1,4 +1,4 @@
-"""What the tables of traps in lessons 10 and 11 say of PyTorch, as small runs."""
+"""Tests of the tables of traps in lessons 10 and 11, as small runs of PyTorch."""
 
 import datetime
 import subprocess

@@ -1,4 +1,4 @@
-"""What is read from each way of printing a training run, sample by sample."""
+"""Tests of each way of printing a training run, sample by sample."""
 
 from pathlib import Path
 from typing import Any

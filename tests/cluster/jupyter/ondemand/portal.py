@@ -21,7 +21,7 @@ FILLED_IN = {
 
 @dataclass(frozen=True)
 class Session:
-    """What OnDemand makes from the app and a student's input."""
+    """The files that OnDemand makes from the app and a student's input."""
 
     folder: Path
 
