@@ -38,7 +38,7 @@ def allreduce_times(
 
 @picture
 def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
-    """Plot the number of arrays that the busiest rank moves in sequence, for each number of ranks."""
+    """Plot how many arrays the busiest rank moves in sequence, for each number of ranks."""
     axes = figure.subplots()
     counts = sorted({count for by_ranks in moved.values() for count in by_ranks})
     for place, (scheme, by_ranks) in enumerate(moved.items()):

@@ -3,10 +3,9 @@
 import math
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from lessons.toolkit.probes import profiling, scaled_steps  # noqa: E402
+from lessons.toolkit.probes import profiling, scaled_steps
 
 
 def test_every_call_that_needs_a_number_is_a_wait():
