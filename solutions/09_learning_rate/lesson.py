@@ -84,8 +84,8 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch and the optimizer. A table from 2018 lists Adam 0.001,
-# RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults in the Keras installed here?
+# Both rules start from a rate that suits the small batch and the optimizer. In 2018, a table listed as defaults Adam 0.001,
+# RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are they still?
 #
 # **Exercise 9.1b.** `differing(old, new)` returns the sorted names in `old` whose rate is different in `new`.
 
@@ -399,8 +399,8 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
-# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD, because its step is a share of the
-# weights' norm: rate 1 with a trust of 0.02 moves each layer by 2 % of its norm. Four epochs of 3,200 images only
+# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD: rate 1 with a
+# trust of 0.02 moves each layer by 2 % of its weights' norm. Four epochs of 3,200 images only
 # test the program.
 #
 # In the `full` profile, the picture has two curves: the speedup of an *epoch*, and the speedup to a test accuracy of
@@ -414,9 +414,9 @@ if profile == "full":
 # with one line changed:
 #
 # - `--without nothing`: intact, with your `rates.py`;
-# - `--without summed`: the workers' gradients are added up, and the rate is scaled as well;
+# - `--without summed`: gradients are added up, and the rate is scaled as well;
 # - `--without rate`: the rate is that of one worker;
-# - `--without batch`: the rate is scaled, but all workers together have the batch of one;
+# - `--without batch`: all workers together have the batch of one;
 # - `--without momentum`: momentum 0.9 is left on from another run.
 
 # %%

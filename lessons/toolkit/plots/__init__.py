@@ -4,44 +4,53 @@ They use autograder.measuring, so a picture shows the graded values. Each return
 notebook shows and `figure.savefig("name.png")` saves.
 """
 
-from lessons.toolkit.plots.exchange import (
+from lessons.toolkit.plots.faults import faults
+from lessons.toolkit.plots.foretold import foretold
+from lessons.toolkit.plots.job import node_grid
+from lessons.toolkit.plots.many_ranks.exchange import (
     allreduce_by_ranks,
     allreduce_times,
     busiest_rank,
     tensor_timeline,
 )
-from lessons.toolkit.plots.faults import faults
-from lessons.toolkit.plots.foretold import foretold
-from lessons.toolkit.plots.input_pipeline import (
-    class_in_batches,
-    input_overlap,
-    input_rates,
-    median_of_measure,
-)
-from lessons.toolkit.plots.job import node_grid
-from lessons.toolkit.plots.large_batches import (
+from lessons.toolkit.plots.many_ranks.large_batches import (
     accuracy_by_workers,
     arrivals,
     at_equal_loss,
     four_curves,
     race,
 )
-from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
-from lessons.toolkit.plots.native import buckets
-from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
-from lessons.toolkit.plots.pipelines import drawn_schedules
-from lessons.toolkit.plots.profiling import parts_of, roofline, step_bars, trace
-from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
-from lessons.toolkit.plots.rounds import speed_rounds, speedup_card
+from lessons.toolkit.plots.many_ranks.native import buckets
+from lessons.toolkit.plots.many_ranks.pipelines import drawn_schedules
+from lessons.toolkit.plots.many_ranks.rounds import speed_rounds, speedup_card
+from lessons.toolkit.plots.many_ranks.sharding import staircase
+from lessons.toolkit.plots.many_ranks.shares import sample_map, shares_of
+from lessons.toolkit.plots.many_ranks.stages import measured_stages, step_times
+from lessons.toolkit.plots.many_ranks.staleness import staleness, staleness_of
+from lessons.toolkit.plots.many_ranks.surviving import lives
+from lessons.toolkit.plots.many_ranks.workers import speedup, steps_and_seconds, time_and_accuracy
+from lessons.toolkit.plots.one_process.input_pipeline import (
+    class_in_batches,
+    input_overlap,
+    input_rates,
+    median_of_measure,
+)
+from lessons.toolkit.plots.one_process.learning import fitted_curves, losses, weight_images
+from lessons.toolkit.plots.one_process.one_device import beside_published, throughput_by_batch
+from lessons.toolkit.plots.one_process.profiling import parts_of, roofline, step_bars, trace
+from lessons.toolkit.plots.one_process.replicas import (
+    replica_scaling,
+    times_by_replicas,
+    whole_seconds,
+)
+from lessons.toolkit.plots.one_process.training import (
+    accuracy_curves,
+    epoch_bars,
+    images,
+    speed_card,
+)
+from lessons.toolkit.plots.one_process.writing import writing
 from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
-from lessons.toolkit.plots.sharding import staircase
-from lessons.toolkit.plots.shares import sample_map, shares_of
-from lessons.toolkit.plots.stages import measured_stages, step_times
-from lessons.toolkit.plots.staleness import staleness, staleness_of
-from lessons.toolkit.plots.surviving import lives
-from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images, speed_card
-from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
-from lessons.toolkit.plots.writing import writing
 
 __all__ = [
     "accuracy_by_workers",

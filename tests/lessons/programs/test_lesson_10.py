@@ -14,7 +14,7 @@ import torch
 from real_runs import ROOT, environment, meet, run
 
 from autograder.reading.files import read_files
-from lessons.toolkit.plots.native import journeys
+from lessons.toolkit.plots.many_ranks.native import journeys
 from tests.lessons.solution_programs import program
 
 LESSON = ROOT / "solutions" / "10_native"

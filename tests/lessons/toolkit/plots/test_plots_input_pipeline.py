@@ -5,7 +5,7 @@ from pictures import is_png, words
 
 from autograder.records import Epoch, Number
 from lessons.toolkit import plots
-from lessons.toolkit.plots.input_pipeline import rates_of
+from lessons.toolkit.plots.one_process.input_pipeline import rates_of
 from tests.autograder.make_run import make_run
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture, table
-from lessons.toolkit.plots.training import seconds_of
+from lessons.toolkit.plots.one_process.training import seconds_of
 
 
 def rates_of(run: Run) -> list[float]:

@@ -1,0 +1,1 @@
+"""Pictures of many ranks: messages, speedup, shares, pipelines, and jobs that come back."""

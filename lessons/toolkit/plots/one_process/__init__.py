@@ -1,0 +1,1 @@
+"""Pictures of one process: learning, its input, its devices and its milliseconds."""
