@@ -24,7 +24,7 @@ def docstrings() -> dict[str, str]:
     """
     return {
         part.name: first_paragraph(ast.get_docstring(part) or "")
-        for file in sorted(PLOTS.glob("*.py"))
+        for file in sorted(PLOTS.rglob("*.py"))
         for part in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(part, ast.FunctionDef) and draws(part)
     }
