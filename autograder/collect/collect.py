@@ -62,6 +62,8 @@ class Collected:
     kept: list[str] = field(default_factory=list)  # folders that already hold a later attempt
     kept_by_hand: list[str] = field(default_factory=list)  # the download has no work for them
     removed: list[str] = field(default_factory=list)  # files that the download does not have
+    replaced: list[str] = field(default_factory=list)  # folders whose files are others now
+    ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
 
 
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
@@ -84,7 +86,8 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     if wanted.groups:
         empty = {row.folder for row in rows if not has_work(home / row.folder)}
         rows = with_groups(rows, wanted.groups, empty)
-    done.rows = merge.write(home, {row.folder: row for row in rows})
+    collected = {row.folder: row for row in rows}
+    done.rows, done.ended = merge.write(home, collected, done.replaced)
     return done
 
 
@@ -220,8 +223,10 @@ def rows_of(
         if not named_files and has_work(home / row.folder):
             done.kept_by_hand.append(row.folder)
         else:
-            unread, removed = write_folder(home / row.folder, named_files)
-            done.removed += [f"{row.folder}/{name}" for name in removed]
+            written = write_folder(home / row.folder, named_files)
+            unread = written.doubts
+            done.removed += [f"{row.folder}/{name}" for name in written.removed]
+            done.replaced += [row.folder] if written.replaced else []
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
 
 

@@ -1,8 +1,10 @@
 """Update manifest.csv after collecting again: keep the instructor's edits, replace all else.
 
-A hidden copy holds what was collected last. A cell that differs from it was edited.
+A hidden copy holds what was collected last. A cell that differs from it was edited. An edit that
+describes a submission ends with that submission.
 """
 
+from collections.abc import Collection
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from autograder.submissions.manifest import Row, doubts_in
 from autograder.writing import write_if_new
 
 COPY = ".collected.csv"
+ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # a new submission needs these edits again
 Rows = dict[str, Row]
 
 
@@ -18,14 +21,25 @@ def collected_before(home: Path) -> Rows:
     return manifest.read(home / COPY) or {}
 
 
-def write(home: Path, collected: Rows) -> Rows:
-    """Write the manifest and the hidden copy, and return the manifest's rows."""
+def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
+    """Write the manifest and the hidden copy.
+
+    replaced: the folders whose files a later submission replaced. Return the manifest's rows, and
+    what an instructor wrote about the submissions that were replaced.
+    """
     before = collected_before(home)
     edited = manifest.read(home / manifest.NAME)
-    rows = merged(before, before if edited is None else edited, collected)
+    edited = dict(before if edited is None else edited)
+    ended = []
+    for folder in sorted({*replaced} & before.keys() & edited.keys()):
+        old, mine = asdict(before[folder]), asdict(edited[folder])
+        about = {name: old[name] for name in ABOUT_SUBMISSION if old[name] != mine[name]}
+        edited[folder] = replace(edited[folder], **about)
+        ended += [f"{folder} ({name} {mine[name] or 'empty'})" for name in about]
+    rows = merged(before, edited, collected)
     write_if_new(home / manifest.NAME, manifest.written(rows.values()))
     write_if_new(home / COPY, manifest.written(collected.values()))
-    return rows
+    return rows, ended
 
 
 def merged(before: Rows, edited: Rows, collected: Rows) -> Rows:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -15,13 +16,18 @@ from autograder.writing import cannot_write
 SCRATCH = ".collecting-"
 
 
-def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[list[Doubt], list[str]]:
-    """Write the files into the folder, unless it already holds the same files.
+@dataclass(slots=True)
+class Written:
+    """What became of a folder."""
 
-    Return doubts about the files, and the names of files that were in the folder and are gone.
-    """
-    doubts: list[Doubt] = []
-    removed: list[str] = []
+    doubts: list[Doubt] = field(default_factory=list)  # about the new files
+    removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone
+    replaced: bool = False  # whether the folder had other files before
+
+
+def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
+    """Write the files into the folder, unless it already holds the same files."""
+    done = Written()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(mkdtemp(prefix=SCRATCH, dir=target.parent.parent))
@@ -29,10 +35,11 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[list[Doubt], 
             new, old = scratch / "new", scratch / "old"
             new.mkdir()
             for name, source in files.items():
-                doubts += copied(source, new / name, name)
+                done.doubts += copied(source, new / name, name)
             before, after = digests(target), digests(new) or {}
             if after != before:
-                removed = sorted((before or {}).keys() - after.keys())
+                done.removed = sorted((before or {}).keys() - after.keys())
+                done.replaced = bool(before)
                 if target.exists():
                     target.rename(old)
                 new.rename(target)
@@ -40,7 +47,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[list[Doubt], 
             shutil.rmtree(scratch)
     except OSError as error:
         raise cannot_write(target, error) from None
-    return doubts, removed
+    return done
 
 
 def copied(source: Path, target: Path, name: str) -> list[Doubt]:

@@ -156,6 +156,9 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         lines.append(f"Kept the files in the class, because the download has none for: {folders}")
     if done.removed:
         lines.append(f"Removed, because the download has no such files: {some(done.removed)}")
+    if done.ended:
+        ended = some(done.ended)
+        lines.append(f"Edits that no longer apply, because there is a new submission: {ended}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

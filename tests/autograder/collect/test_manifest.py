@@ -62,6 +62,18 @@ def test_what_a_manifest_holds(tmp_path, collect, roster):
     assert "Nothing submitted by: kim" in done.stdout
 
 
+def test_edits_about_a_submission_end_with_it(tmp_path, collect, roster):
+    place = write(tmp_path, "down", canvas())
+    folder = collect(place, *roster, platform="canvas").folder
+    mine = {"lesson": "02", "submitted": "2026-03-01T20:00+01:00", "students": "kim"}
+    edit(folder, {"ben/01": mine, "zoe/01": mine})
+    write(tmp_path, "down", {"meyerben_102_3001_01_numpy_9.out": BAD})
+    after = cells(collect(place, *roster, platform="canvas").folder)
+    assert mine.items() <= after["zoe/01"].items()
+    ended = {"lesson": "01", "submitted": "", "students": "kim"}
+    assert ended.items() <= after["ben/01"].items()
+
+
 def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster):
     place = write(tmp_path, "down", canvas())
     folder = collect(place, *roster, platform="canvas").folder
