@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.codes import ADVISE_INSTRUCTOR, GradeStatus
+from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeStatus
 from autograder.report.signs import points
 from autograder.report.student.said_once import adjustments
 from autograder.safe_text import shortened
@@ -60,6 +60,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     if grade.by_hand:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
+        yield from of_another_lesson(grade)
         for check in grade.checks:
             open_points = check.points - check.score >= LEAST
             if open_points and not check.hidden and not check.by_hand:
@@ -68,6 +69,15 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
         findings = (one for one in grade.findings if one.try_ and not one.private)
         for finding in filter(for_student, list(findings)[:1]):
             yield finding.try_, grade.title or finding.title, grade.max_score
+
+
+def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
+    """Yield the advice on outputs of another lesson, which may be why values were not measured."""
+    unmeasured = [check for check in grade.checks if check.status == CheckStatus.NOT_MEASURED]
+    lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
+    for finding in grade.findings:
+        if finding.code == FindingCode.OTHER_LESSON and lost >= LEAST:
+            yield finding.try_, finding.title, lost
 
 
 def lesson_number(grade: Grade) -> str:

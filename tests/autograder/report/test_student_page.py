@@ -133,6 +133,16 @@ def test_the_lesson_is_named_once_and_no_more_than_two_of_its_checks():
     assert step.why == "2 points: 02, A; 07, B"
 
 
+def test_outputs_of_another_lesson_come_first_if_they_may_be_why_nothing_was_measured():
+    missing = [
+        Check(name, name, 2, 0, "not measured", "x", "no run", try_=f"run {name}") for name in "ab"
+    ]
+    stray = Finding("run", "Another lesson", try_="one folder each", code=FindingCode.OTHER_LESSON)
+    first = next_steps([graded(*missing, findings=(stray,))])[0]
+    assert (first.do, first.points) == ("One folder each", 4)
+    assert next_steps([graded(LOST, findings=(stray,))])[0].do == "Ask for two ranks"
+
+
 def test_where_nothing_is_to_try_the_step_is_still_a_sentence():
     check = Check("q", "Question", 1, 0, "failed", "keras_epoch_s: a number", "none")
     [step] = next_steps([graded(check)])
