@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import SettingsError
-from autograder.settings.claims import Claim
+from autograder.settings.claims import Claim, one_spelling
 from autograder.submissions.kinds import is_clutter, is_package, stem
 from autograder.submissions.regular_files import why
 
@@ -57,6 +57,7 @@ def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Ent
     Numbers distinguish students with the same name.
     """
     matches = [(entry, match) for entry in entries if (match := form.match(entry.name))]
-    count = Counter(name for name, _ in {(match["name"], match["id"]) for _, match in matches})
+    people = {(one_spelling(match["name"]), match["id"]) for _, match in matches}
+    count = Counter(name for name, _ in people)
     for entry, match in matches:
-        yield entry, match, count[match["name"]] == 1
+        yield entry, match, count[one_spelling(match["name"])] == 1

@@ -1,6 +1,7 @@
 """The naming scheme of each platform as a table, files beside it, and downloads without --from."""
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,15 @@ def test_two_of_one_name_need_the_worksheet(tmp_path, collect):
     for row in done.rows.values():
         assert row.doubts.startswith("owner uncertain: ")
         assert "it may be from ada or ada2; --worksheet tells them apart" in row.doubts
+
+
+def test_two_of_one_name_stay_apart_however_their_accents_are_encoded(tmp_path, collect):
+    files = {}
+    for number, form, student in (("5801", "NFC", "ada"), ("5802", "NFD", "zoe")):
+        name = unicodedata.normalize(form, "Zoë Müller")
+        files |= below(f"{name}_{number}_assignsubmission_file_", work(student))
+    done = collect(write(tmp_path, "down", files), "--lesson", "1", platform="moodle")
+    assert len({row.students for row in done.rows.values()}) == 2
 
 
 def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
