@@ -34,6 +34,7 @@ class Cell:
     look: bool = False
     later: str = ""  # the student's own due time
     most: float = 0.0  # the points that a missing lesson loses
+    changed: str = ""  # why the points differ from the sum of the checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
     if row.score is not None:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
-        return Cell(points(row.score), kind, row.score, look)
+        return Cell(points(row.score), kind, row.score, look, changed="; ".join(row.changes))
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)

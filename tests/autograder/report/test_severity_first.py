@@ -1,5 +1,7 @@
 """The decisive reason comes first: on the console, the class page and the student's page."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.classroom.rows import Row
@@ -67,3 +69,17 @@ def test_findings_of_a_student_begin_with_the_most_severe():
     assert alone.code == FindingCode.RERUN_OTHER_MODEL
     listed = [finding.code for finding in findings_of_lesson(grades[0], ())]
     assert listed[0] == FindingCode.RERUN_OTHER_MODEL
+
+
+@pytest.mark.parametrize(
+    ("facts", "changed"),
+    [
+        ({"adjustments": ("late by 2 days: −1 point",)}, "late by 2 days: −1 point"),
+        ({"adjustments": ("no time is known",), "untimed": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_points_that_lateness_changed_are_marked_on_the_class_page(facts, changed):
+    rows = [replace(row("ada"), **facts)]
+    [line] = lines(rows, {}, Policy(), columns(rows, Policy()))
+    assert line.cells[0].changed == changed
