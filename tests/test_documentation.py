@@ -4,11 +4,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import request
 from lessons.book.commands_page import PAGE
 from lessons.book.front_page import GROUPS
 
@@ -59,6 +62,18 @@ def test_only_reference_is_long():
         for name in names:
             lines = len((DOCS / f"{name}.md").read_text().splitlines())
             assert kind == "Reference" or lines <= LONGEST, (name, lines)
+
+
+def test_the_plan_of_a_course_adds_up_what_the_job_files_request():
+    hours = Counter()
+    for path in ROOT.glob("solutions/*/*.sbatch"):
+        wanted = request(jobfile.read(path))
+        runs = len(wanted.array or [0])
+        hours[path.parent.name[:2]] += wanted.ntasks * wanted.seconds * runs / 3600
+    text = (DOCS / "teaching.md").read_text()
+    rows = re.findall(r"^\| (\d\d) [^|]+ \| [^|]+ \| ([\d.]+) \|", text, re.MULTILINE)
+    assert dict(rows) == {lesson: f"{most:.1f}" for lesson, most in hours.items()}
+    assert f"{sum(hours.values()):.1f} per student" in text
 
 
 def test_changelog_and_citation_have_the_version():
