@@ -14,7 +14,7 @@ from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions import foretold
-from autograder.submissions.answers import WrittenAnswer, as_answer, as_word, speaking_of
+from autograder.submissions.answers import WrittenAnswer, as_word, readings, speaking_of
 from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
@@ -26,7 +26,7 @@ KEPT = "the expected answer is kept elsewhere"
 
 def expected_kind(question: Question, text: str) -> str:
     """Return the expected kind of answer if the text is of another kind, or an empty text."""
-    if question.kind == "number" and as_answer(text, question.unit) is None:
+    if question.kind == "number" and not readings(text, question.unit):
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
         return "two numbers above 0, the smaller one first, like 2400 to 2900"
@@ -177,10 +177,10 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
-    number = as_answer(answer.text, question.unit)
-    assert number is not None  # otherwise it is of another kind
+    """Return whether an answer is near a value, in one of the ways in which it can be read."""
     relative, absolute = tolerance(question.tolerance)
-    return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
+    slack = max(absolute, relative * abs(value), 1e-9 * abs(value))
+    return any(abs(number - value) <= slack for number in readings(answer.text, question.unit))
 
 
 def _judged(part: Part, question: Question, right: bool) -> Part:

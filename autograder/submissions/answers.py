@@ -22,6 +22,7 @@ from autograder.submissions.loose_answers import (
     from_page,
     pair_in,
     says_nothing,
+    sum_in,
     unquoted,
     value_in,
 )
@@ -32,7 +33,12 @@ MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
+# The same with the signs of many other countries: 1.190,48 or 1.325.568.
+POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
+EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
+PERCENT = re.compile(r"\s*(%|(percent|per cent|prozent)\b\.?)\Z", re.IGNORECASE)
+SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
 MOST_UNREAD = 50  # unreadable lines that are kept to be shown
 
 
@@ -188,15 +194,17 @@ def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]
 def as_number(text: str, unit: str = "") -> float | None:
     """Return the number that a student wrote, or None.
 
-    Accept numbers such as 60,000, 7,2, 7.2 s and 87.5 %.
+    Accept numbers such as 60,000, 7,2, 1.190,48, 7.2 s, 87.5 % and 87.5 percent.
     """
     text = text.replace("\u2212", "-").replace("\u00a0", " ").strip()
-    percent = text.endswith("%")
+    percent = PERCENT.search(text)
     if percent:
-        text = text[:-1].rstrip()
+        text = text[: percent.start()]
     elif unit and text.endswith(unit):
         text = text[: -len(unit)].rstrip()
-    if THOUSANDS.match(text):
+    if POINTS.match(text):
+        text = text.replace(".", "").replace(",", ".")
+    elif THOUSANDS.match(text):
         text = text.replace(",", "")
     elif text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
@@ -208,22 +216,30 @@ def as_number(text: str, unit: str = "") -> float | None:
     return value / 100 if percent else value
 
 
-def as_answer(text: str, unit: str = "") -> float | None:
-    """Return the number in an answer.
+def readings(text: str, unit: str = "") -> tuple[float, ...]:
+    """Return the number in an answer, or nothing if there is none.
 
-    Quotes, `~` and other units of the same kind are accepted too.
+    Quotes, `~`, sums of products and other units of the same kind are accepted too. 150.528 and
+    150,528 have two readings, because in one half of the world the sign separates thousands and in
+    the other half decimals.
     """
-    plain = as_number(text, unit)
-    if plain is not None:
-        return plain
-    found = value_in(text, unit)
+    found = (text, 1.0) if as_number(text, unit) is not None else value_in(text, unit)
     if found is None:
-        return None
+        total = sum_in(text)
+        return () if total is None else (total,)
     number, factor = found
-    value = as_number(number)
-    return None if value is None else value * factor
+    value = as_number(number, unit)
+    if value is None:
+        return ()
+    digits = PERCENT.sub("", number).removesuffix(unit).strip()
+    other = value * 1000 if value == as_number(number.replace(",", "."), unit) else value / 1000
+    return (value * factor, *((other * factor,) if EITHER.match(digits) else ()))
 
 
 def as_word(text: str) -> str:
-    """Return a word without case, quotes and final full stop, which do not make an answer wrong."""
-    return unquoted(text).strip("\"'`").rstrip(".").strip().casefold()
+    """Return a word without what does not make an answer wrong.
+
+    This is case, quotes, brackets, a final full stop, and the language of yes and no.
+    """
+    word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
+    return SAME_WORDS.get(word, word)

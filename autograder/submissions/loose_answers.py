@@ -1,6 +1,7 @@
 """Read answers that are not written as `id = value`, if their meaning is certain."""
 
 import html
+import math
 import re
 from collections.abc import Collection
 
@@ -41,6 +42,14 @@ BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
 }
 FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
 PLAIN = ("x", "×", "times", "fold", "mal", "-")  # for numbers without a unit: `1.9x`
+# What students count in questions without a unit: `150528 numbers`.
+COUNTED = (
+    *("numbers", "values", "inputs", "pixels", "parameters", "weights", "images", "samples"),
+    *("files", "steps", "epochs", "passes", "updates", "devices", "gpus", "ranks", "classes"),
+    *("zahlen", "werte", "parameter", "gewichte", "bilder", "dateien", "schritte", "epochen"),
+)
+TERM = r"\d{1,12}(?:\.\d{1,12})?(?: ?[*×·] ?\d{1,12}(?:\.\d{1,12})?){0,4}"
+SUM = re.compile(rf"{TERM}(?: ?\+ ?{TERM}){{0,4}}\Z")  # 784*64+64
 
 
 def from_page(text: str) -> str:
@@ -111,12 +120,21 @@ def value_in(text: str, unit: str) -> tuple[str, float] | None:
     return None if factor is None else (found["number"], factor)
 
 
+def sum_in(text: str) -> float | None:
+    """Return the value of a short sum of products, which is certain. Other expressions are not."""
+    text = unquoted(text)
+    if not SUM.match(text):
+        return None
+    terms = [re.split(r"[*×·]", term) for term in text.split("+")]
+    return math.fsum(math.prod(map(float, term)) for term in terms)
+
+
 def factor_of(word: str, unit: str) -> float | None:
     """Return the factor that converts the written unit to the wanted one."""
     if not word or word == unit:
         return 1.0
     if not unit:
-        return 1.0 if word in PLAIN else None
+        return 1.0 if word in PLAIN or word in COUNTED else None
     if word in SECONDS and unit in SECONDS:
         return SECONDS[word] / SECONDS[unit]
     if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.settings.rubric_schema import Question, tolerance
-from autograder.submissions.answers import as_answer, as_word
+from autograder.submissions.answers import as_word, readings
 
 HASHES = Path(__file__).with_name("answer_hashes.json")
 NO_HINT = "read the question and the text above it once more"
@@ -68,14 +68,13 @@ def hint(lesson: str, name: str, question: Question, text: str) -> str:
     right = hashes().get(lesson, {}).get(name)
     if right is None:
         return ""
-    written = text
+    words = [text]
     if question.kind == "number":
-        number = as_answer(text, question.unit)
-        if number is None:  # an answer of another kind is reported separately
+        numbers = readings(text, question.unit)
+        if not numbers:  # an answer of another kind is reported separately
             return ""
-        written = (
-            str(cell(question, number)) if any(tolerance(question.tolerance)) else exact(number)
-        )
-    if answer_hash(lesson, name, written) in right:
+        has_slack = any(tolerance(question.tolerance))
+        words = [str(cell(question, n)) if has_slack else exact(n) for n in numbers]
+    if any(answer_hash(lesson, name, word) in right for word in words):
         return ""
     return question.try_ or NO_HINT

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.finding_codes import FindingCode
-from autograder.submissions.answers import as_answer, parse_answers, read_answers
+from autograder.submissions.answers import as_word, parse_answers, read_answers, readings
 from autograder.submissions.loose_answers import call_in, from_page
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 from tests.autograder.submissions.downloads import write
@@ -89,8 +89,33 @@ def test_a_line_as_asked_counts_before_another_form_of_it():
     ],
 )  # fmt: skip
 def test_numbers_with_quotes_and_units(text, unit, value):
-    assert as_answer(text, unit) == (value if value is None else pytest.approx(value))
+    assert readings(text, unit)[:1] == (() if value is None else (pytest.approx(value),))
 
+
+@pytest.mark.parametrize(
+    ("text", "unit", "values"),
+    [
+        ("150.528", "", (150.528, 150528)), ("150,528", "", (150528, 150.528)),
+        ("9,546 %", "", (95.46, 0.09546)), ("150.528 samples/s", "samples/s", (150.528, 150528)),
+        ("0.528", "", (0.528,)), ("1.190,48", "", (1190.48,)), ("1.325.568", "", (1325568,)),
+        ("9.546 percent", "", (0.09546, 95.46)), ("12 Prozent", "", (0.12,)),
+        ("150528 numbers", "", (150528,)), ("4 GPUs", "", (4,)), ("150528 numbers", "s", ()),
+        ("784*64+64", "", (50240,)), ("224 × 224 × 3", "", (150528,)),
+        ("2**9", "", ()), ("7-8", "", ()), ("9*" * 50 + "9", "", ()),
+    ],
+)  # fmt: skip
+def test_numbers_in_more_forms(text, unit, values):
+    """A number that has two readings is right if one of them is."""
+    assert readings(text, unit) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("(D)", "d"), ("D)", "d"), ("D.", "d"), ("[d]", "d"), ("nein", "no"), ("False", "no"),
+     ("ja.", "yes"), ("TRUE", "yes"), ("none", "none"), ("tf.distribute", "tf.distribute")],
+)  # fmt: skip
+def test_words_in_more_forms(text, word):
+    assert as_word(text) == word
 
 @pytest.fixture
 def ada(tmp_path, grade):
