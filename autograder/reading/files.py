@@ -58,19 +58,26 @@ def read_streams(
 ) -> list[Run]:
     launches = record.Launches()
     scanned: dict[str, ScannedFile] = {}
-    for path, stream in streams.items():
-        name = called[path] if called else path
+    names_of = called or {path: path for path in streams}
+
+    def without_job(path: str) -> bool:
+        return output_names.read(names_of[path]).job_id is None
+
+    # A job's own output has the job's number in its name, and its error output beside it. It is
+    # read before `x (1).out` and `cat *.out > all.txt`, which are then recognised as copies.
+    for path in sorted(streams, key=without_job):
+        name = names_of[path]
         try:
-            scanned[path] = scan(name, stream, launches, formats)
+            scanned[path] = scan(name, streams[path], launches, formats)
         except OSError as error:
             scanned[path] = broken = ScannedFile(name)
             broken.problems.append(
                 unread(name, f"the file cannot be read to its end: {why(error)}")
             )
     # Group by the student's own names, for files that are in the same folder.
-    paths = {f"{dirname(path)}/{basename(file.name)}": path for path, file in scanned.items()}
+    paths = {f"{dirname(path)}/{basename(names_of[path])}": path for path in streams}
     if len(paths) < len(scanned):
-        paths = {path: path for path in scanned}
+        paths = {path: path for path in streams}
     runs = []
     for names in output_names.by_job(paths):
         runs += read_job([scanned[paths[name]] for name in names], launches, formats)

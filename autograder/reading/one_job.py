@@ -29,7 +29,7 @@ def read_job(
 ) -> list[Run]:
     """Return the runs in all files of one job."""
     drafts = drafts_of(files, launches, formats)
-    for at, file in enumerate(files):
+    for at, file in enumerate(files if drafts else ()):
         attach_facts(at, file, drafts)
         attach_ends(at, file, drafts)
         attach_problems(at, file, drafts)

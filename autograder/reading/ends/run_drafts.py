@@ -58,7 +58,7 @@ class RunDraft:
 def drafts_of(
     files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[RunDraft]:
-    """Return the runs in one job's files. There is always at least one."""
+    """Return the runs in one job's files: at least one, unless all are copied from other files."""
     drafts: list[RunDraft] = []
     for at, file in enumerate(files):
         here = from_records(at, file, launches)
@@ -68,6 +68,9 @@ def drafts_of(
         drafts += sorted(here, key=lambda draft: (draft.first, draft.last))
     for draft, after in pairwise(drafts):
         draft.until = after.first if draft.file == after.file else math.inf
+    copies = {name for launch in launches.by_run.values() for name in launch.copies}
+    if not drafts and any(file.name in copies for file in files):
+        return []
     return merged(drafts) if drafts else [without_run(files)]
 
 

@@ -1,10 +1,10 @@
 """Read the course's run record (docs/run-record.md): tagged lines, grouped by their run id."""
 
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Any
 
 from autograder.codes import ProblemCode
+from autograder.reading.formats.record_chain import Chain
 from autograder.reading.formats.record_header import a_hash, end_of, measure_of, with_files
 from autograder.reading.formats.record_shares import counts, slice_of, slices_of, what_was_read
 from autograder.reading.printed_numbers import count, exact, finite
@@ -21,7 +21,6 @@ from autograder.records import (
 )
 
 FORMAT = "record"
-CHAIN = b',"chain":'
 # Limits per submission; no run of a course has more.
 MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
 MOST_BYTES = 16 << 20  # bytes of lines; in memory their values may take thirty times as much
@@ -52,10 +51,10 @@ class Launch:
     end: RunEnd = NO_END
     status: str | None = None
     total_seconds: Number | None = None
-    chains: dict[int, bytes] = field(default_factory=dict)
-    broken: set[int] = field(default_factory=set)
+    chains: dict[int, Chain] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     left_out: int = 0  # number of lines
+    copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 
     def complain(
         self,
@@ -100,12 +99,16 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
         return run
     if launch is None:
         launch = launches.by_run[run] = Launch(run, first=where)
-    launch.last = where
     if where.file not in launch.files:
         launch.files.append(where.file)
+    rank = count(about.get("rank"))
+    chain = launch.chains.get(-1 if rank is None else rank)
+    if chain and launch.files[0] != where.file and chain.repeats(payload):
+        launch.copies.add(where.file)
+        return run
+    launch.last = where
     key, value = event.get("key"), event.get("value")
     text = str(key)[:80]
-    rank = count(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
         launch.complain(where, text, "the record line has no run, rank or key")
         return run
@@ -123,20 +126,11 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 def check_chain(
     launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Compare the hash of a line with the hash over the previous line.
-
-    A line's stated hash is the seed of the next line, so a single change breaks the chain only once
-    or twice, not in the rest of the file.
-    """
-    before = launch.chains.get(rank, launch.run.encode())
-    cut = payload.rfind(CHAIN)
-    line = payload[:cut] if cut >= 0 else payload
-    expected = blake2b(before + line).hexdigest()[:12]
-    is_chain = isinstance(stated, str) and len(stated) == len(expected)
-    launch.chains[rank] = (stated if is_chain else expected).encode()
-    if stated == expected or rank in launch.broken:
+    """Compare the hash of a line with the hash over the previous line. Complain once per rank."""
+    chain = launch.chains.setdefault(rank, Chain(launch.run.encode()))
+    if chain.follows(payload, stated) or chain.broken:
         return
-    launch.broken.add(rank)
+    chain.broken = True
     launch.complain(
         where,
         text,

@@ -48,7 +48,7 @@ def to_run(launch: Launch) -> Run:
         measures=tuple(launch.measures),
         began_ms=launch.began_ms,
         ended_ms=launch.ended_ms,
-        chain_intact=bool(launch.chains) and not launch.broken,
+        chain_intact=bool(launch.chains) and not any(c.broken for c in launch.chains.values()),
         problems=tuple(launch.problems),
         places=launch.places,
     )

@@ -296,7 +296,7 @@ def test_a_chain_of_any_length_and_ranks_without_number_are_no_burden(monkeypatc
         event = {"key": "unheard", "metadata": about}
         record.take(launches, event, b"{}", Where("a.out", 1))
     chains = launches.by_run["5f"].chains
-    assert (len(chains), {len(chain) for chain in chains.values()}) == (3, {12})
+    assert (len(chains), {len(chain.seed) for chain in chains.values()}) == (3, {12})
 
 
 @pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("files_written", [2])])

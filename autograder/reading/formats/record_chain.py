@@ -1,0 +1,44 @@
+"""The chain of one rank's lines in a record: find changed lines, and recognise copies."""
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+CHAIN = b',"chain":'
+DIGITS = 12
+
+
+@dataclass(slots=True)
+class Chain:
+    """The lines of one rank, read so far."""
+
+    seed: bytes  # of the next line: the hash that the last line states, or the run's id
+    broken: bool = False
+    lines: list[bytes] = field(default_factory=list)  # hashes of the lines
+    copied: int = 0  # how many of them the copy that is being read has repeated
+
+    def repeats(self, payload: bytes) -> bool:
+        """Return whether this line continues a copy: the lines from the first on, in their order.
+
+        An edited line is not a copy, and breaks the chain.
+        """
+        line, at = blake2b(payload, digest_size=8).digest(), self.copied
+        if at == len(self.lines) or line != self.lines[at]:
+            at = 0
+        is_copy = bool(self.lines) and line == self.lines[at]
+        self.copied = at + 1 if is_copy else 0
+        return is_copy
+
+    def follows(self, payload: bytes, stated: Any) -> bool:
+        """Add a line, and return whether it states the hash over itself and the previous line.
+
+        A line's stated hash is the seed of the next line, so a single change breaks the chain only
+        once or twice, not in the rest of the file.
+        """
+        self.lines.append(blake2b(payload, digest_size=8).digest())
+        cut = payload.rfind(CHAIN)
+        line = payload[:cut] if cut >= 0 else payload
+        expected = blake2b(self.seed + line).hexdigest()[:DIGITS]
+        is_chain = isinstance(stated, str) and len(stated) == DIGITS
+        self.seed = (stated if is_chain else expected).encode()
+        return stated == expected
