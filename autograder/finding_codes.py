@@ -146,6 +146,8 @@ class FindingCode(StrEnum):
         auto(), CONTRADICTS, "An allreduce was faster than memory or messages allow")
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
+    ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
+        "By the clock, the rounds of the speed job took longer than they report")
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.

@@ -205,6 +205,7 @@ class MeasureEvent(Facts):
     unit: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)  # all its members, as recorded
     where: Where | None = None
+    written_ms: float | None = None  # wall clock of its line
 
     def fact(self, name: str) -> Any:
         return self.facts.get(name)

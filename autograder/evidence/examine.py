@@ -59,6 +59,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
     plausible.physically_possible,
     plausible.exchanges_possible,
     rounds.rounds_add_up,
+    rounds.as_long_as_the_clock_says,
     rounds.faster_than_ranks_can_be,
 )
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from itertools import pairwise
+from statistics import median
+
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
-from autograder.measuring import rounds
+from autograder.measuring import rounds, study_points
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.records import Run
 from autograder.verdict import Finding
@@ -40,6 +43,55 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
             f"{seconds:.4g} s",
             [total.where, *where],
         )
+
+
+# Between two rounds the programs only copy and compare the parameters: 0.04 s in lesson 10 and 0.15
+# s in lesson 07, on two cores with a load of 14. A clock that student code slowed down, or edited
+# seconds, left 0.8 to 1.1 s of rounds of 5 s.
+BETWEEN_S, OF_ROUND = 0.3, 0.05  # seconds, plus a fraction of the phases' own seconds
+S_PER_PARAMETER = 5e-8  # two exchanges and three copies of the parameters, between nodes
+
+
+def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
+    """Compare the phases of the rounds with the wall clock between the rounds' lines.
+
+    The median counts, because a single round may include a pause of the machine. Lesson 11 writes
+    all rounds at its end, and lesson 06 only their ratios; they have nothing to compare.
+    """
+    spans = list(between_lines(run))
+    if len(spans) < rounds.LEAST - 1:
+        return
+    rest = median(wall - (1 + OF_ROUND) * seconds for wall, seconds in spans)
+    if rest > BETWEEN_S + S_PER_PARAMETER * (run.header.params or 0):
+        yield finding(
+            FindingCode.ROUNDS_SHORT_OF_CLOCK,
+            f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock",
+            f"{median(seconds for _, seconds in spans):.4g} s in their phases",
+            [event.where for event in run.measures if "round" in event.facts],
+            "do nothing but the phases between two rounds, and leave the clock as it is",
+        )
+
+
+def between_lines(run: Run) -> Iterator[tuple[float, float]]:
+    """Yield, for each round after the first, its seconds by the clock and those of its phases.
+
+    In a scaling study, the points are the phases, and its `round` adds only the silent one.
+    """
+    ends: dict[str, float] = {}
+    phases: dict[str, float] = {}
+    for event in run.measures:
+        number, times = str(event.facts.get("round")), rounds.seconds_of_phases(event)
+        if event.written_ms is None or event.value is None:
+            continue
+        if event.name == study_points.NAME:
+            phases[number] = phases.get(number, 0.0) + event.value
+        elif event.name == rounds.NAME and times is not None:
+            phases[number] = phases[number] + times[1] if number in phases else sum(times)
+        else:
+            continue
+        ends[number] = event.written_ms / 1000
+    for before, after in pairwise(ends):
+        yield ends[after] - ends[before], phases[after]
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:

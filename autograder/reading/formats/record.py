@@ -244,7 +244,7 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    measure = measure_of(value, where)
+    measure = measure_of(value, where, finite(event.get("time_ms")))
     if measure.value is None:
         name = measure.name[:80]
         launch.complain(where, name, "the measure has no finite value", ProblemCode.OTHER)

@@ -104,9 +104,11 @@ def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
     return RunEnd(**facts)
 
 
-def measure_of(value: Mapping[str, Any], where: Where | None = None) -> MeasureEvent:
+def measure_of(
+    value: Mapping[str, Any], where: Where | None = None, written_ms: float | None = None
+) -> MeasureEvent:
     name, unit = text(value.get("name")) or "", text(value.get("unit")) or ""
-    return MeasureEvent(name, plain_number(value.get("value")), unit, value, where)
+    return MeasureEvent(name, plain_number(value.get("value")), unit, value, where, written_ms)
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from autograder.codes import FindingCode as Code
 from autograder.evidence import rounds
 from autograder.reading.files import read_bytes
+from tests.autograder.evidence import rewriting
 from tests.autograder.make_record import make_record, some_rounds
 
 
@@ -71,6 +72,34 @@ def test_noise_gets_no_finding(noise, ranks, share):
     ]
     seconds = [tuple(s * (1 + n / 1000) for s in one) for n, one in enumerate(seconds)]
     assert findings(*seconds, ranks=ranks, total=sum(map(sum, seconds)) + 10) == []
+
+
+def by_the_clock(job: str, stated: float, slept: float = 0.0, at: float = 1.0):
+    """Return the findings on a kept run whose rounds state a fraction of their time or slept."""
+    lines = rewriting.kept(*job.split("/"))
+    count = 0
+    for event in rewriting.events(lines):
+        value = event["value"]
+        if event["key"] == "measure" and value["name"] in ("round", "point"):
+            count += value["name"] == "round"
+            for name in {"value", "alone_s", "silent_s"} & value.keys():
+                value[name] *= at * (stated if name == "value" else 1.0)
+        event["time_ms"] = round(event["time_ms"] * at + 1000 * slept * count)
+    (run,) = read_bytes({"a.out": rewriting.written(lines).encode()})
+    return [finding.code for finding in rounds.as_long_as_the_clock_says(run)]
+
+
+@pytest.mark.parametrize("job", ["07/speed", "10/speed", "12/right-study-weak"])
+def test_the_clock_of_rounds(job):
+    """Kept runs are short, so some are looked at as ten times as long."""
+    assert by_the_clock(job, 1.0) == by_the_clock(job, 1.0, at=10) == []
+    assert by_the_clock(job, 1.0, slept=0.2) == []
+    assert by_the_clock(job, 1.0, slept=1.0) == [Code.ROUNDS_SHORT_OF_CLOCK]
+    assert by_the_clock(job, 1 / 1.7, at=10) == [Code.ROUNDS_SHORT_OF_CLOCK]
+
+
+def test_rounds_that_are_all_written_at_the_end_have_no_clock():
+    assert by_the_clock("11/speed", 0.5, slept=9.0) == []
 
 
 def test_a_run_without_rounds_and_broken_rounds_raise_nothing():

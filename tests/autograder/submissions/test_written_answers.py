@@ -117,6 +117,7 @@ def test_numbers_in_more_forms(text, unit, values):
 def test_words_in_more_forms(text, word):
     assert as_word(text) == word
 
+
 @pytest.fixture
 def ada(tmp_path, grade):
     """Return a function that grades ada's answers to lesson 02 and gives her points and page."""
