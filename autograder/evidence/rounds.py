@@ -1,7 +1,6 @@
 """Compare the rounds of a speed job with their run, with each other, and with what is possible."""
 
 from collections.abc import Iterator
-
 from itertools import pairwise
 from statistics import median
 
