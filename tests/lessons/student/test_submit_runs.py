@@ -187,7 +187,7 @@ BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
 IN_JOB = BY_HAND | {"PBS_JOBID": "7", "COURSE_SCHEDULER": "pbs"}
 # the environment, whether the errors have a file, what is said of the run
 STARTED = [
-    (BY_HAND, True, ["The record names its job? the run names its job: no"]),
+    (BY_HAND, True, ["The record names its job", "the run names its job: no"]),
     (IN_JOB, False, ["Results and errors are in two files"]),
     (IN_JOB, True, []),
 ]
