@@ -1,6 +1,6 @@
-"""Write numbers and lists in sentences."""
+"""Write numbers, lists and advice in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def counted(number: float, word: str) -> str:
@@ -30,3 +30,18 @@ def with_unit(value: float, unit: str) -> str:
     elif value == 1 and len(unit) > 3 and unit.isalpha() and not unit.endswith("ss"):
         unit = unit.removesuffix("s")  # but keep the s of ms and ns
     return f"{shown(value)} {unit}".rstrip()
+
+
+def sentence(text: str) -> str:
+    """Return the text with a capital, unless it begins with a name like `answers.txt`."""
+    first = text.split(maxsplit=1)[0] if text.split() else ""
+    named = any(sign in first for sign in "._=")
+    return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Join texts to one. If there are several, each becomes a sentence."""
+    several = list(texts)
+    if len(several) < 2:
+        return "".join(several)
+    return " ".join(sentence(text) + ("" if text[-1:] in ".?!" else ".") for text in several)

@@ -15,6 +15,7 @@ from autograder.safe_text import file_name, printable
 from autograder.settings.claims import plain
 from autograder.settings.known_as import NAMES, asked_for
 from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.wording import sentence
 
 TABLE = "grades.json"
 
@@ -178,7 +179,7 @@ def show_check(check: dict[str, Any], say: Say) -> None:
         if part["where"]:
             say(f"from: {places(part['where'])}", "dim", 4)
         if part["try_"]:
-            say(f"try: {part['try_']}", "dim", 4)
+            say(f"try: {sentence(part['try_'])}", "dim", 4)
 
 
 def show_findings(findings: list[dict[str, Any]], say: Say) -> None:

@@ -28,6 +28,7 @@ from autograder.verdict import (
     Judged,
     Part,
 )
+from autograder.wording import sentences
 
 WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 
@@ -114,7 +115,7 @@ def _check(
         expected="; ".join(dict.fromkeys(p.expected for p in speaking)),
         found=found,
         where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
-        try_="" if status == PASSED else "; ".join(hints) or check.try_,
+        try_="" if status == PASSED else sentences(hints) or check.try_,
         hidden=check.hidden,
         parts=parts,
     )

@@ -111,7 +111,7 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
-    hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
+    hint = f"write a sentence of your own. Say {asked.hints.get(title, 'what you found')}."
     words = different_words(text)
     if title.casefold() not in report.parts:
         found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING

@@ -11,6 +11,7 @@ from typing import Any
 from autograder.report import leaderboard
 from autograder.report.student.next_steps import for_student
 from autograder.verdict import GRADER_ERROR, PASSED, Finding, Grade
+from autograder.wording import sentence
 
 
 def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
@@ -28,7 +29,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
                     "expected": check.expected,
                     "found": check.found,
                     "where": places,
-                    "try": check.try_,
+                    "try": sentence(check.try_),
                     "answer": check.by_hand,
                 }
                 lines = [f"{name}: {text}" for name, text in parts.items() if text]
@@ -64,7 +65,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
 
 def note(finding: Finding) -> str:
     """Return the text of a finding, without advice for the instructor."""
-    advice = finding.try_ if for_student(finding) else ""
+    advice = sentence(finding.try_) if for_student(finding) else ""
     parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
     lines = [f"{name}: {text}" for name, text in parts.items() if text]
     return ". ".join([finding.title, *lines])

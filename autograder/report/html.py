@@ -19,7 +19,7 @@ from autograder.report.student.next_steps import for_student, lesson_number, nex
 from autograder.report.student.quotes import quotes_in
 from autograder.report.student.requests import Request
 from autograder.verdict import NO_LESSON, Check, Grade, Point
-from autograder.wording import shown
+from autograder.wording import sentence, shown
 
 CODE = re.compile(r"`([^`\n]+)`")
 
@@ -53,6 +53,7 @@ def environment() -> Environment:
         speedup_curve=pictures.speedup_curve,
     )
     env.filters["coded"] = coded
+    env.filters["sentence"] = sentence
     env.tests["false"] = lambda value: value is False
     return env
 

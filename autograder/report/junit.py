@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from autograder.safe_text import printable
 from autograder.verdict import BORDERLINE, GRADER_ERROR, NOT_MEASURED, PASSED, Check, Grade
+from autograder.wording import sentence
 
 
 def document(student: str, grades: Sequence[Grade]) -> str:
@@ -53,7 +54,7 @@ def _case(student: str, grade: Grade, check: Check) -> str:
         return f"{start}<skipped message={message}/></testcase>\n"
     places = " ".join(f"{w.file}:{w.line}" for w in check.where)
     text = f"{check.title}\nexpected: {check.expected}\nfound: {check.found}\nwhere: {places}\n"
-    text += f"try: {check.try_}\n{check.score:g} of {check.points:g} points"
+    text += f"try: {sentence(check.try_)}\n{check.score:g} of {check.points:g} points"
     kind = quoteattr(check.status)
     failure = f"<failure type={kind} message={message}>{escape(text)}</failure>"
     return f"{start}{failure}</testcase>\n"

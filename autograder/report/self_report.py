@@ -8,7 +8,7 @@ from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
 from autograder.verdict import NOT_MEASURED, Check, Part
-from autograder.wording import counted
+from autograder.wording import counted, sentence
 
 OPEN = "…"  # the sign of a check that waits for the instructor
 
@@ -31,7 +31,7 @@ def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[s
     if grade.status != GradeStatus.GRADED:
         for finding in grade.findings:
             yield f"  {finding.title}: {finding.found}"
-            yield f"    try: {finding.try_}"
+            yield f"    try: {sentence(finding.try_)}"
         return
     have = sum(check.score for check in self_grade.shown)
     most = sum(check.points for check in self_grade.shown)
@@ -58,7 +58,7 @@ def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[s
         if not finding.private:
             yield f"  ! {finding.title}: {finding.found}"
             if finding.try_:
-                yield f"        try: {finding.try_}"
+                yield f"        try: {sentence(finding.try_)}"
     if self_grade.missing:
         yield "  Missing: " + "; ".join(self_grade.missing)
     yield from for_the_instructor(self_grade)
@@ -75,7 +75,7 @@ def check_lines(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
         if part.expected:
             yield f"        asked: {part.expected}"
         if part.try_:
-            yield f"        try: {part.try_}"
+            yield f"        try: {sentence(part.try_)}"
 
 
 def is_open(part: Part) -> bool:

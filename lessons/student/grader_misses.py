@@ -101,8 +101,8 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
                 continue
             for part in judge_condition(hand_in, condition):
                 if part.status != PASSED:
-                    hint = f"; {check.try_}" if check.try_ else ""
-                    yield f"{check.title}? {part.found}, and asked is {part.expected}{hint}"
+                    reason = f"Found: {part.found}. Expected: {part.expected}."
+                    yield f"a check would fail: {check.title}. {reason} {check.try_}".rstrip()
 
 
 def job_of(bundle: Bundle, source: object) -> str:

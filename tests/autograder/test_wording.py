@@ -1,8 +1,8 @@
-"""Numbers with their units, as the pages for students and instructors show them."""
+"""Numbers with their units and joined texts, as students and instructors see them."""
 
 import pytest
 
-from autograder.wording import with_unit
+from autograder.wording import sentences, with_unit
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,16 @@ from autograder.wording import with_unit
 )
 def test_one_of_them_is_singular(value, unit, told):
     assert with_unit(value, unit) == told
+
+
+@pytest.mark.parametrize(
+    ("texts", "joined"),
+    [
+        ([], ""),
+        (["keep one of these"], "keep one of these"),
+        (["keep one of these", "Where are they?"], "Keep one of these. Where are they?"),
+        (["answers.txt is empty", "Print them."], "answers.txt is empty. Print them."),
+    ],
+)
+def test_several_texts_become_sentences(texts, joined):
+    assert sentences(texts) == joined

@@ -8,7 +8,7 @@ from autograder.report.signs import points
 from autograder.report.student.said_once import adjustments
 from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
-from autograder.wording import counted
+from autograder.wording import counted, sentence
 
 MOST = 3  # lines; the page has the rest
 MOST_NAMED = 2  # checks that one line names
@@ -113,16 +113,6 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
 def below(check: Check) -> str:
     """Return a comparison of expected and found values, for checks without advice."""
     return f"compare what was expected with what was found: {check.expected}"
-
-
-def sentence(text: str) -> str:
-    """Return the text with a capital, unless it begins with a name like `answers.txt`."""
-    named = any(sign in first(text) for sign in "._=")
-    return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
-
-
-def first(text: str) -> str:
-    return text.split(maxsplit=1)[0] if text.split() else ""
 
 
 def summary(grade: Grade) -> str:

@@ -156,7 +156,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
         return "The variables are set, but the facts are still 0, 1 and 0: store what you find."
     if expected["size"] == 1:
         return "If no launcher has set a variable, there is one task: rank 0 of 1."
-    return "For each fact take the first name of NAMES that is in environ."
+    return "For each fact, take the first name in NAMES that is in environ."
 
 
 @exercise("0.3")
@@ -225,7 +225,7 @@ def check_0_4(out: Path, err: Path) -> str:
                 "Both > redirect the results, and the second one wins. Write 2> for the errors."
             )
         elif WARNING in noise:
-            advice = f"Both streams go to {err}: give the results a file of their own with >."
+            advice = f"Both streams go to {err}: send the results to their own file with >."
         raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
     if "Traceback" in noise:
         last = noise.strip().splitlines()[-1]

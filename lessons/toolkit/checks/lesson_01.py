@@ -72,7 +72,7 @@ def check_1_1(gradient: Function) -> str:
                 f"a {type(given).__name__}",
                 "Put np.array(…) around it: a list cannot be multiplied by a rate.",
             )
-        shapes = "One number for each of the len(w) parameters, each a mean over the points."
+        shapes = "Return one number for each of the len(w) parameters, each a mean over the points."
         found = array(given, "gradient(w, x, y)", w.shape, shapes)
         if same(found, right, 1e-6):
             continue
@@ -84,7 +84,7 @@ def check_1_1(gradient: Function) -> str:
             3.5: "The factor 2 is missing, and the loss is a mean: divide by len(x).",
         }.get(round(times, 3) if times else 0.0)
         if advice is None:
-            advice = "For w[k]: the mean over the points of 2 · (prediction - y) · x**k."
+            advice = "For w[k], take the mean over the points of 2 · (prediction - y) · x**k."
             if same(found, right[::-1], 1e-6):
                 advice = "The order is reversed: w[0] belongs to x**0, which is 1."
         raise CheckFailed(
@@ -158,7 +158,7 @@ def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
         return "The start itself is missing: it is the first point of the path."
     if np.allclose(np.diff(points[1:]), np.diff(points[1:])[0]):
         return "Compute the gradient at each new point: gradient(w) belongs in the loop."
-    return "Each step: w = w - lr * gradient(w)."
+    return "In each step, compute w = w - lr * gradient(w)."
 
 
 @exercise("1.3")
@@ -288,7 +288,7 @@ def check_1_5(update: Function) -> str:
     right = [-0.1 * slope for slope in slopes]
     if not all(np.allclose(a, b) for a, b in zip(moved, right, strict=True)):
         times = moved[0][0, 0]
-        advice = "For every array: param -= lr * gradient."
+        advice = "For every array, compute param -= lr * gradient."
         if not moved[1].any():
             advice = "Only the first array changed. Change all of them."
         elif times > 0:

@@ -157,7 +157,9 @@ def check_order(calls: list[str]) -> None:
             "`zero_grad` throws the new gradients away before `step` uses them: call it first.",
         )
     if calls.index("step") < calls.index("backward"):
-        raise CheckFailed(expected, found, "`step` needs the gradients: `loss.backward()` first.")
+        raise CheckFailed(
+            expected, found, "`step` needs the gradients: call `loss.backward()` first."
+        )
 
 
 def check_returned(returned: Any, samples: tuple[int, ...]) -> None:

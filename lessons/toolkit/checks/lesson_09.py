@@ -24,7 +24,9 @@ def check_9_1(scaled: Function) -> str:
             math.sqrt(1.6): "Take the root of the number of workers only, not of the rate.",
         }
         mistakes.pop(right, None)
-        compare(found, right, f'scaled(0.1, 16, "{rule}")', mistakes, "lr times a factor of N.")
+        compare(
+            found, right, f'scaled(0.1, 16, "{rule}")', mistakes, "Multiply lr by a factor of N."
+        )
     for rule in ("same", "sqrt", "linear"):
         found = number(scaled(0.3, 1, rule), f'scaled(0.3, 1, "{rule}")')
         compare(found, 0.3, f'scaled(0.3, 1, "{rule}")', {}, "One worker: nothing changes.")
@@ -228,7 +230,7 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
     mistakes = {
         16.0: "That compares the time of a single epoch. But several workers need 10 epochs "
         "where one worker needs 4.",
-        0.4: "But 16 workers also do 16 times as much work per second.",
+        0.4: "Remember that 16 workers also do 16 times as much work per second.",
         40.0: "Needing more epochs makes the workers slower: multiply by one / several.",
     }
     compare(number(race(4, 10, 16), what), 6.4, what, mistakes, "n * share * one / several")

@@ -62,7 +62,7 @@ CASES = [
     ("own numbers with the first epoch", {"answers": RIGHT_ANSWERS | {
         "keras_epoch_s": "1.37", "keras_throughput": "43902"}}, 9, "from your own record"),
     ("a number that is none", {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "nan"}}, 9.6,
-        "write digits only"),
+        "digits only"),
 ]  # fmt: skip
 
 

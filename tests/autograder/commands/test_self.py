@@ -41,7 +41,7 @@ CASES = {
     ),
     "an answer whose truth is kept": (
         {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
-        ["s4_epoch_s is right. To check it again yourself: microseconds per sample"],
+        ["s4_epoch_s is right. To check it again yourself: Multiply the microseconds per"],
         ["7.2", "which is not it"],
         0,
     ),
@@ -53,7 +53,7 @@ CASES = {
     ),
     "no torch": (
         {"torch": []},
-        ["Missing: no run of `torch`", "try: submit the job"],
+        ["Missing: no run of `torch`", "try: Submit the job"],
         [],
         1,
     ),

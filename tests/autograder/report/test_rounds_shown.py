@@ -33,7 +33,7 @@ def test_the_line_of_the_check_says_what_was_measured(reports):
 
 def test_without_the_points_it_says_what_was_asked(reports):
     output = reports(*SECONDS, spread=0.5).stdout
-    assert "0/3  Several ranks together" in output
+    assert "0/3  With your optimizer" in output
     assert "Speedup on" not in output
 
 

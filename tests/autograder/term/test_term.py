@@ -91,7 +91,7 @@ def test_a_student_hears_before_handing_in_what_is_wrong_and_no_answer(term):
     assert term["self"].code == 1
     assert "found: keras_throughput: 99999" in said
     assert "s4_epoch_s: a number" in said
-    assert "try: leave the first epoch out" in said
+    assert "try: Leave out the first epoch" in said
     assert "7.2" not in said  # the answer
 
 

@@ -155,7 +155,7 @@ REDIRECTIONS = [
     ("&> out.txt; touch err.txt", "2>&1"),
     ("> err.txt 2> out.txt", "swapped"),
     ("> out.txt > err.txt", "2>"),
-    ("> out.txt > err.txt 2>&1", "of their own"),
+    ("> out.txt > err.txt 2>&1", "their own file"),
     ("> out.txt; touch err.txt", "in neither file"),
     ("> out.txt", "none"),
     ("> /dev/null; touch out.txt err.txt", "both are empty"),

@@ -28,7 +28,7 @@ PROGRAM_MISTAKES = [
     (SCOPE, "    if True:\n        model = build_model(name, size)\n", "only one device trains"),
     (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "Call both"),
     (COMPILE, "", "not compiled"),
-    (COMPILE, COMPILE.replace("\n    ", "\n")[4:], "made outside of the scope"),
+    (COMPILE, COMPILE.replace("\n    ", "\n")[4:], "made outside the scope"),
     (
         SCOPE + COMPILE,
         "    made = keras.optimizers.SGD(lr)\n"
@@ -107,7 +107,7 @@ def steps(n, per_replica, replicas):
 FOR_ALL = [
     (lambda batch, lr, n: (batch, lr * n), "share the data"),
     (lambda batch, lr, n: (batch / n, lr * n), "Multiply"),
-    (lambda batch, lr, n: (lr * n, batch * n), "First the batch"),
+    (lambda batch, lr, n: (lr * n, batch * n), "Return the batch first"),
     (lambda batch, lr, n: (float(batch * n), lr * n), "a whole number"),
     (lambda batch, lr, n: (batch * n, lr), "N times fewer steps"),
     (lambda batch, lr, n: (batch * n, lr / n), "Multiply"),

@@ -97,7 +97,7 @@ WRONG = [
     ("15.4", "    dist.all_reduce(flag", "    if warnings:\n        dist.all_reduce(flag",
      "every rank calls"),
     ("15.7", "node_mtbf_s / nodes", "node_mtbf_s", "n times as often"),
-    ("15.7", "node_mtbf_s / nodes", "node_mtbf_s * nodes", "shorter MTBF"),
+    ("15.7", "node_mtbf_s / nodes", "node_mtbf_s * nodes", "MTBF is shorter"),
     ("15.7", "(2 * write_s", "(write_s", "2 is missing"),
     ("15.7", ") ** 0.5", ")", "root is missing"),
     ("15.8", '.detach().to("cpu", copy=True)', '.detach().to("cpu")', "copy=True"),

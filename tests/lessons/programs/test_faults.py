@@ -93,25 +93,25 @@ def test_the_page_explains_every_fault_that_can_be_chosen(lesson):
         assert f"`{fault}` |" in section or f"`--without {fault}`" in section, fault
 
 
-# What three records of another size say: the question, its answer, words of the reason.
+# What three records of another size say: the question and its answer.
 QUESTIONS = [
-    ("05", "faults_4_replicas", "CAB", "outside of the scope one device does all the work"),
-    ("06", "faults_4_ranks", "BAC", "a sum that is not divided"),
-    ("08", "faults_4_ranks", "BCA", "three quarters of the images unread"),
-    ("09", "faults_4_workers", "CBA", "in the updates of an epoch"),
-    ("07", "told_apart", "b", "look at the two lines"),
+    ("05", "faults_4_replicas", "CAB"),
+    ("06", "faults_4_ranks", "BAC"),
+    ("08", "faults_4_ranks", "BCA"),
+    ("09", "faults_4_workers", "CBA"),
+    ("07", "told_apart", "b"),
 ]
 
 
-@pytest.mark.parametrize(("lesson", "question", "right", "why"), QUESTIONS)
-def test_who_takes_one_fault_for_another_is_told_by_what_to_tell_them(lesson, question, right, why):
+@pytest.mark.parametrize(("lesson", "question", "right"), QUESTIONS)
+def test_who_takes_one_fault_for_another_is_told_by_what_to_tell_them(lesson, question, right):
     wrong = right[::-1] if len(right) == 3 else "a"
     for given, credit in ((right, 1), (wrong, 0)):
         grade = graded(lesson, {"answers.txt": f"{question} = {given}\n"})
         [answers] = [check for check in grade["checks"] if check["id"] == "answers"]
         [part] = [part for part in answers["parts"] if part["name"] == question]
         assert part["credit"] == credit, given
-        assert (why in part["try_"]) == (given == wrong)
+        assert bool(part["try_"]) == (given == wrong)
 
 
 def test_all_lessons_of_the_tables_have_planted_mistakes():

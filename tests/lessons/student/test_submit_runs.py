@@ -187,8 +187,8 @@ BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
 IN_JOB = BY_HAND | {"PBS_JOBID": "7", "COURSE_SCHEDULER": "pbs"}
 # the environment, whether the errors have a file, what is said of the run
 STARTED = [
-    (BY_HAND, True, ["The record names its job? the run names its job: no"]),
-    (IN_JOB, False, ["Results and errors lie in two files"]),
+    (BY_HAND, True, ["The record names its job", "the run names its job: no"]),
+    (IN_JOB, False, ["Results and errors are in two files"]),
     (IN_JOB, True, []),
 ]
 
@@ -216,7 +216,7 @@ def test_without_a_job_lesson_00_is_not_all_there(
                 with (tmp_path / "00_cluster" / f"00_facts_7.{ending}").open("a") as file:
                     file.write(text)
     done = lessons_command("submit", "00", "--in", "00_cluster")
-    titles = ["The record names its job", "Results and errors lie"]
+    titles = ["The record names its job", "Results and errors are"]
     assert [title for title in titles if title in packing(done.output)] == [
         title for title in titles if any(title in words for words in said)
     ]

@@ -36,14 +36,16 @@ def check_3_1(decode: Function) -> str:
         if found.shape == mistaken.shape and np.array_equal(found, mistaken):
             raise CheckFailed(expected, f"{found.shape}, in another order", advice)
     if found.shape != image.shape:
-        advice = f"First .reshape(3, 32, 32), three planes; then .transpose(1, 2, 0). {ANEW}"
+        advice = (
+            f"First call .reshape(3, 32, 32) for three planes, then .transpose(1, 2, 0). {ANEW}"
+        )
         raise CheckFailed(expected, str(found.shape), advice)
     if found.dtype != np.uint8:
         advice = "Keep the bytes: floats need four times the memory. Exercise 3.2 scales them."
         raise CheckFailed("dtype uint8", f"dtype {found.dtype}", advice)
     if not np.array_equal(found, image):
         pixel = found[0, 1].tolist()
-        advice = "First .reshape(3, 32, 32), three planes; then .transpose(1, 2, 0)."
+        advice = "First call .reshape(3, 32, 32) for three planes, then .transpose(1, 2, 0)."
         raise CheckFailed(f"pixel [0, 1] is {image[0, 1].tolist()}", f"{pixel}", advice)
     return "Three planes of 1,024 bytes became 32 x 32 pixels."
 
@@ -84,7 +86,7 @@ def check_3_2(prepare: Function) -> str:
     check_batches(shapes)
     values, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     if values.dtype != np.float32:
-        advice = "tf.cast(images, tf.float32) before the division by 255."
+        advice = "Call tf.cast(images, tf.float32) before the division by 255."
         raise CheckFailed("float32", str(values.dtype), advice)
     low, high = values.min(), values.max()
     if high > 1.001 or low < 0 or high < 0.5:
@@ -123,5 +125,5 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
     elif sizes != [4, 4, 2]:
         advice = "Use the batch that the function gets: .batch(batch)."
     else:
-        advice = "Batches of images: (batch, size, size, 3)."
+        advice = "Return batches of images: (batch, size, size, 3)."
     raise CheckFailed(f"shapes {right}", shown(shapes), advice)

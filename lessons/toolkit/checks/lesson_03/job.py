@@ -53,11 +53,11 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
     if words is None:
         advice = "Is there a `return` in front of it? A list's `.extend` returns None."
         raise CheckFailed("a list of words", "None", advice)
-    one_each = 'One string for each word: ["--model", "ResNet152V2", …].'
+    one_each = 'Write one string for each word: ["--model", "ResNet152V2", …].'
     if not isinstance(words, list | tuple):
         raise CheckFailed("a list of words", shown(words), one_each)
     if inside := [word for word in words if isinstance(word, list | tuple)]:
-        advice = "A list within the list: put a * before its name, as in [*train_words]."
+        advice = "This is a list within the list: put a * before its name, as in [*train_words]."
         raise CheckFailed("a list of single words", shown(inside[0]), advice)
     if strange := [word for word in words if not isinstance(word, str | int)]:
         advice = "Each word is a string or a whole number."
@@ -71,7 +71,9 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
         raise CheckFailed("--model ResNet152V2", f"--model {model}", advice)
     batch = said["--batch-size"]
     if not batch.isdigit() or not 1 <= int(batch) <= 4096:
-        raise CheckFailed("a batch size", f"--batch-size {batch}", "A whole number, such as 256.")
+        raise CheckFailed(
+            "a batch size", f"--batch-size {batch}", "Write a whole number, such as 256."
+        )
     for name, value in options(ASKED[profile].split()).items():
         if said[name] != value:
             raise CheckFailed(f"{name} {value}", f"{name} {said[name]}", WHY_ASKED[profile])

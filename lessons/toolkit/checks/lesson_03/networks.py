@@ -112,14 +112,14 @@ def check_3_6(shapes: Function) -> str:
         advice = "Is there a `return` in front of it? A dictionary's `.update` returns None."
         raise CheckFailed("a dictionary a to d", "None", advice)
     if not isinstance(found, Mapping):
-        raise CheckFailed("a dictionary a to d", shown(found), 'return {"a": (None, …), …}')
+        raise CheckFailed("a dictionary a to d", shown(found), 'Return {"a": (None, …), …}.')
     if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
         advice = 'The keys are the lower-case letters of the table: "a", not "A".'
         raise CheckFailed("the keys a, b, c and d", shown(capitals), advice)
     for letter, right in SHAPES.items():
         given = found.get(letter)
         if not isinstance(given, tuple | list):
-            advice = "A tuple, with None for the batch: (None, …)."
+            advice = "Write a tuple, with None for the batch: (None, …)."
             raise CheckFailed(f"{letter}: a shape", shown(given), advice)
         if tuple(given) == right:
             continue

@@ -35,7 +35,7 @@ def check_4_1(write_packs: Function) -> str:
         if len(names) != packs:
             advice = "`packs` is the number of files, not the number of records in a file."
             if len(names) < packs:
-                advice = f"Each pack needs a path of its own, with its number in it. {ANEW}"
+                advice = f"Each pack needs its own path, with its number in it. {ANEW}"
             if not names:
                 advice = "Nothing was written. Is `folder` part of the path?"
             raise CheckFailed(f"{what}: {packs} files", f"{len(names)} files", advice)
@@ -109,7 +109,9 @@ def check_4_2(order: Function) -> str:
     check_they_differ(orders, names)
     if orders[0] == as_names(order(list(names), 0, 4), 0):
         raise CheckFailed(
-            "another order for another seed", "the same", "Seed and epoch: default_rng([seed, …])."
+            "another order for another seed",
+            "the same",
+            "Use both seed and epoch: default_rng([seed, …]).",
         )
     return "Every epoch reads each pack once, in a new order that can be repeated."
 

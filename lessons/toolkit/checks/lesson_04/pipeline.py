@@ -105,5 +105,7 @@ def check_switches(stages: Function) -> None:
         )
     if any("Prefetch" in name for name in Watched(stages, prefetch=False).stage_names()):
         raise CheckFailed(
-            "no prefetch with --no-prefetch", "prefetch", "`if args.prefetch`: to see what it does."
+            "no prefetch with --no-prefetch",
+            "prefetch",
+            "Write `if args.prefetch`, so that you can see what prefetch does.",
         )

@@ -25,7 +25,7 @@ def check_5_2(program: Any) -> str:
         found = "variables that were created outside of it"
         raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
-        advice = "Inside the scope: `model = build_model(name, size)`, then model.compile(…)."
+        advice = "Inside the scope, write `model = build_model(name, size)`, then model.compile(…)."
         raise CheckFailed("a Keras model", shown(model), advice)
     fewest = min(len(program.copies(strategy, variable)) for variable in model.variables)
     if fewest != 2:
@@ -35,14 +35,14 @@ def check_5_2(program: Any) -> str:
         raise CheckFailed("2 copies of every variable", f"{fewest}", advice)
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
-        advice = "model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
+        advice = "Call model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
         raise CheckFailed("a compiled model", "it is not compiled", advice)
     # compile enters the model's scope itself, but its optimizer is made before, as an argument.
     made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
     fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
     if fewest != 2:
         advice = "The scope must contain model.compile(…) and the call that makes the optimizer."
-        found = f"{fewest} of the optimizer's counter of steps: it was made outside of the scope"
+        found = f"{fewest} of the optimizer's counter of steps: it was made outside the scope"
         raise CheckFailed("2 copies of every variable", found, advice)
     check_compiled(model, optimizer)
     images = np.zeros((4, 32, 32, 3), np.float32)
@@ -96,7 +96,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
                     "This is the batch of one replica. All replicas share the data: multiply by N."
                 ),
                 128 / replicas: "Multiply: each replica keeps its batch, and the global one grows.",
-                0.01: "First the batch, then the rate.",
+                0.01: "Return the batch first, then the rate.",
             },
         )
         compare(
@@ -123,7 +123,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
                 25: "A step takes per_replica x replicas images.",
                 50_000 // (2048 * replicas): "This leaves out the last, smaller batch: round up.",
                 50_000 / (2048 * replicas): "The number of steps is a whole number: round up.",
-                25 * replicas: "More replicas, fewer steps: divide.",
+                25 * replicas: "More replicas need fewer steps: divide.",
                 25 / replicas: "Round up once, at the end.",
             },
         )

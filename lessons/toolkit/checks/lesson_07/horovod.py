@@ -67,7 +67,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     elif "GPU 0" in found:
         advice = "All ranks of the node would share GPU 0: take gpus[hvd.local_rank()]."
     else:
-        advice = "One GPU per rank: gpus[hvd.local_rank()]."
+        advice = "Use one GPU per rank: gpus[hvd.local_rank()]."
     return CheckFailed(f"rank {rank} with local number {local} sees GPU {local}", found, advice)
 
 

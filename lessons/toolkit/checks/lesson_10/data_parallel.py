@@ -154,7 +154,7 @@ def wrapped(program: Any, gpus: int) -> None:
         raise CheckFailed(
             "DistributedDataParallel(model, …)",
             "it is not called",
-            "Without it every rank trains a network of its own.",
+            "Without it every rank trains its own network.",
         )
     if found is not mock.sentinel.wrapped:
         raise CheckFailed(
@@ -166,7 +166,7 @@ def wrapped(program: Any, gpus: int) -> None:
     asked = named | dict(zip(POSITIONS, given[1:], strict=False))
     ids = asked.get("device_ids")
     if gpus and [as_gpu(one) for one in ids or []] != [device]:
-        advice = "One network, one GPU: the list contains only this rank's device."
+        advice = "One network uses one GPU: the list contains only this rank's device."
         raise CheckFailed(f"device_ids names {device}", shown(ids), advice)
     if not gpus and ids is not None:
         raise CheckFailed(

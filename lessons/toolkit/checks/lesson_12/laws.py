@@ -87,8 +87,12 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
     if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
         raise CheckFailed("a = 30 s, b = 500 s", "swapped", "Return a, the constant part, first.")
-    compare(found[0], a, "a for T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
-    compare(found[1], b, "b for T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
+    compare(
+        found[0], a, "a for T = 30 + 500/p", {}, "Fit a straight line in x = 1/p: a is T at x = 0."
+    )
+    compare(
+        found[1], b, "b for T = 30 + 500/p", {}, "Fit a straight line in x = 1/p: b is its slope."
+    )
     noisy = [t * (1 + 0.05 * (-1) ** i) for i, t in enumerate(seconds)]
     fixed, divided = line([1 / p for p in SIZES], noisy)
     found = pair(fixed_and_divided(list(SIZES), noisy), "fixed_and_divided(…)", ("a", "b"))

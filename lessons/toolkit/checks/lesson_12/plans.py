@@ -59,7 +59,7 @@ def pairs_of(found: Any, mode: str, sizes: list[int] = SIZES) -> list[tuple[floa
     if found is None:
         expected = f"plan({mode!r}, …) is a list"
         raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
-    advice = "One pair for each size: [(local batch, images of all ranks), …]."
+    advice = "Return one pair for each size: [(local batch, images of all ranks), …]."
     try:
         pairs = [tuple(pair) for pair in found]
     except TypeError:

@@ -63,7 +63,7 @@ def check_12_6(time_to: Function) -> str:
                 )
             raise CheckFailed(f"{what} = {right:g} s", "None", advice)
         compare(number(found, what), right, what, mistakes, "Add up the seconds up to that epoch.")
-    return "7 s where it holds, 9.5 s where the first time was luck, None where it is not sure."
+    return "7 s if the target holds, 9.5 s if the first time was luck, and None if it is not sure."
 
 
 LINE = "1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M"
@@ -101,7 +101,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             f"GPU-hours of {line}",
             {
                 elapsed: "Multiply by the GPUs: you pay for all of them, including idle ones.",
-                3600 * hours: "In hours: divide the seconds by 3,600.",
+                3600 * hours: "Return hours: divide the seconds by 3,600.",
                 hours - 96: "1-02:00:00 is a day and two hours.",
                 2 * hours: "gres/gpu:h100=4 and gres/gpu=4 count the same four GPUs."
                 if "h100" in line
@@ -146,7 +146,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
 
 @exercise("12.8")
 def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
-    """Three parts of the report in your own sentences."""
+    """The report has three parts in your own sentences."""
     texts = {
         "Question": question,
         "Recommendation": recommendation,

@@ -50,7 +50,7 @@ def check_13_2(part_of: Function) -> str:
                     f"it keeps {found.untyped_storage().nbytes() // found.element_size()}",
                     "A slice is a view, which keeps the whole tensor alive: add .clone().",
                 )
-    return "All parts are equally long, and each has memory of its own."
+    return "All parts are equally long, and each has its own memory."
 
 
 def wrong_part(found: Any, flat: Any, length: int) -> str:
@@ -66,7 +66,7 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
 
 @exercise("13.3")
 def check_13_3(zero: ModuleType) -> str:
-    """After gather, every rank has all parts; after collect, its part of the mean gradient."""
+    """Gather gives every rank all parts, and collect gives it its part of the mean gradient."""
     with pretended(zero) as stand_in:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
@@ -98,7 +98,7 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
     unit.free()
     unit.gather()
     if not same(unit.whole, expected):
-        advice = "dist.all_gather_single(self.whole, …) with this rank's part."
+        advice = "Call dist.all_gather_single(self.whole, …) with this rank's part."
         wanted = f"after gather, whole on rank {rank} of {size} is {numbers(expected)}"
         raise CheckFailed(wanted, numbers(unit.whole), advice)
     gradient = torch.arange(7.0, dtype=torch.float64) * (rank + 1)
@@ -265,7 +265,7 @@ def wrong_step(found: list[str], stage: int) -> str:
             "forward hook."
         )
     if "gather" not in after:
-        return "The backward pass needs the parameters again: register_full_backward_pre_hook."
+        return "The backward pass needs the parameters again: use register_full_backward_pre_hook."
     if found[-2:] != ["collect", "free"]:
         return (
             "At the end, collect first, then free: when_complete runs its calls in the given order."
@@ -299,7 +299,7 @@ def check_13_6(zero: ModuleType) -> str:
                     f"{length:.4g}",
                     wrong_norm(length, norm, norms, factor),
                 )
-    return "One factor for all ranks, from the norm of all their parts."
+    return "All ranks use one factor, from the norm of all their parts."
 
 
 def wrong_norm(length: float, norm: float, norms: list[float], factor: float) -> str:

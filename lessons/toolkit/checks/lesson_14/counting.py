@@ -10,23 +10,26 @@ Function = Callable[..., Any]
 
 @exercise("14.1")
 def check_14_1(step_flops: Function) -> str:
-    """1,000 parameters, 10 tokens and no layer: 60,000 operations."""
+    """1,000 parameters, 10 tokens and no layer need 60,000 operations."""
     for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 5, 16, 32, 64)):
         what = f"step_flops({params}, {layers}, {width}, {length}, {tokens})"
         products, attention = 6 * params * tokens, 12 * layers * width * length * tokens
         mistakes = {
-            products / 3 + attention / 3: "Backward costs as much as two forward passes.",
+            products / 3 + attention / 3: "The backward pass costs as much as two forward passes.",
             products / 2 + attention / 2: "A multiplication and an addition are two operations.",
-            2 * products / 3 + attention: "Backward has two products for each one of forward.",
+            2 * products / 3
+            + attention: "The backward pass has two products for each one in the forward pass.",
             products: "The two products of attention have no parameters: add them.",
             products + attention / 3: "Attention has a backward pass, too.",
             products + attention / 2: "Attention has two products: scores, and weighted values.",
             products + attention / length: "Each token is compared with all tokens of its window.",
-            products + attention / layers if layers else -1.0: "Every layer has its attention.",
+            products + attention / layers
+            if layers
+            else -1.0: "Every layer has attention: multiply by the number of layers.",
         }
         found = number(step_flops(params, layers, width, length, tokens), what)
         compare(found, products + attention, what, mistakes)
-    return "Six per parameter and token, and attention's products."
+    return "You count six operations per parameter and token, and attention's products."
 
 
 @exercise("14.2")
@@ -66,7 +69,7 @@ def check_14_3(busy: Function) -> str:
     for spans, right, total, whole in CASES:
         what = f"busy({spans})"
         mistakes = {
-            float(total): "Time with two spans at once counts once.",
+            float(total): "Time in which two spans run counts only once.",
             float(whole): "Time in which nothing runs does not count.",
         }
         otherwise = "Sort them by their start, and remember how far you have counted."
@@ -76,7 +79,7 @@ def check_14_3(busy: Function) -> str:
 
 @exercise("14.4")
 def check_14_4(hidden: Function) -> str:
-    """Communication from 0 to 4 and computing from 3 to 9: a quarter is hidden."""
+    """If communication runs from 0 to 4 and computing from 3 to 9, a quarter is hidden."""
     cases = [
         ([(0, 4)], [(3, 9)], 1 / 4, 1 / 6),
         ([(0, 4)], [(4, 9)], 0.0, 0.0),
@@ -86,7 +89,7 @@ def check_14_4(hidden: Function) -> str:
     for communication, computing, right, other in cases:
         what = f"hidden({communication}, {computing})"
         mistakes = {
-            1 - right: "That is what is not hidden.",
+            1 - right: "That is the part that is not hidden.",
             other: "Divide by the time of the communication, not by that of computing.",
         }
         mistakes.pop(right, None)
@@ -94,4 +97,4 @@ def check_14_4(hidden: Function) -> str:
         found = number(hidden(communication, computing), what)
         compare(found, right, what, mistakes, otherwise)
     compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
-    return "A quarter, nothing, everything, half."
+    return "The hidden parts are a quarter, nothing, everything and half."

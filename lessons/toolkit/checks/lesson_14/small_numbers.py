@@ -10,7 +10,7 @@ Function = Callable[..., Any]
 
 @exercise("14.9")
 def check_14_9(scaler_class: Function) -> str:
-    """Scale 8: a gradient of 4 becomes 0.5; infinity skips the step and makes the scale 4."""
+    """With scale 8, a gradient of 4 becomes 0.5. Infinity skips the step and halves the scale."""
     import torch
 
     scaler = scaler_class(8.0, 2)
@@ -32,22 +32,22 @@ def check_14_9(scaler_class: Function) -> str:
 
     step(4.0, (-0.5, 8.0, True), "Divide each gradient by the scale, then step. Return True.")
     step(4.0, (-1.0, 16.0, True), "After `patience` good steps in a row, double the scale.")
-    overflow = "If a number is not finite: no step, half the scale. Return False."
+    overflow = "If a number is not finite, do not step. Halve the scale and return False."
     step(float("inf"), (-1.0, 8.0, False), overflow)
     step(float("nan"), (-1.0, 4.0, False), overflow)
-    step(4.0, (-2.0, 4.0, True), "After the scale has changed, the count begins at 0.")
+    step(4.0, (-2.0, 4.0, True), "After the scale has changed, the count starts again at 0.")
     step(float("inf"), (-2.0, 2.0, False), overflow)
-    step(2.0, (-3.0, 2.0, True), "A skipped step ends the row: set good_steps to 0.")
+    step(2.0, (-3.0, 2.0, True), "A skipped step ends the series: set good_steps to 0.")
     step(2.0, (-4.0, 4.0, True), "After `patience` good steps in a row, double the scale.")
     again = "After the scale has doubled, set good_steps to 0, so that it can double again."
     step(4.0, (-5.0, 4.0, True), again)
     step(4.0, (-6.0, 8.0, True), again)
-    return "Overflow skips and halves, patience doubles."
+    return "An overflow skips the step and halves the scale, and enough good steps double it."
 
 
 @exercise("14.10")
 def check_14_10(padded: Function) -> str:
-    """Two rows of 3 become rows of 5: zeros to read, and -100 to follow."""
+    """Two rows of 3 become rows of 5, with 0 added to the input and -100 to the targets."""
     import torch
 
     ids, following = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([[2, 3, 4], [5, 6, 7]])
@@ -63,7 +63,7 @@ def check_14_10(padded: Function) -> str:
                 f"{name}: 2 × 5", f"{tuple(found.shape)}", "Add columns until the length is right."
             )
         if not torch.equal(found[:, :3], old):
-            advice = "The text comes first, then what is added: pad(…, (0, more))."
+            advice = "The text comes first, then the added places: pad(…, (0, more))."
             raise CheckFailed(f"{name} begins with {old.tolist()}", shown(found.tolist()), advice)
         if name == "following" and not (found[:, 3:] == value).all():
             advice = "The loss ignores -100, so added places do not count: value=-100."
@@ -73,5 +73,9 @@ def check_14_10(padded: Function) -> str:
             raise CheckFailed("numbers of characters", shown(found[:, 3:].tolist()), advice)
     same, _ = padded(ids, following, 3)
     if not torch.equal(same, ids):
-        raise CheckFailed("nothing added to a full row", shown(same.tolist()), "Add 5 - 3 columns.")
+        raise CheckFailed(
+            "a full row stays as it is",
+            shown(same.tolist()),
+            "Add only as many columns as are missing: 5 - 3.",
+        )
     return "All batches have one shape."

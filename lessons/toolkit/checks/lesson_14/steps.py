@@ -31,7 +31,7 @@ class Numbers:
 
 @exercise("14.5")
 def check_14_5(batches: Function) -> str:
-    """Ten numbers in batches of 4: 4, 4 and 2, in their order, read by workers."""
+    """Workers read ten numbers in order, in batches of 4, 4 and 2."""
     import torch
 
     texts = Numbers()
@@ -45,7 +45,7 @@ def check_14_5(batches: Function) -> str:
     if not torch.equal(torch.cat(read), torch.cat(right)):
         order = torch.cat(read).flatten().tolist()
         raise CheckFailed(
-            "0, 1, … 9", shown(order), "The texts are shuffled already: shuffle=False."
+            "0, 1, … 9", shown(order), "The texts are shuffled already: set shuffle=False."
         )
     if texts.readers.own_share() > 0:
         raise CheckFailed(
@@ -53,7 +53,7 @@ def check_14_5(batches: Function) -> str:
             f"{texts.readers.own_share():.0%} is read by the training itself",
             "num_workers=0 is the default: choose more.",
         )
-    return "Workers read, and batches come in order."
+    return "Workers read, and the batches are in order."
 
 
 def network() -> Any:
@@ -94,7 +94,7 @@ def check_14_6(gradients: Function) -> str:
             raise CheckFailed("gradients", "None", advice)
         if not torch.allclose(param.grad, gradient):
             times = float(param.grad.norm() / gradient.norm())
-            advice = "The mean over the batch: cross_entropy has already divided."
+            advice = "Take the mean over the batch: cross_entropy has already divided."
             raise CheckFailed("the mean gradient", f"{times:.3g} times as much", advice)
     if loss.requires_grad:
         advice = "A loss with its history keeps all activations in memory: .detach()."
@@ -102,12 +102,12 @@ def check_14_6(gradients: Function) -> str:
     if abs(float(loss) - wanted) > 1e-6:
         advice = "Return the mean loss of the batch."
         raise CheckFailed(f"loss {wanted:.4f}", f"{float(loss):.4f}", advice)
-    return "One pass, and the same gradients."
+    return "One forward pass gives the same gradients."
 
 
 @exercise("14.7")
 def check_14_7(optimizer: Function) -> str:
-    """A step with 12 parameters takes few operations, and gives what AdamW gives."""
+    """A step with 12 parameters takes few operations, and has the same result as AdamW."""
     import torch
 
     from lessons.toolkit.probes.profiling import Operations
@@ -130,7 +130,7 @@ def check_14_7(optimizer: Function) -> str:
         count = operations.count
     apart = max(float((a - b).detach().abs().max()) for a, b in zip(params, twins, strict=True))
     if apart > 1e-5:
-        advice = "Only the number of operations may change: lr, betas=(0.9, 0.99), AdamW."
+        advice = "Only the number of operations may change: keep AdamW, lr and betas=(0.9, 0.99)."
         raise CheckFailed("the same parameters", f"{apart:.2g} apart after 3 steps", advice)
     if count > len(params):
         advice = "AdamW has an option that updates all parameters in one operation: fused=True."
@@ -140,7 +140,7 @@ def check_14_7(optimizer: Function) -> str:
 
 @exercise("14.8")
 def check_14_8(note: Function) -> str:
-    """Loss and norm in a tensor, and nobody waits."""
+    """Loss and norm are in one tensor, and nothing waits for a number."""
     import torch
 
     from lessons.toolkit.probes.profiling import Waits
@@ -160,4 +160,4 @@ def check_14_8(note: Function) -> str:
     if not torch.allclose(found, right, rtol=1e-4):
         advice = "The norm of all gradients is the root of the sum of all squares."
         raise CheckFailed(shown(right.tolist()), shown(found.tolist()), advice)
-    return "Loss and norm, without waiting."
+    return "You note loss and norm without waiting."

@@ -13,13 +13,15 @@ CASES = [(60.0, 5 * YEAR, 1000), (10.0, YEAR, 1), (300.0, 2 * YEAR, 64)]
 
 @exercise("15.7")
 def check_15_7(best_interval: Function) -> str:
-    """Twice the write time, times the MTBF of the job; of this the square root."""
+    """The interval is the square root of twice the write time times the job's MTBF."""
     for write_s, mtbf, nodes in CASES:
         what = f"best_interval({write_s:g}, {mtbf:g}, {nodes})"
         right = math.sqrt(2 * write_s * mtbf / nodes)
         mistakes = {
             math.sqrt(2 * write_s * mtbf): "A job on n nodes fails n times as often as one node.",
-            math.sqrt(2 * write_s * mtbf * nodes): "More nodes: more failures, a shorter MTBF.",
+            math.sqrt(
+                2 * write_s * mtbf * nodes
+            ): "More nodes have more failures, so the MTBF is shorter.",
             math.sqrt(write_s * mtbf / nodes): "The 2 is missing.",
             2 * write_s * mtbf / nodes: "The square root is missing.",
             right / 3600: "Everything is in seconds.",
@@ -27,12 +29,12 @@ def check_15_7(best_interval: Function) -> str:
         }
         mistakes.pop(right, None)
         compare(number(best_interval(write_s, mtbf, nodes), what), right, what, mistakes)
-    return "Longer writes: save less often. More nodes: more often."
+    return "Save less often if a write takes longer, and more often on more nodes."
 
 
 @exercise("15.9")
 def check_15_9(add_gradients: Function) -> str:
-    """Over all ranks, the gradients add up to that of the whole batch, in pieces that fit."""
+    """The gradients of all ranks and pieces add up to the whole batch's gradient."""
     import torch
 
     inputs = torch.linspace(-1, 2, 36, dtype=torch.float64).view(12, 3) ** 3
@@ -74,7 +76,7 @@ def check_15_9(add_gradients: Function) -> str:
         if any(getattr(loss, "requires_grad", False) for loss in losses):
             advice = "Add loss.detach(): otherwise the activations of every piece stay in memory."
             raise CheckFailed("a loss without gradient", "one with gradient", advice)
-    return "The same gradient on 1, 2 and 3 ranks, in pieces that fit."
+    return "The gradient is the same on 1, 2 and 3 ranks, in pieces that fit."
 
 
 def check_pieces(seen: list[list[int]], batch: list[int], most: int, case: str) -> None:

@@ -34,7 +34,7 @@ REQUEUE = "requeue 77"
 
 @exercise("15.5")
 def check_15_5(job_file: str) -> str:
-    """USR1 goes to the ranks in time; the job is requeued if, and only if, that makes sense."""
+    """USR1 reaches the ranks in time, and the job is requeued only if that makes sense."""
     from cluster.job_file import jobfile
 
     refuse_gap(job_file, "15.5")
@@ -52,12 +52,12 @@ def check_15_5(job_file: str) -> str:
     }
     for code, (again, why) in right.items():
         compare_call(run(job_file, code, {}), f"launch ends with {code}", again, why)
-    why = "Compare SLURM_RESTART_COUNT with 5, so a job that always dies stops some day."
+    why = "Compare SLURM_RESTART_COUNT with 5, so that a job that always dies stops at some point."
     late = {"SLURM_RESTART_COUNT": "5"}
     compare_call(run(job_file, "75", late), "after 5 restarts", False, why)
     early = {"SLURM_RESTART_COUNT": "4"}
     compare_call(run(job_file, "75", early), "after 4 restarts", True, why)
-    return "Killed or warned, it comes back; broken or complete, it does not."
+    return "The job comes back after a kill or a warning, but not after an error or its end."
 
 
 def check_signal(found: Any, limit: int | None, written: str | None) -> None:
@@ -124,7 +124,7 @@ def check_15_6(job_file: str) -> str:
         raise CheckFailed("the ranks' exit code, 75, gets into status", "another one", advice)
     broken = run(job_file, "1", {})
     compare_call(broken, "launch ends with 1", False, "status must be the exit code of the ranks.")
-    return "The shell hears USR1, and so do the ranks."
+    return "The shell receives USR1, and so do the ranks."
 
 
 def refuse_gap(job_file: str, number: str) -> None:
@@ -137,7 +137,7 @@ def refuse_gap(job_file: str, number: str) -> None:
 
 def compare_call(calls: list[str], case: str, again: bool, why: str) -> None:
     if calls and calls[-1] != REQUEUE:
-        advice = 'Its own number, in quotes: scontrol requeue "$SLURM_JOB_ID"'
+        advice = 'Use the number of this job, in quotes: scontrol requeue "$SLURM_JOB_ID"'
         raise CheckFailed("scontrol requeue 77, in job 77", f"scontrol {calls[-1]}", advice)
     if bool(calls) is not again:
         words = {True: "scontrol requeue", False: "no requeue"}

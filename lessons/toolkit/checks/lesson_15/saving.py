@@ -9,18 +9,18 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 FILES = {
     "written": (
         "write puts the state into the file `path`",
-        "the file cannot be read, or holds something else",
-        "torch.save(state, file), then os.replace(beside, path).",
+        "the file cannot be read, or contains something else",
+        "Call torch.save(state, file), then os.replace(beside, path).",
     ),
     "synced": (
         "the bytes are on the disk before the file gets its name",
         "no os.fsync before os.replace",
-        "file.flush(), then os.fsync(file.fileno()), both before os.replace.",
+        "Call file.flush(), then os.fsync(file.fileno()), both before os.replace.",
     ),
     "old file kept": (
         "a kill in the middle of a write leaves the old file as it was",
         "the old file is damaged",
-        "Write to another name beside it, and os.replace only when everything is written.",
+        "Write to another name beside it, and call os.replace only when everything is written.",
     ),
     "newest": (
         "newest returns the state in the newest file",
@@ -37,7 +37,7 @@ FILES = {
 
 @exercise("15.3")
 def check_15_3(atomic: ModuleType) -> str:
-    """A checkpoint file is whole or not there, and a damaged one is not used."""
+    """A checkpoint file is complete or absent, and a damaged one is not used."""
     from lessons.toolkit.probes import surviving
 
     met, said, raised = surviving.files_met(atomic)
@@ -49,7 +49,7 @@ def check_15_3(atomic: ModuleType) -> str:
     if "step_000010.pt" not in said:
         advice = "Print a sentence with path.name, so that its owner knows."
         raise CheckFailed("newest says which file it does not use", "it says nothing", advice)
-    return "Whole or not there, and a damaged file costs only the steps since the one before."
+    return "Files are complete or absent, and a damaged one costs only the steps since the last."
 
 
 @exercise("15.8")
@@ -76,7 +76,7 @@ def check_15_8(copied: Callable[[Any], Any]) -> str:
     weight = torch.nn.Parameter(torch.ones(2))
     if getattr(copied(weight), "requires_grad", False):
         raise CheckFailed("tensors without gradients", "with", "Call .detach() first.")
-    return "The thread writes what was true when you called it."
+    return "The thread writes the state at the time of the call."
 
 
 def compare_kinds(copy: Any, original: Any, where: str) -> None:

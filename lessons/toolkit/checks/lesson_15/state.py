@@ -62,17 +62,17 @@ def parts_of(training: Any) -> dict[str, Any]:
 
 
 ADVICE = {
-    "parameters": "network.state_dict() in capture, network.load_state_dict in restore.",
+    "parameters": "Call network.state_dict() in capture, and network.load_state_dict in restore.",
     "optimizer": "Adam's running means and its count of steps are in optimizer.state_dict().",
-    "schedule": "The schedule counts its steps, too: schedule.state_dict().",
-    "sampler": "sampler.state() in capture, sampler.load(…) in restore.",
-    "random": "torch.get_rng_state() in capture, torch.set_rng_state(…) in restore.",
+    "schedule": "The schedule counts its steps, too: save schedule.state_dict().",
+    "sampler": "Call sampler.state() in capture, and sampler.load(…) in restore.",
+    "random": "Call torch.get_rng_state() in capture, and torch.set_rng_state(…) in restore.",
 }
 
 
 @exercise("15.1")
 def check_15_1(snapshot: ModuleType) -> str:
-    """A training that was restored makes the same steps as the one that was captured."""
+    """A restored training takes the same steps as the one that was captured."""
     import torch
 
     before = torch.get_rng_state()

@@ -64,7 +64,9 @@ def check_cluster(cluster: Any, hosts: Lists, ports: Lists, kind: str, index: in
         for name in hosts
     }
     if not isinstance(cluster, Mapping):
-        advice = 'A dictionary: the kind of task, such as "worker", and the list of its addresses.'
+        advice = (
+            'Use a dictionary: the kind of task, such as "worker", and the list of its addresses.'
+        )
         raise CheckFailed(f'"cluster" is {right}', shown(cluster), advice)
     if missing := set(right) - set(cluster):
         advice = "Make one list for each kind in hosts, not for a single kind or a fixed name."
@@ -115,7 +117,9 @@ def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -
     right = {"type": kind, "index": index}
     if isinstance(task, Mapping) and dict(task) == right and type(task["index"]) is int:
         return
-    advice = 'A dictionary with "type" and "index", which are the last two arguments, unchanged.'
+    advice = (
+        'Use a dictionary with "type" and "index", which are the last two arguments, unchanged.'
+    )
     if isinstance(task, Mapping) and set(task) == set(right):
         found = task["index"]
         if task["type"] != kind:

@@ -13,9 +13,9 @@ ONE = """
 """
 
 TABLE: LazyTable = {
-    "job.sbatch 0.1": {"one task": Lazy(ONE, {"ranks": "exercise 0.1, --ntasks"})},
+    "job.sbatch 0.1": {"one task": Lazy(ONE, {"ranks": "In exercise 0.1, set --ntasks"})},
     "train.py 0.2": {
-        "nothing": Lazy("pass", {"ranks": "`launch`", "places": "whichever it is"}),
+        "nothing": Lazy("pass", {"ranks": "`launch`", "places": "whichever launcher it is"}),
         "one launcher, local rank is the rank": Lazy(
             f"""
             found["rank"] = found["local_rank"] = int(environ.get("{MPI}_RANK", 0))
@@ -28,7 +28,7 @@ TABLE: LazyTable = {
             rank = int(os.environ.get("{MPI}_RANK", 0))
             found = {{"rank": rank, "size": 2, "local_rank": rank}}
             """,
-            {"places": "the first name of NAMES that is there"},
+            {"places": "the first name in NAMES that exists"},
         ),
         "the first names of the table": Lazy(
             """

@@ -42,18 +42,18 @@ return [x.T @ (d_scores @ w2.T), 0, hidden.T @ d_scores, 0]
     "train.py 1.4": {
         "drawn with replacement": Lazy(
             "return [rng.integers(0, n, batch) for _ in range(n // batch)]",
-            {"steps": "every image once an epoch"},
+            {"steps": "every image once per epoch"},
         ),
         "never shuffled": Lazy(
             "return np.array_split(np.arange(n), range(batch, n, batch))",
-            {"order": "shuffle the indices anew at each call"},
+            {"order": "shuffle the indices again in each call"},
         ),
         "shuffled once": Lazy(
             """
             order = np.random.default_rng(7).permutation(n)
             return [order[first : first + batch] for first in range(0, n, batch)]
             """,
-            {"order": "shuffle the indices anew at each call"},
+            {"order": "shuffle the indices again in each call"},
         ),
         "one batch again and again": Lazy(
             "return [np.arange(batch)] * (n // batch)",
@@ -71,7 +71,7 @@ return [x.T @ (d_scores @ w2.T), 0, hidden.T @ d_scores, 0]
             for param, gradient in zip(params, gradients, strict=True):
                 param -= 0.1 * gradient
             """,
-            {"gradients": "exercise 1.5, lr times the gradient"},
+            {"gradients": "In exercise 1.5, subtract lr times the gradient"},
         ),
         "weights alone": Lazy(
             """

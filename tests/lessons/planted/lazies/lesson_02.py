@@ -21,12 +21,12 @@ loss.backward()
 optimizer.step()
 return loss, outputs
 """
-WHOLE = "zero, forward, backward, step"
+WHOLE = "runs forward and backward, updates"
 
 TABLE: LazyTable = {
     "train.py 2.1": {
         "no relu": keras(
-            layers("keras.layers.Dense(512)", LAST), params="with relu", accuracy="", agree=""
+            layers("keras.layers.Dense(512)", LAST), params="and relu", accuracy="", agree=""
         ),
         "a linear softmax": keras(layers(LAST), params="784 × 512", accuracy="", agree=""),
         "a linear softmax, as many parameters": keras(
@@ -40,7 +40,7 @@ TABLE: LazyTable = {
             outputs = keras.layers.Dense(10, activation="softmax")(flat)
             return keras.Model(image, outputs + 0 * unused)
             """,
-            params="with relu",
+            params="and relu",
             accuracy="",
             agree="",
         ),
@@ -50,7 +50,7 @@ TABLE: LazyTable = {
                 'keras.layers.Dense(512, activation="relu")',
                 LAST,
             ),
-            params="with relu",
+            params="and relu",
             accuracy="",
             agree="",
         ),
@@ -72,7 +72,7 @@ TABLE: LazyTable = {
             {"epochs": WHOLE, "accuracy": "", "agree": ""},
         ),
         "a loss that is made up": Lazy(
-            STEP.replace("return loss", "return 0 * loss"), {"epochs": "gives back the loss"}
+            STEP.replace("return loss", "return 0 * loss"), {"epochs": "returns the loss"}
         ),
     },
 }

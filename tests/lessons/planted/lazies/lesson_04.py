@@ -5,8 +5,8 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 INPUT = "right"  # files, packs and memory; the other hand-in is files with waits
 WHOLE = {"whole-set": "exercises 4.1 to 4.3"}
 PACKS = {"packs-faster": "32 packs of equal size"}
-CONTENT = {"sources": "nothing else that changes images or labels"}
-OVERLAP = {"overlap": "the whole input and prefetch"}
+CONTENT = {"sources": "change nothing else about images or labels"}
+OVERLAP = {"overlap": "write the whole input, with prefetch"}
 
 TABLE: LazyTable = {
     "sources.py 4.1": {

@@ -46,7 +46,7 @@ NETWORK = {"replicas": "kind Conv2D"}
 RATE = {"batch-and-rate": "learning rate at the end"}
 STOOD_STILL = {"equal": "largest change of a parameter"}
 IN_PART = {"equal": "parameters that training changed"}
-BATCH_OR_RATE = {"batch-and-rate": "both times the number of replicas"}
+BATCH_OR_RATE = {"batch-and-rate": "multiply both by the number of replicas"}
 
 TABLE: LazyTable = {
     "train.py 5.2": {

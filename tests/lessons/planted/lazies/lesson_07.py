@@ -6,7 +6,7 @@ TOGETHER = ("ranks", "equal", "rate", "checkpoint")  # what one rank alone canno
 PLAIN = "return keras.optimizers.Adam(lr * hvd.size())"
 RIGHT_SAVE = "if hvd.rank() != 0:\n    return 0\nmodel.save_weights(path)\nreturn 1"
 HIDDEN = f"broadcast_variables(model.variables, root_rank=0)\n{RIGHT_SAVE}"
-WRAPPED = {"equal": "the optimizer wrapped by Horovod"}
+WRAPPED = {"equal": "wrap the optimizer with Horovod"}
 START = {"equal": "all ranks started with the parameters of rank 0: no"}
 # Rank 0's parameters go to all after each step: equal, and what the others computed is lost.
 OVERWRITES = """

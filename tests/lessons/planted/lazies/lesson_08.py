@@ -10,7 +10,7 @@ TABLE: LazyTable = {
     "train.py 8.3": {
         "all files to everyone": Lazy(
             f"return {PARTS}",
-            {"overlap": "rank 0 alone lists", "steps-fell": "common_steps"},
+            {"overlap": "let only rank 0 list", "steps-fell": "common_steps"},
         ),
         "the first file to everyone": Lazy(
             f"return {PARTS}[:1]",
@@ -43,7 +43,7 @@ TABLE: LazyTable = {
                 "cover": "different samples read",
                 "equal-steps": "the minimum over the ranks",
                 "learnt": "on all steps",
-                "steps-fell": "common_steps of the ranks' own counts",
+                "steps-fell": "common_steps with the ranks' own counts",
             },
         ),
         "the most": Lazy(

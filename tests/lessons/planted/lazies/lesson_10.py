@@ -5,7 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 START = "train.py 10.1: choose the device, let the ranks meet, return the device"
 WRAP = "train.py 10.1: the wrapped network, with its device and size of buckets"
 TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
-WRAPPED = {"equal": "wrapped in DistributedDataParallel"}
+WRAPPED = {"equal": "wrap the network in DistributedDataParallel"}
 DDP = "DistributedDataParallel(model, bucket_cap_mb=bucket_mb"
 WHOLE = "outputs = model(x)\nloss = loss_function(outputs, y)\n{}\nreturn loss.detach(), outputs"
 COUNTS = """

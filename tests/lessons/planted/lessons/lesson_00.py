@@ -22,16 +22,16 @@ LESSON = Lesson(
         "two processes by hand": Mistake(
             "two processes by hand",
             {
-                "ranks": "a launcher started the ranks: no (run `job`); exercise 0.1",
-                "job-known": "submit the job, instead of starting the program",
+                "ranks": "a launcher started the ranks: no (run `job`); In exercise 0.1",
+                "job-known": "Submit the job. Do not start the program",
             },
         ),
         "mpirun by hand": Mistake(
             "mpirun by hand",
             # It printed both streams into one file, too.
-            {"job-known": "instead of starting the program or its launcher by hand", "streams": ""},
+            {"job-known": "Do not start the program or its launcher by hand", "streams": ""},
         ),
         "python without launch": Mistake("python without launch", {"ranks": "`launch`"}),
-        "four tasks": Mistake("four tasks", {"ranks": "exercise 0.1, --ntasks"}),
+        "four tasks": Mistake("four tasks", {"ranks": "In exercise 0.1, set --ntasks"}),
     },
 )

@@ -62,17 +62,17 @@ LESSON = Lesson(
     handed_in={"07_speed.out": "speed", "07_1.out": "one rank", "07_2.out": "right"},
     mistakes={
         "none": Mistake("right", {}),
-        "not wrapped": Mistake("not wrapped", {"equal": "the optimizer wrapped by Horovod"}),
-        "no broadcast": Mistake("no broadcast", {"equal": "the start broadcast from rank 0"}),
-        "rate not scaled": Mistake("rate not scaled", {"rate": "times hvd.size()"}),
-        "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 saves"}),
+        "not wrapped": Mistake("not wrapped", {"equal": "wrap the optimizer with Horovod"}),
+        "no broadcast": Mistake("no broadcast", {"equal": "broadcast the start from rank 0"}),
+        "rate not scaled": Mistake("rate not scaled", {"rate": "by hvd.size()"}),
+        "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 save"}),
         "epochs not divided": Mistake(
             "epochs not divided", {"accuracy": "finished epochs / that of `one`"}
         ),
         "keras 3": Mistake(
             "keras 3",
             {
-                "equal": "with Keras 3 nothing is averaged",
+                "equal": "Keras 3 averages nothing",
                 "checkpoint": "the checkpoint has the trained parameters: no",
             },
         ),

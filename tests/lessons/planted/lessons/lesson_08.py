@@ -19,17 +19,17 @@ PLANTED = {
         (ALL,),
         {
             "overlap": "samples read by more than one rank: 1,600",
-            "steps-fell": "common_steps of the ranks' own counts",
+            "steps-fell": "common_steps with the ranks' own counts",
         },
     ),
     "the last file cut off": (
         (("train.py", SHARE, SHARE.replace("(list_parts)", "(lambda f: list_parts(f)[:6])")),),
-        {"cover": "the last items must not be cut off"},
+        {"cover": "do not cut off the last items"},
     ),
     "each rank lists the folder": (  # which on the second node comes in another order
         (("train.py", SHARE,
           f"    return {OWN.replace('(folder)', '(folder)[:: 1 - 2 * hvd.rank()]')}"),),
-        {"overlap": "rank 0 alone lists the folder", "cover": "samples that no rank read: 800"},
+        {"overlap": "let only rank 0 list the folder", "cover": "samples that no rank read: 800"},
     ),
     "an order each before slicing": (
         (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n"
@@ -43,7 +43,7 @@ PLANTED = {
         {
             "overlap": "samples read by more than one rank: 1,600",
             "cover": "different samples read per epoch, difference to `one`: 1,600",
-            "steps-fell": "common_steps of the ranks' own counts",
+            "steps-fell": "common_steps with the ranks' own counts",
         },
     ),
 }  # fmt: skip

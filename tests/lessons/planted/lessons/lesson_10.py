@@ -60,9 +60,12 @@ LESSON = Lesson(
     },
     mistakes={
         "none": Mistake("right", {}),
-        "not wrapped": Mistake("not wrapped", {"equal": "wrapped in DistributedDataParallel"}),
+        "not wrapped": Mistake(
+            "not wrapped", {"equal": "wrap the network in DistributedDataParallel"}
+        ),
         "alike before they are wrapped": Mistake(
-            "alike before they are wrapped", {"equal": "wrapped in DistributedDataParallel"}
+            "alike before they are wrapped",
+            {"equal": "wrap the network in DistributedDataParallel"},
         ),
         "no set_epoch": Mistake(
             "no set_epoch", {"order": "different orders of the samples: 1 order"}
