@@ -17,7 +17,7 @@ from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answers import as_word, readings
 
 HASHES = Path(__file__).with_name("answer_hashes.json")
-NO_HINT = "read the question and the text above it once more"
+NO_HINT = "Read the question and the text above it once more."
 
 
 @cache
