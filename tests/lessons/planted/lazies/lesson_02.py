@@ -26,7 +26,7 @@ WHOLE = "runs forward and backward, updates"
 TABLE: LazyTable = {
     "train.py 2.1": {
         "no relu": keras(
-            layers("keras.layers.Dense(512)", LAST), params="and relu", accuracy="", agree=""
+            layers("keras.layers.Dense(512)", LAST), params="uses relu", accuracy="", agree=""
         ),
         "a linear softmax": keras(layers(LAST), params="784 × 512", accuracy="", agree=""),
         "a linear softmax, as many parameters": keras(
@@ -40,7 +40,7 @@ TABLE: LazyTable = {
             outputs = keras.layers.Dense(10, activation="softmax")(flat)
             return keras.Model(image, outputs + 0 * unused)
             """,
-            params="and relu",
+            params="uses relu",
             accuracy="",
             agree="",
         ),
@@ -50,7 +50,7 @@ TABLE: LazyTable = {
                 'keras.layers.Dense(512, activation="relu")',
                 LAST,
             ),
-            params="and relu",
+            params="uses relu",
             accuracy="",
             agree="",
         ),
