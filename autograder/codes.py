@@ -89,6 +89,7 @@ class ReasonCode(StrEnum):
     RUN_UNCLEAR = "run unclear"  # an output without a record does not show every fact in `where`
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
     NOT_MEASURED = "not measured"  # the output does not have the value
+    TOO_NOISY = "too noisy"  # the repeats differ too much, or the machine was busy: run again
 
 
 # Nothing was submitted for this part: no run, no answer, no report.

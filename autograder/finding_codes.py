@@ -169,6 +169,7 @@ class FindingCode(StrEnum):
     OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run was not within the job's time"
     LONGER_THAN_JOB = auto(), CONTRADICTS, "The run reports more time than its job took"
     JOB_FAR_LONGER = auto(), DOUBT, "The {what} took far longer than the runs in it"
+    JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
     JOB_ENDED_BADLY = auto(), DOUBT, "The job failed, but the record reports success"
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account"
     ACCOUNT_NAME = auto(), INFORMATION, "The job belongs to another account", True

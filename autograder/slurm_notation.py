@@ -13,6 +13,8 @@ SACCT_COLUMNS = (
     *("NodeList", "SubmitLine"),
     # JobIDRaw is the number that an array task itself sees. NTasks is the number of a step's tasks.
     *("JobIDRaw", "NTasks"),
+    # What the job computed. A step has its largest process; the job has all of its CPU time.
+    *("TotalCPU", "MaxRSS"),
 )
 SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format
 SACCT_HEADER = "|".join(SACCT_COLUMNS)  # the first line of `sacct -X -P`

@@ -15,6 +15,8 @@ from autograder.safe_text import shortened
 from autograder.slurm_notation import SACCT_FORMAT, node_names
 
 GPUS = re.compile(r"(?:gres/gpu(?:[:=]\w+)?|\bngpus)=(\d+)")
+DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,9})?)\Z")
+SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?\Z")
 LAPTOP = "laptop"  # the partition of the laptop's queue, where no resources are allocated
 
 
@@ -27,6 +29,11 @@ class AccountedStep:
     end: float | None = None
     tasks: int | None = None
     state: str = ""
+    memory: float | None = None  # bytes of its largest process
+
+    @property
+    def lasted(self) -> float | None:
+        return None if self.start is None or self.end is None else self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class AccountedJob:
     gpus: int | None = None
     gpus_counted: bool = False  # whether this scheduler counts GPUs at all
     hosts: frozenset[str] = frozenset()
+    cpu_seconds: float | None = None  # None: this scheduler does not count them
     raw_id: str = ""  # the number that an array task itself sees
     steps: tuple[AccountedStep, ...] = field(default=())
 
@@ -61,6 +69,8 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
         raise click.UsageError(f"{path} has no job. {take_it}")
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
+    if not any(job.cpu_seconds for job in jobs):  # as `sacct -X` and a Slurm without a gatherer
+        jobs = [replace(job, cpu_seconds=None) for job in jobs]
     return {job.raw_id: job for job in jobs if job.raw_id} | {job.job_id: job for job in jobs}
 
 
@@ -101,6 +111,7 @@ def job_of(job_id: str, cells: Mapping[str, str]) -> AccountedJob:
         cpus=count(cells.get("ncpus")),
         gpus=max(gpus) if gpus else none,
         hosts=frozenset(node_names(cells.get("nodelist", ""))),
+        cpu_seconds=duration(cells.get("totalcpu")),
         raw_id=raw if raw.isascii() and raw.isdigit() else "",
     )
 
@@ -112,7 +123,23 @@ def step_of(name: str, cells: Mapping[str, str]) -> AccountedStep:
         end=seconds(cells.get("end")),
         tasks=count(cells.get("ntasks")),
         state=cells.get("state", "").split(" ")[0],
+        memory=size(cells.get("maxrss")),
     )
+
+
+def duration(text: str | None) -> float | None:
+    """Return the seconds in Slurm's 1-02:03:04 or 03:04.567, or None."""
+    found = DURATION.match(text or "")
+    if not found:
+        return None
+    days, hours, minutes, rest = (float(part or 0) for part in found.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + rest
+
+
+def size(text: str | None) -> float | None:
+    """Return the bytes in Slurm's 1234K or 1.5G, or None."""
+    found = SIZE.match(text or "")
+    return float(found[1]) * 1024 ** (" KMGTP".index(found[2] or " ")) if found else None
 
 
 def seconds(text: str | None) -> float | None:

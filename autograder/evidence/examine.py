@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from autograder.codes import EvidenceLevel, FindingCode, Outcome
 from autograder.evidence import (
+    accounted_work,
     accounting,
     clock,
     consistency,
@@ -104,7 +105,8 @@ def examine(
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed)
-    too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
+    jobs = sources.jobs or {}
+    about_jobs = [each(runs, jobs) for each in (accounting.too_long, accounted_work.too_little)]
     for run in completed:
         about = [one for check in CHECKS for one in check(run)]
         about += plausible.convergence(run, names_of(run), sources.references)
@@ -114,7 +116,7 @@ def examine(
         about += copied.get(run.id, [])
         if sources.jobs is not None:
             about += accounting.compare(run, sources.jobs, sources.logins)
-            about += [too_long[run.id]] if run.id in too_long else []
+            about += [found[run.id] for found in about_jobs if run.id in found]
         again = sources.reruns.get(run.launch) if counts else None
         on_rerun = list(findings_on_rerun(run, again)) if again else []
         findings += [*about, *on_rerun]
@@ -158,10 +160,10 @@ def tier_of(
             f"the program did the same for the instructor{more}{and_accounting}",
         )
     if confirmed:
-        return (
-            EvidenceLevel.CONFIRMED,
-            "the run record agrees with itself and with the scheduler's accounting",
-        )
+        reason = "the run record agrees with itself and with the scheduler's accounting"
+        if not accounted_work.counts_work(accounting.job_of(run, sources.jobs or {})):
+            reason += ", which does not say how much the job computed: it may have slept"
+        return EvidenceLevel.CONFIRMED, reason
     if doubtful:
         return (
             EvidenceLevel.SELF_CONSISTENT,

@@ -1,5 +1,7 @@
 """Judge a condition on runs, and return parts of a check, each with its credit and reason."""
 
+from dataclasses import replace
+
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import (
@@ -19,8 +21,13 @@ from autograder.judging.runs_that_count import (
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.safe_text import shortened
-from autograder.settings.rubric_schema import Condition, tolerance
+from autograder.settings.rubric_schema import Condition, Threshold, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
+
+RUN_AGAIN = (
+    "the repeats differ too much, or the machine was busy: submit this job again when less runs "
+    "there, and submit its output as well"
+)
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
@@ -87,10 +94,17 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
         same = value == limit
         status = PASSED if same else FAILED
         return Part(title, status, float(same), expected, shortened(found), code=ReasonCode.VALUE)
-    credit, status = compare(value, limit, condition)
-    if status == FAILED:
-        credit, status = partial(hand_in, value, limit, condition, name)
+    credit, status = credit_of(hand_in, value.rounded, limit, condition, name)
+    certain = compare(value, limit, condition)[1]
     found, hint = said_of_run(title, as_text(value), name, value.basis), ""
+    if status == PASSED != certain:
+        status = BORDERLINE
+    elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
+        hint = RUN_AGAIN
+    missed = condition.run_again == "missed" and not credit
+    if missed or is_too_noisy(hand_in, value, limit, condition, name):
+        code = ReasonCode.TOO_NOISY
+        return Part(title, NOT_MEASURED, 0, expected, found, value.where[:4], RUN_AGAIN, code=code)
     larger = larger_unfinished(hand_in, name) if status == FAILED else None
     if larger and condition.metric == hand_in.rubric.runs[name].largest:
         found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
@@ -108,6 +122,28 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
         goal += f" ({threshold.of_reference:g} of the reference)"
     goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
     return said_of_run(title_of(condition), goal, name)
+
+
+def credit_of(
+    hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
+) -> tuple[float, CheckStatus]:
+    credit, status = compare(value, limit, condition)
+    return partial(hand_in, value, limit, condition, name) if status == FAILED else (credit, status)
+
+
+def partial_from(condition: Condition) -> Threshold | None:
+    return condition.half_from or condition.zero_from
+
+
+def is_too_noisy(
+    hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
+) -> bool:
+    """Return whether the repeats differ so much that no points and all points are both possible."""
+    if condition.run_again != "noisy" or value.rounding is None:
+        return False
+    ends = (replace(value, low=end, high=end) for end in (value.low, value.high))
+    credits = [credit_of(hand_in, end, limit, condition, name)[0] for end in ends]
+    return min(credits) == 0 and max(credits) == 1
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
@@ -138,7 +174,7 @@ def partial(
     It uses the end of the interval that is better for the student, so the credit has no jump where
     full credit begins.
     """
-    start = condition.half_from or condition.zero_from
+    start = partial_from(condition)
     if start is None:
         return 0.0, FAILED
     begin = measured_or_none(threshold_value, hand_in, start, condition, name)

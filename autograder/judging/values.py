@@ -1,5 +1,6 @@
 """The two sides of a condition: the measured value and the threshold."""
 
+from dataclasses import replace
 from typing import Any
 
 from autograder.codes import ReasonCode
@@ -89,6 +90,7 @@ def _of_reference(
 
 
 def moved(value: Measure, by: float) -> Measure:
-    return Measure(
-        value.value + by, value.low + by, value.high + by, value.unit, value.where, value.basis
+    rounding = value.rounding and (value.rounding[0] + by, value.rounding[1] + by)
+    return replace(
+        value, value=value.value + by, low=value.low + by, high=value.high + by, rounding=rounding
     )

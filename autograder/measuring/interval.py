@@ -7,7 +7,7 @@ positive where it has to be, counts as not measured.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import ParamSpec, TypeGuard, TypeVar
 
@@ -25,6 +25,15 @@ class Measure:
     unit: str = ""
     where: tuple[Where, ...] = ()
     basis: str = ""  # how it was obtained: "median of epochs 2 to 4"
+    # The part of the interval that is the rounding of printed numbers; the rest is noise between
+    # repeats. None: all of it is rounding.
+    rounding: tuple[float, float] | None = None
+
+    @property
+    def rounded(self) -> "Measure":
+        """Return the value with its rounding alone, as if there were no noise."""
+        low, high = self.rounding or (self.low, self.high)
+        return replace(self, low=low, high=high, rounding=None)
 
 
 class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
@@ -122,34 +131,47 @@ def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
         raise NotMeasured("a time or count has to be positive to divide by it", where=where)
-    return Measure(
+    quotient = Measure(
         above.value / below.value, above.low / below.high, above.high / below.low, unit, where
     )
+    if above.rounding is None and below.rounding is None:
+        return quotient
+    return with_rounding(quotient, ratio(above.rounded, below.rounded))
+
+
+def with_rounding(whole: Measure, rounded: Measure) -> Measure:
+    return replace(whole, rounding=(rounded.low, rounded.high))
 
 
 def difference(one: Measure, other: Measure) -> Measure:
     """Return the distance |one − other|, which is never negative."""
     low, high = one.low - other.high, one.high - other.low
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Measure(
+    apart = Measure(
         abs(one.value - other.value),
         nearest,
         max(abs(low), abs(high)),
         one.unit,
         one.where + other.where,
     )
+    if one.rounding is None and other.rounding is None:
+        return apart
+    return with_rounding(apart, difference(one.rounded, other.rounded))
 
 
 def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
     ends = sorted((measure.low * factor, measure.high * factor))
-    return Measure(
-        measure.value * factor,
-        ends[0],
-        ends[1],
-        measure.unit if unit is None else unit,
-        measure.where,
-        measure.basis,
+    product = replace(
+        measure,
+        value=measure.value * factor,
+        low=ends[0],
+        high=ends[1],
+        unit=measure.unit if unit is None else unit,
+        rounding=None,
     )
+    if measure.rounding is None:
+        return product
+    return with_rounding(product, scaled(measure.rounded, factor))
 
 
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
@@ -159,6 +181,7 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
     both ends as the binomial distribution allows.
     """
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
+    rounded = [m.rounded for m in values]
     count, skip = len(values), left_out(len(values))
     return Measure(
         float(median(m.value for m in values)),
@@ -167,6 +190,7 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
         values[0].unit,
         tuple(w for m in values for w in m.where),
         basis,
+        (float(median(m.low for m in rounded)), float(median(m.high for m in rounded))),
     )
 
 

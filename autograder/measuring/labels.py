@@ -65,6 +65,7 @@ LABELS: dict[str, Label] = {
     # a speed job
     "rounds": Label("rounds measured"),
     "rounds_speedup": Label("speedup"),
+    "rounds_ceiling": Label("ceiling, what the machine gives to ranks that exchange nothing"),
     "rounds_share": Label("share of the ceiling"),
     "rounds_moved": Label("smallest change of the parameters in a round"),
     "rounds_spread": Label("largest difference of a parameter between ranks"),

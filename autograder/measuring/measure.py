@@ -4,6 +4,7 @@ Each function returns a Measure with the interval of the true value, or raises N
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autograder.measuring.interval import (
     Measure,
@@ -74,7 +75,7 @@ def throughput(run: Run) -> Measure:
     """Return unique training samples per second; padding and repeated samples do not count."""
     seconds, samples = epoch_time(run), unique_samples(run)
     rate = ratio(samples, seconds, "samples/s")
-    return Measure(rate.value, rate.low, rate.high, rate.unit, seconds.where, seconds.basis)
+    return replace(rate, where=seconds.where, basis=seconds.basis)
 
 
 def workers(run: Run) -> int | None:

@@ -136,6 +136,8 @@ class Condition(Strict):
     zero_from: Threshold | None = None  # no points here, all at the threshold, linear in between
     real_data: bool = False  # whether it is waived for a run on the synthetic stand-in
     only: Profile | None = None
+    # The student has to run the job again if this is missed, or if its repeats are too noisy.
+    run_again: Literal["missed", "noisy"] | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -16,7 +16,7 @@ FIRST_JOB=100001
 
 # The columns of sacct that the autograder reads (docs/box.md).
 ACCOUNTING=jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end
-ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline,jobidraw,ntasks
+ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline,jobidraw,ntasks,totalcpu,maxrss
 
 # All addresses are on loopback: node N is 127.0.66.N. The controller has the address that its own
 # connections come from, because the accounting calls it back there.

@@ -241,6 +241,8 @@ def accounting_row(number: str, job: dict) -> list[str]:
         job.get("Submit_arguments", ""),
         "",
         "",
+        used.get("cput", ""),
+        "",  # PBS knows only the memory of the whole job
     ]
 
 

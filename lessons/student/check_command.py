@@ -7,11 +7,15 @@ from pathlib import Path
 
 import click
 
+from autograder.codes import Outcome
 from autograder.json_lists import print_json, with_json
+from autograder.reading.files import read_files
+from autograder.settings import rubric
 from cluster.jobs.horovod import provide_horovod_for
 from lessons.edition.notebook_pages import checked_exercises
 from lessons.folders import choose_lessons, course_root, notebook_in
 from lessons.student.exercise_results import ExerciseResult, check_folder
+from lessons.student.grader_misses import to_run_again
 from lessons.student.lesson_folder import find_folder, in_folder
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
@@ -63,9 +67,21 @@ def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -
         rows += [dict(zip(COLUMNS, astuple(result), strict=True)) for result in results]
     else:
         show(results, folder.name)
+    for sentence in noisy_runs(lesson, folder):
+        click.echo(sentence, err=quiet)
     passed = sum(result.status == "passed" for result in results)
     click.echo(f"{passed} of {len(results)} exercises passed", err=quiet)
     return passed == len(results) and not faults
+
+
+def noisy_runs(lesson: str, folder: Path) -> list[str]:
+    """Return sentences about the folder's outputs whose jobs have to run again."""
+    file = rubric.FOLDER / f"{lesson.split('_')[0].zfill(2)}.yaml"
+    if not file.exists():
+        return []
+    runs = read_files(sorted(folder.glob("*.out")))
+    ended = [run for run in runs if run.outcome == Outcome.COMPLETED]
+    return list(to_run_again(rubric.load_rubric(file), ended))
 
 
 def exercises_of_course(number: str) -> set[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran, not_the_ones
-from autograder.judging.conditions import judge_condition
+from autograder.judging.conditions import RUN_AGAIN, judge_condition
 from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
@@ -58,6 +58,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 job = job_of(bundle, asked.runs[name].where.get("source"))
                 yield f"no completed run of `{name}` ({facts}){job}"
         yield from not_as_asked(asked, ended)
+        yield from to_run_again(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
     yield from missing_answers(bundle, in_every_profile(asked) if asked else {}, lesson)
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
@@ -103,6 +104,17 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
                 if part.status != PASSED:
                     reason = f"Found: {part.found}. Expected: {part.expected}."
                     yield f"a check would fail: {check.title}. {reason} {check.try_}".rstrip()
+
+
+def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
+    """Yield sentences about points that noise may have cost, whatever the profile is."""
+    hand_ins = [HandIn(asked, ended, {}, None, profile) for profile in ("smoke", "full")]
+    for check in asked.checks:
+        for condition in check.require:
+            if all(hand_ins[0].runs_by_name[name] for name in condition.of):
+                parts = [part for one in hand_ins for part in judge_condition(one, condition)]
+                if parts and all(part.try_ == RUN_AGAIN for part in parts):
+                    yield f"{check.title}? {parts[0].found}; {parts[0].try_}"
 
 
 def job_of(bundle: Bundle, source: object) -> str:

@@ -160,5 +160,5 @@ def accounting_row(job: QueuedJob) -> list[str]:
         job.host if job.started else "None assigned",
         job.submit_line,
         str(job.id),
-        "",
+        *("", "", ""),  # tasks, CPU time and memory are not recorded
     ]

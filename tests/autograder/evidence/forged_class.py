@@ -18,7 +18,7 @@ from tests.autograder.evidence.rewriting import Lines, events
 
 HEADER = (
     "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
-    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine|JobIDRaw|NTasks"
+    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine|JobIDRaw|NTasks|TotalCPU|MaxRSS"
 )
 # The origin of each output (lesson, saved output, job name), and how much slower the machine was.
 JOBS = {
@@ -41,6 +41,8 @@ class Case:
     errors: dict[str, str] = field(default_factory=dict)  # what a job's error file contains
     states: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
+    cpu: dict[str, int] = field(default_factory=dict)  # seconds of CPU time
+    memory: dict[str, str] = field(default_factory=dict)  # of the largest process
     # How a classmate changed the same outputs; that classmate is then the forger.
     classmate: Callable[[dict[str, Lines]], None] | None = None
     logins: bool = True  # the roster says who owns which account
@@ -87,22 +89,27 @@ def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
 def accounting(outputs: dict[str, Lines], case: Case) -> str:
     """Return what the scheduler knows: the jobs as they really ran, and another user's GPU job."""
     rows = [HEADER]
-    rows.append("900|eve|course|gpu|gpu|COMPLETED|0:0|0:0|1|2|3|1|9|1|1|cpu=1,gres/gpu=1|vm|x|900|")
+    rows.append(
+        "900|eve|course|gpu|gpu|COMPLETED|0:0|0:0|1|2|3|1|9|1|1|cpu=1,gres/gpu=1|vm|x|900||00:01.000|"
+    )
     for name, lines in outputs.items():
         job = forge.one(lines, "machine")["value"]["job_id"]
         ranks = forge.one(lines, "header")["value"]["world_size"]
         times = [event["time_ms"] // 1000 for event in events(lines)]
         first, last = min(times) - IMPORT_S, max(times) + END_S
         who, state = case.users.get(name, "ada"), case.states.get(name, "COMPLETED")
+        cpu = case.cpu.get(name, ranks * (last - first))
         for id_, user, job_name, begin, end, tasks in (
             (job, who, JOBS[name][2], first - 2, last + 1, ""),
             (f"{job}.batch", "", "batch", first - 2, last + 1, 1),
             (f"{job}.extern", "", "extern", first - 2, last + 1, 1),
             (f"{job}.0", "", "python", first, last, ranks),
         ):
+            work = f"{cpu // 60:02}:{cpu % 60:02}.000|{case.memory.get(name, '400000K')}"
             times_ = f"{begin}|{begin}|{end}|{end - begin}|10"
             had = f"1|{ranks}|billing={ranks},cpu={ranks},mem=4G,node=1|vm|sbatch|{job}|{tasks}"
-            rows.append(f"{id_}|{user}|course|{job_name}|cpu|{state}|0:0|0:0|{times_}|{had}")
+            row = f"{id_}|{user}|course|{job_name}|cpu|{state}|0:0|0:0|{times_}|{had}|{work}"
+            rows.append(row)
     return "\n".join(rows) + "\n"
 
 

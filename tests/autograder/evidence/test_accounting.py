@@ -4,7 +4,7 @@ import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
-from autograder.evidence.accounting_dump import read_accounting
+from autograder.evidence.accounting_dump import duration, read_accounting, size
 from autograder.reading.files import read_bytes
 from autograder.slurm_notation import SACCT_HEADER
 from tests.autograder.make_record import BEGAN_MS, make_record
@@ -44,6 +44,17 @@ def seen(lines, jobs, login="ada", job="1234 02_keras"):
 CASES = {
     "all agrees, -X": (make_record(), [row()], "confirmed", None),
     "all agrees, with steps": (make_record(), [row(), step(NTasks="1")], "confirmed", None),
+    "all agrees, and it computed": (make_record(), [row(TotalCPU="00:03.100"),
+        step(TotalCPU="00:03.100", MaxRSS="210344K")], "confirmed", None),
+    "it slept": (make_record(seconds=(4.0, 4.0, 4.0)), [row(TotalCPU="00:00.080"),
+        step(TotalCPU="00:00.080")], "self-consistent", Code.JOB_COMPUTED_LITTLE),
+    "one of two ranks slept": (make_record(**TWO), [row(TotalCPU="00:03.100")], "confirmed", None),
+    "a shell counted": (make_record(seconds=(30.0, 30.0, 30.0)),
+        [row(end=120, TotalCPU="01:31.000"), step(end=110, MaxRSS="3M")],
+        "self-consistent", Code.JOB_COMPUTED_LITTLE),
+    "too short to be sampled": (make_record(), [row(TotalCPU="00:03.100"), step(MaxRSS="3M")],
+        "confirmed", None),
+    "nobody's CPU time is counted": (make_record(), [row(TotalCPU="00:00:00")], "confirmed", None),
     "a rank more than CPUs": (make_record(**TWO | {"launcher": "mpirun"}), [row(NCPUS="1")],
         "self-consistent", Code.MORE_RANKS_THAN_CPUS),
     "a rank more than tasks": (make_record(**TWO), [row(), step(NTasks="1")], "contradicted",
@@ -117,3 +128,23 @@ def test_a_dump_without_its_header_line_is_read_old_or_new(tmp_path):
         path = tmp_path / f"sacct{columns}.txt"
         path.write_text("|".join(row().split("|")[:columns]) + "\n")
         assert seen(make_record(), read_accounting(path)).tier == "confirmed"
+
+
+def test_an_export_without_cpu_time_confirms_less(tmp_path):
+    reasons = [
+        seen(make_record(), dump(tmp_path / f"{number}.txt", line)).reason
+        for number, line in enumerate((row(), row(TotalCPU="00:03.100")))
+    ]
+    assert reasons[0].startswith(reasons[1])
+    assert reasons[0] != reasons[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("03:04.567", 184.567), ("02:03:04", 7384), ("1-02:03:04", 93784), ("00:00:00", 0),
+     ("", None), ("x", None), ("1" * 30, None)],
+)  # fmt: skip
+def test_cpu_time_in_slurms_notation(text, seconds):
+    assert duration(text) == seconds
+    assert size("1.5M") == 1.5 * 1024**2
+    assert size("") is size("many") is None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.judging.conditions import RUN_AGAIN
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.measuring.interval import exact
@@ -16,7 +17,7 @@ ASKED = rubric.load_rubric(rubric.FOLDER / "07.yaml")
 def rounds_of(share: float, *jitter: float, ceiling: float = 1.9, **more: object) -> tuple:
     """Return rounds on two ranks; by default their steps agree with those measured by hand."""
     error = more.pop("error", 0.0)
-    shares = [share + by for by in (jitter or (0.0, 0.01, -0.01)) * 4]
+    shares = [share + by for by in ((jitter or (0.0, 0.01, -0.01)) * 4)[:12]]
     seconds = [
         (0.4 + n / 100, (0.8 + n / 50) / ceiling, (0.8 + n / 50) / ceiling / s)
         for n, s in enumerate(shares)
@@ -76,6 +77,30 @@ def test_points_for_speed(measures, facts, score, status, words):
     assert check.try_ or score == 3
 
 
+DISTURBED = (0.3, 0.3, 0.3, *[0.01 * n for n in range(-4, 5)])  # three of twelve rounds
+NOISE = {
+    "a median above, an interval below": (rounds_of(0.8, -0.2, 0.0, 0.2), 3, BORDERLINE, "value"),
+    "rounds disturbed until the interval reaches it": (
+        rounds_of(0.6, *DISTURBED), 1.8, PARTIAL, "value"),
+    "no points and all points are possible": (
+        rounds_of(0.6, -0.25, 0.0, 0.25), 0, NOT_MEASURED, "too noisy"),
+    "a busy machine": (rounds_of(0.93, ceiling=0.95), 0, NOT_MEASURED, "too noisy"),
+    "a busy machine and noise": (
+        rounds_of(0.6, -0.25, 0.0, 0.25, ceiling=0.95), 0, NOT_MEASURED, "too noisy"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("measures", "score", "status", "code"), NOISE.values(), ids=NOISE)
+def test_noise_does_not_pay(measures, score, status, code):
+    """Points follow the median, and what is too noisy has to be run again."""
+    check = judged(measures)
+    assert (check.score, check.status) == (pytest.approx(score, abs=0.1), status)
+    (worst,) = {part.code for part in check.parts if part.status == status}
+    assert worst == code
+    asked_again = any(part.try_ == RUN_AGAIN for part in check.parts)
+    assert asked_again == (status in (PARTIAL, NOT_MEASURED))
+
+
 def test_a_line_says_what_was_measured():
     told = judged(RIGHT).told
     assert told.startswith("Speedup on 2 ranks 1.77 (1.75 … 1.79), 0.93 of what this machine")
@@ -92,7 +117,7 @@ def test_points_grow_with_the_share():
 # The solution's speedup, on how many workers, and the points for a speedup of 1.77 on two.
 REFERENCES = {
     "as good": (1.9, 2, 3),
-    "far better": (3.0, 2, 1.48),
+    "far better": (3.0, 2, 1.42),
     "of another kind": (9.0, 2, 0),
     "on eight": (7.0, 8, 3),  # nobody measured it on two
 }

@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.reading.files import read_bytes
+from autograder.settings import rubric
+from lessons.student.check_command import noisy_runs
+from lessons.student.grader_misses import to_run_again
+from tests.autograder.make_record import make_record, some_rounds, write_lines
 from tests.lessons.recorded_program import PROGRAM
 
 ROOT = Path(__file__).parents[3]
@@ -271,3 +276,22 @@ def test_only_the_package_that_is_replaced_goes_without_a_word(
     assert "left out" not in again
     other = lessons_command("submit", "02", "--in", ".", "--out", "other.zip").output
     assert "left out:  02_serial.zip\n" in other
+
+
+def test_a_job_on_a_busy_machine_is_to_run_again_before_the_submission(tmp_path):
+    """The sentence goes when a newer output of the same job is calm."""
+    asked = rubric.load_rubric(rubric.FOLDER / "07.yaml")
+    busy, calm = (
+        make_record(
+            lesson="07", source="speed", model="resnet20", size=2, run=run, seconds=(),
+            started=f"2026-03-02T1{hour}:00:00+00:00",
+            measures=some_rounds(*((1 + n / 99, silent + n / 99, 1.3 + n / 99) for n in range(12))),
+        )
+        for run, hour, silent in (("aa", 1, 2.3), ("bb", 2, 1.2))
+    )  # fmt: skip
+    runs = read_bytes({"a.out": "\n".join(busy).encode(), "b.out": "\n".join(calm).encode()})
+    by_id = {run.launch: run for run in runs}
+    assert len(list(to_run_again(asked, [by_id["aa"]]))) == 1
+    assert list(to_run_again(asked, runs)) == list(to_run_again(asked, [by_id["bb"]])) == []
+    write_lines(tmp_path / "07_speed_1.out", busy)
+    assert len(noisy_runs("07", tmp_path)) == 1
