@@ -97,3 +97,11 @@ def test_the_page_of_commands_is_what_their_help_says():
     code = "from lessons.book.commands_page import commands_page; print(commands_page(), end='')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == PAGE.read_text()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/for-students.md", "lessons/book/front.md"])
+def test_pages_that_count_the_lessons_count_all(page):
+    lessons = len([*ROOT.glob("solutions/[0-9][0-9]_*")])
+    numbers = {17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
+    counted = re.findall(r"(\w+teen|twenty)\s+(?:Jupyter\s+)?lessons", (ROOT / page).read_text())
+    assert counted == [numbers[lessons]]
