@@ -30,32 +30,31 @@ WAYS: dict[str, tuple[int, float | None]] = {
 }
 
 
-def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
+def run_worker(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
     """Run one process: print its images per second over the steps. All processes start together."""
     sys.path.insert(0, str(LESSON))
     import torch
     from mpi4py import MPI
 
-    import noise
+    from lessons.toolkit.clock.torch_work import TorchWork
+
     import resnet
-    import speed
+    import train
 
     rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
     torch.manual_seed(rank)
-    device, model = torch.device("cpu"), resnet.resnet()
+    network = model = resnet.resnet()
     if bucket_mb is not None:
-        device = speed.train.start_ranks(rank, size, rank, datetime.timedelta(minutes=2))
-        model = speed.train.distribute(model, device, bucket_mb)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    step = speed.make_step(model, optimizer, noise.batches(BATCH, rank, device))
-    for number in range(warm_up + steps):
-        if number == warm_up:
-            MPI.COMM_WORLD.Barrier()
-            started = time.perf_counter()
-        step()
+        device = train.start_ranks(rank, size, rank, datetime.timedelta(minutes=2))
+        model = train.distribute(network, device, bucket_mb)
+    work = TorchWork(network, model, argparse.Namespace(batch_size=BATCH, lr=0.001))
+    work.train(rank, warm_up)
+    MPI.COMM_WORLD.Barrier()
+    started = time.perf_counter()
+    work.train(rank, steps)
     rate = BATCH * steps / (time.perf_counter() - started)
-    print(f"\nRATE {rate} {sum(p.numel() for p in model.parameters())}", flush=True)
+    print(f"\nRATE {rate} {work.size}", flush=True)
 
 
 def rate(name: str, steps: int, port: int) -> tuple[float, int]:
@@ -82,7 +81,7 @@ def main() -> None:
     parser.add_argument("--bucket-mb", type=float, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
-        work(args.bucket_mb, args.steps)
+        run_worker(args.bucket_mb, args.steps)
         return
     port, rounds, parameters = 21000 + os.getpid() % 9000, [], 0
     for number in range(1, args.rounds + 1):

@@ -8,7 +8,7 @@ import os
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,12 +40,15 @@ def main_hash() -> str | None:
     return None if main is None else hash_of(main)
 
 
-def program_files() -> dict[str, Path]:
-    """Return the program's files by name: its own, and the modules imported from its folder."""
+def program_files(beside: Mapping[str, Path] | None = None) -> dict[str, Path]:
+    """Return the program's files by name: its own, and the modules imported from its folder.
+
+    beside: files that other processes of the program imported.
+    """
     main = main_file()
     if main is None:
         return {}
-    files = {main.name: main}
+    files = {main.name: main, **(beside or {})}
     folders = {f"{main.parent}{os.sep}", f"{main.resolve().parent}{os.sep}"}  # it may be a link
     for module in list(sys.modules.values()):
         # Not getattr, which would load a lazy module.
@@ -98,11 +101,14 @@ def toolkit_hash() -> str | None:
         return None
 
 
-def first_values() -> Iterator[dict[str, Any]]:
-    """Yield the record's first statements about the program, one for each line."""
+def first_values(beside: Mapping[str, Path] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the record's first statements about the program, one for each line.
+
+    beside: see program_files.
+    """
     main = main_file()
     head = {"main": main and main.name[-LONGEST_NAME:], "toolkit": toolkit_hash()}
-    groups = list(in_lines(program_files())) or [{}]
+    groups = list(in_lines(program_files(beside))) or [{}]
     yield {**head, "files": groups[0]}
     yield from ({"files": group} for group in groups[1:])
 

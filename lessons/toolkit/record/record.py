@@ -87,14 +87,18 @@ class Record(RunRecord):
             self.share["labels"] = labels_of(self.labels)
         if self.built is not None:
             self.share["built_hash"] = self.built
-        used = devices.device_and_number(self.header["framework"], os.environ)
-        return super().presence() | {"device": used, **self.share}
+        return super().presence() | {"device": self.device(), **self.share}
+
+    def device(self) -> str:
+        return devices.device_and_number(self.header["framework"], os.environ)
 
     def program_lines(self) -> list[str]:
-        values = program.later_values(self.told) if self.ended else program.first_values()
-        told = list(values)
+        told = list(program.later_values(self.told) if self.ended else self.first_files())
         self.told.update(name for value in told for name in value["files"])
         return [self.point("program", value) for value in told]
+
+    def first_files(self) -> Iterator[dict[str, Any]]:
+        return program.first_values()
 
     def new_clock(self, steps: int | None, samples: int | None) -> CountingClock:
         return CountingClock(self, steps, samples)

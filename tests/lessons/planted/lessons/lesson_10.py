@@ -42,8 +42,10 @@ LESSON = Lesson(
         "right": Job((), TWO, ranks=2),
         "in parts": Job((), PARTS, ranks=2),
         "lightning": Job((), TWO, ranks=2, start="apart", program="train_lightning.py"),
-        "speed": Job((), (), ranks=2, program="speed.py"),
-        "speed, not wrapped": Job(NOT_WRAPPED, FEW_ROUNDS, ranks=2, program="speed.py"),
+        "speed": Job((), (), ranks=2, start="apart", program="speed.py"),
+        "speed, not wrapped": Job(
+            NOT_WRAPPED, FEW_ROUNDS, ranks=2, start="apart", program="speed.py"
+        ),
         "by hand": Job((), TWO, start="by hand"),
         "a lone step in no_sync": Job(
             IN_NO_SYNC, (*PARTS, "--timeout", "5"), ranks=2, start="fails"

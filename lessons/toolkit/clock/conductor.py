@@ -1,0 +1,92 @@
+"""Conduct a speed job on one rank: start its processes, measure, and write the record.
+
+A conductor imports neither a framework nor the student's program, and it does not use MPI. Its two
+processes are called *yardstick*, which imports released code only, and *learner*. Conductors of all
+ranks talk to each other through rank 0 (hub.py).
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.launchers import launched
+from lessons.toolkit.clock import rounds, serve
+from lessons.toolkit.clock.hub import Hub, UnmetError, free_port
+from lessons.toolkit.clock.messages import EndedError, LateError
+from lessons.toolkit.clock.record import ConductorsRecord
+from lessons.toolkit.clock.turns import ISOLATED, FailedError, Turns
+from lessons.toolkit.ranks.leaving import leave
+
+ROLE: list[str] = []  # set by isolated.py
+CONDUCTOR = "conductor"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a rank's processes know about their job."""
+
+    args: Any
+    rank: int
+    size: int
+    local_rank: int
+
+
+def conduct(
+    alone: Callable[[Job], serve.Work],
+    together: Callable[[Job], serve.Work],
+    parser: Any,
+    *,
+    lesson: str,
+    framework: str,
+) -> None:
+    """Measure the speed job of a program, which ends with this call.
+
+    alone: makes the work of a rank that exchanges nothing; runs in the yardstick. together: makes
+    the work of a rank with the student's code; runs in the learner.
+    """
+    if not ROLE:  # started by a launcher: start again, in a clean interpreter
+        words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
+        os.execv(sys.executable, [sys.executable, *words])
+    args = parser.parse_args()
+    if min(args.rounds, args.steps, args.batch_size, args.width) < 1:
+        parser.error("--rounds, --steps, --batch-size and --width are at least 1")
+    me = launched()
+    if me is None or me.size < 2 or me.launcher == "torchrun":
+        name = Path(sys.argv[0]).name
+        text = f"{name} compares ranks: start it by mpirun or srun, with at least two."
+        leave(me.rank if me else 0, text)
+    job = Job(args, me.rank, me.size, me.local_rank)
+    if ROLE != [CONDUCTOR]:
+        framework, *sockets = ROLE[0].split(",")
+        both = (lambda: alone(job)), (lambda: together(job))
+        serve.start_both([int(number) for number in sockets], framework, *both)
+    try:
+        measured(job, lesson, framework)
+    except (UnmetError, FailedError) as problem:
+        sys.exit(str(problem))
+    except LateError:
+        sys.exit(f"Rank {job.rank} has waited too long for another rank.")
+    except EndedError:
+        sys.exit(1)  # another process or rank says why
+
+
+def measured(job: Job, lesson: str, framework: str) -> None:
+    hub = Hub(job.rank, job.size)
+    # The learners of all ranks meet at another port, because this one is now in use.
+    os.environ["MASTER_ADDR"] = hub.address
+    os.environ["MASTER_PORT"] = str(hub.share(free_port()))
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # two processes share a GPU
+    turns = None
+    try:
+        turns = Turns(hub, framework)
+        record = ConductorsRecord(lesson, job, turns.ready, framework)
+        params, spread = rounds.measure(record, hub, turns, job.args)
+        record.end(params=[params], param_spread=spread)
+        turns.end_learner()
+        hub.gather()  # nobody ends before all have written their lines
+    finally:
+        if turns:
+            turns.kill()

@@ -1,0 +1,24 @@
+"""Run a speed job's program in an interpreter that loads no code of the student's by itself.
+
+    python -I isolated.py ROLE PROGRAM WORDS…
+
+With `-I`, Python ignores PYTHONPATH and the program's folder. Here they come last, so that none of
+their modules replaces an installed package.
+"""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    role, program, *words = sys.argv[1:]
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    sys.path += [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path.append(str(Path(program).parent))
+    sys.argv = [program, *words]
+
+    from lessons.toolkit.clock import conductor
+
+    conductor.ROLE[:] = [role]
+    runpy.run_path(program, run_name="__main__")

@@ -1,0 +1,76 @@
+"""Look at the processes of a rank from outside, and let them take turns. Linux only."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+PROC = Path("/proc")
+TICKS = os.sysconf("SC_CLK_TCK")
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # from <linux/prctl.h>
+
+
+def end_with_parent() -> None:
+    """Have this process killed when its parent ends, however that happens."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Keep processes whose parent has ended among this process's descendants."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the processes that this one started, and those that they started, and so on."""
+    children: dict[int, list[int]] = {}
+    for folder in PROC.iterdir():
+        if folder.name.isdigit() and (fields := stat_of(int(folder.name))):
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found: set[int] = set()
+    new = [pid]
+    while new:
+        new = [child for parent in new for child in children.get(parent, ()) if child not in found]
+        found.update(new)
+    return found
+
+
+def stat_of(pid: int) -> list[str]:
+    """Return the fields of a process after its name, or nothing if it has ended."""
+    try:
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def wait_for(states: str, pids: Iterable[int], seconds: float) -> None:
+    """Wait until each process has ended or has one of these states, but no longer than this."""
+    until = time.monotonic() + seconds
+    for pid in pids:
+        while (stat := stat_of(pid)) and stat[0] not in f"ZX{states}" and time.monotonic() < until:
+            time.sleep(0.001)
+
+
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """Return the CPU time that these processes have used, with all of their threads."""
+    ticks = [int(stat[11]) + int(stat[12]) for pid in pids if (stat := stat_of(pid))]
+    return sum(ticks) / TICKS
+
+
+def cores(pids: Iterable[int]) -> int:
+    """Return on how many CPUs the threads of these processes may run."""
+    usable: set[int] = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in (PROC / str(pid) / "task").iterdir():
+                with contextlib.suppress(OSError):
+                    usable |= os.sched_getaffinity(int(thread.name))
+    return len(usable)
+
+
+def send(number: signal.Signals, pids: Iterable[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

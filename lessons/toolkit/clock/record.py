@@ -1,0 +1,43 @@
+"""The run record of a speed job. Its conductor writes it, and its other processes report facts."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lessons.toolkit.record import facts, program
+from lessons.toolkit.record.record import Record
+
+
+class ConductorsRecord(Record):
+    """A record with the files, the versions and the device of the processes that do the work."""
+
+    def __init__(self, lesson: str, job: Any, ready: Any, framework: str) -> None:
+        self.learner = ready["learner"]
+        folder = Path(sys.argv[0]).parent
+        names = {name for each in ready.values() for name in each["files"]}
+        self.beside = {name: folder / name for name in sorted(names)}
+        super().__init__(
+            lesson,
+            job.args,
+            source="speed",
+            framework=framework,
+            model="resnet20",
+            params=ready["yardstick"]["params"],
+            optimizer="adam",
+            lr=self.learner["lr"],
+            rank=job.rank,
+            size=job.size,
+            local_rank=job.local_rank,
+        )
+
+    def machine(self) -> dict[str, Any]:
+        mine = facts.machine("python", os.environ)
+        return mine | {name: self.learner[name] for name in ("versions", "device", "threads")}
+
+    def device(self) -> str:
+        return str(self.learner["device_and_number"])
+
+    def first_files(self) -> Iterator[dict[str, Any]]:
+        return program.first_values(self.beside)

@@ -1,0 +1,145 @@
+"""The side of the processes that do the work: they do what the conductor asks, one by one."""
+
+import importlib
+import os
+import socket
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from lessons.toolkit.clock.messages import Channel, EndedError
+from lessons.toolkit.clock.processes import end_with_parent
+from lessons.toolkit.record import devices, facts, program
+
+PLACES = 1000  # parameters that are looked at when a phase ends
+FOREVER = 10**6
+
+
+class Work(Protocol):
+    """A network that a process trains with random images. It exists for PyTorch and for Keras."""
+
+    size: int  # number of trainable parameters
+    counted: int  # number of parameters, as the framework counts them
+    lr: float
+
+    def train(self, seed: int, steps: int) -> None:
+        """Make steps on the batches of this seed, and wait until all parameters are complete."""
+
+    def values(self, places: Any) -> Any:
+        """Return the parameters with these numbers, of the flat array of all parameters."""
+
+    def state(self) -> tuple[list[float], list[Any]]:
+        """Return Adam's number of steps and its rate, and flat arrays: parameters, two moments."""
+
+    def load(self, adam: list[float], state: Any) -> None:
+        """Set what `state` returns, with its three arrays as one."""
+
+    def batches(self, seed: int, steps: int) -> Any:
+        """Return an iterator over the batches of this seed."""
+
+    def gradient(self, batch: Any) -> Any:
+        """Return the gradient of all parameters for this batch, as a flat array."""
+
+    def apply(self, gradient: Any) -> None:
+        """Make the optimizer's step with this gradient."""
+
+
+def places(seed: int, size: int) -> Any:
+    """Return the numbers of some parameters, drawn with this seed."""
+    return np.random.default_rng(seed).integers(0, size, PLACES)
+
+
+def start_both(sockets: list[int], framework: str, alone: Any, together: Any) -> None:
+    """Be the yardstick, and start the learner as a copy that has only the framework loaded.
+
+    Loading a framework takes seconds, so it is done once for the two processes. Neither of them has
+    made any network at that time.
+    """
+    end_with_parent()
+    os.dup2(2, 1)  # the conductor alone writes the record
+    importlib.import_module(framework)
+    mine, learners = sockets
+    if pid := os.fork():
+        os.close(learners)
+        serve(mine, alone, framework, learner=pid)
+    else:
+        end_with_parent()
+        os.close(mine)
+        sys.path.insert(0, str(Path(sys.argv[0]).parent))  # as if the program itself had started
+        serve(learners, together, framework)
+
+
+def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
+    """Make the work, and do what the conductor asks until it ends."""
+    channel = Channel(Connection(socket.socket(fileno=number).detach()))
+    try:
+        work = make()
+        files = sorted(program.program_files())
+        ready = {
+            "size": work.size,
+            "params": work.counted,
+            "lr": work.lr,
+            "files": files,
+            "learner": learner,
+        }
+        channel.send(ready | of_process(framework))
+        while answer(work, channel):
+            pass
+        if "mpi4py.MPI" in sys.modules or "horovod" in sys.modules:
+            sys.exit()  # MPI's exit handler, too, has to run on every rank
+    except EndedError:
+        pass
+    except SystemExit as ended:
+        if not ended.code:
+            raise
+        print(ended.code, file=sys.stderr)
+        channel.send({"failed": True})
+    except BaseException:
+        # A sentence for the user comes from the conductor.
+        traceback.print_exc()
+        channel.send({"failed": True})
+    finally:
+        sys.stderr.flush()
+    os._exit(0)  # no exit handler of a framework waits for a rank that has already ended
+
+
+def of_process(framework: str) -> dict[str, Any]:
+    """Return the facts of the record that only the process with the framework knows."""
+    return {
+        "versions": facts.versions(os.environ),
+        "device": devices.device(framework),
+        "device_and_number": devices.device_and_number(framework, os.environ),
+        "threads": facts.threads(framework, os.environ),
+    }
+
+
+def answer(work: Work, channel: Channel) -> bool:
+    """Do what is asked for. Return whether there may be more."""
+    asked, numbers = channel.receive(FOREVER)
+    match asked:
+        case ["train", seed, steps]:
+            work.train(seed, steps)
+            channel.send()
+        case ["values", seed, size]:
+            channel.send(numbers=work.values(places(seed, size)))
+        case ["state", arrays]:
+            adam, state = work.state()
+            channel.send(adam, np.concatenate(state[:arrays]))
+        case ["load", adam]:
+            work.load(adam, numbers)
+            channel.send()
+        case ["batches", seed, steps]:
+            work.following = work.batches(seed, steps)  # type: ignore[attr-defined]
+            channel.send()
+        case ["gradient"]:
+            channel.send(numbers=work.gradient(next(work.following)))  # type: ignore[attr-defined]
+        case ["apply"]:
+            work.apply(numbers)
+            channel.send()
+        case ["end"]:
+            return False
+    return True

@@ -1,0 +1,78 @@
+"""A network of PyTorch that a process of a speed job trains, with Adam and random images."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from lessons.toolkit.record.epoch_clock import synchronise
+
+
+class TorchWork:
+    """See serve.Work. `model` is the network itself, or what wraps it to average gradients."""
+
+    def __init__(self, network: Any, model: Any, args: Any) -> None:
+        self.params = list(network.parameters())
+        self.size = self.counted = sum(param.numel() for param in self.params)
+        self.model, self.batch_size = model, args.batch_size
+        self.device = self.params[0].device
+        self.lr = args.lr
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+        self.loss = nn.CrossEntropyLoss()
+
+    def batches(self, seed: int, steps: int) -> Iterator[Any]:
+        generator = torch.Generator(self.device).manual_seed(seed)
+        here = {"generator": generator, "device": self.device}
+        for _ in range(steps):
+            images = torch.rand(self.batch_size, 3, 32, 32, **here)
+            yield images, torch.randint(0, 10, (self.batch_size,), **here)
+
+    def train(self, seed: int, steps: int) -> None:
+        for batch in self.batches(seed, steps):
+            self.backward(*batch)
+            self.optimizer.step()
+        synchronise()
+
+    def backward(self, images: Any, labels: Any) -> None:
+        self.optimizer.zero_grad()
+        self.loss(self.model(images), labels).backward()
+
+    def values(self, places: Any) -> Any:
+        return flat(self.params)[torch.from_numpy(places).to(self.device)].cpu().numpy()
+
+    def state(self) -> tuple[list[float], list[Any]]:
+        states = [self.optimizer.state[param] for param in self.params]
+        adam = [int(states[0]["step"]), self.lr]
+        moments = [[state[name] for state in states] for name in ("exp_avg", "exp_avg_sq")]
+        return adam, [flat(arrays).cpu().numpy() for arrays in (self.params, *moments)]
+
+    def load(self, adam: list[float], state: Any) -> None:
+        params, first, second = (self.cut(part) for part in np.split(state, 3))
+        with torch.no_grad():
+            for param, value, *moments in zip(self.params, params, first, second, strict=True):
+                param.copy_(value)
+                kept = self.optimizer.state[param]
+                kept["step"].fill_(adam[0])
+                kept["exp_avg"].copy_(moments[0])
+                kept["exp_avg_sq"].copy_(moments[1])
+
+    def gradient(self, batch: Any) -> Any:
+        self.backward(*batch)
+        return flat([param.grad for param in self.params]).cpu().numpy()
+
+    def apply(self, gradient: Any) -> None:
+        for param, value in zip(self.params, self.cut(gradient), strict=True):
+            param.grad = value
+        self.optimizer.step()
+
+    def cut(self, array: Any) -> list[Any]:
+        """Return a flat array as tensors of the parameters' shapes."""
+        whole = torch.tensor(array, device=self.device)
+        pieces = whole.split([param.numel() for param in self.params])
+        return [piece.view_as(param) for piece, param in zip(pieces, self.params, strict=True)]
+
+
+def flat(tensors: list[Any]) -> Any:
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
