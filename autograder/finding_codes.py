@@ -200,6 +200,7 @@ class FindingCode(StrEnum):
     RERUN_LOWER_ACCURACY = auto(), CONTRADICTS, "A lower {name} in the rerun"
     RERUN_HIGHER_ACCURACY = auto(), LOOK, "A higher {name} in the rerun"
     RERUN_HIGHER_LOSS = auto(), CONTRADICTS, "A higher {name} in the rerun"
+    RERUN_FEWER_POINTS = auto(), LOOK, "The check `{name}` earns fewer points in the rerun"
     RERUN_FAR_SLOWER = auto(), LOOK, "The rerun was far slower on the same kind of device"
     RERUN_CONTRADICTS_ITSELF = (
         auto(), CONTRADICTS, "The rerun's record contradicts itself")

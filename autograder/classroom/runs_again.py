@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from autograder.classroom.checks_again import compared
 from autograder.evidence.reruns import Again
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
@@ -39,4 +40,4 @@ def runs_again(
         except NotMeasured as missing:
             again = Again(job, None, str(missing))
         found[run.launch] = again
-    return found
+    return compared(hand_in, counted, found) if found else {}

@@ -155,10 +155,10 @@ def tier_of(
     if again is not None and not on_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
         and_accounting = " and the scheduler's accounting agrees" if confirmed else ""
-        return (
-            EvidenceLevel.REPRODUCED,
-            f"the program did the same for the instructor{more}{and_accounting}",
-        )
+        reason = f"the program did the same for the instructor{more}{and_accounting}"
+        if again.not_compared:
+            reason += f"; not compared: {', '.join(again.not_compared)}"
+        return EvidenceLevel.REPRODUCED, reason
     if confirmed:
         reason = "the run record agrees with itself and with the scheduler's accounting"
         if not accounted_work.counts_work(accounting.job_of(run, sources.jobs or {})):

@@ -37,6 +37,8 @@ class Again:
     job: RepeatedJob
     run: Run | None
     why: str = ""  # why there is no run
+    missed: tuple[Finding, ...] = ()  # conditions of the rubric that only the record meets
+    not_compared: tuple[str, ...] = ()  # checks of the rubric
 
 
 def compare(run: Run, again: Again) -> Iterator[Finding]:
@@ -59,6 +61,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
     yield from same_losses(run, again.run)
     if again.job.undisturbed:
         yield from as_fast(run, again.run)
+    yield from again.missed
 
 
 def same_parameters(run: Run, again: Again) -> bool:
@@ -89,13 +92,16 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
             f"at most {job.ended - job.submitted:.4g} s",
             f"{seconds:.4g} s",
         )
-    times, others = ([value(epoch.seconds) for epoch in one.epochs] for one in (run, again))
+    times, others = (
+        [*(value(epoch.seconds) for epoch in one.epochs), *(e.value for e in one.measured("round"))]
+        for one in (run, again)
+    )
     if times and times == others and None not in times:
         yield untrue(
             run,
             FindingCode.RERUN_SAME_SECONDS,
             "slightly different times, as in any two runs",
-            f"{len(times)} epochs equal to the last digit",
+            f"{len(times)} times equal to the last digit",
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from autograder.classroom.rows import Row
-from autograder.codes import GradeStatus
+from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.class_page import checks, lesson, matrix
 from autograder.report.html import environment
 from autograder.report.student.requests import Request, requests_of_student
@@ -55,6 +55,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
             details=matrix.details(rows, made),
             states=[(state, states[state]) for state in names if states[state] > 0],
             unasked=unasked,
+            reruns=reruns(rows),
             requests=about.requests,
             unanswered=sum(not request.answer for request in about.requests),
             pages={row.student: "students/" + quote(row.page) for row in rows if row.page},
@@ -62,6 +63,17 @@ def class_page(rows: Sequence[Row], about: About) -> str:
             lessons=lessons_of(rows, about.titles),
         )
     )
+
+
+def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
+    """Return how many submissions were reproduced, were not, and were never run again.
+
+    Return None for a class without reruns.
+    """
+    graded = [row for row in rows if row.tier]
+    same = sum(row.tier == EvidenceLevel.REPRODUCED for row in graded)
+    unlike = sum(any(why.code.startswith("rerun ") for why in row.look) for row in graded)
+    return (same, unlike, len(graded) - same - unlike) if same or unlike else None
 
 
 def review_page(rows: Sequence[Row], about: About) -> str:

@@ -12,7 +12,13 @@ from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import TIERS
 from tests.autograder.class_yaml import setting
-from tests.autograder.make_record import hand_in, make_record, sealed_again, write_lines
+from tests.autograder.make_record import (
+    hand_in,
+    make_record,
+    sealed_again,
+    some_rounds,
+    write_lines,
+)
 
 SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
 JOB = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",))
@@ -280,3 +286,47 @@ def test_a_folder_without_reruns(tmp_path, grade):
     result = grade(tmp_path / "class", *setting("reruns", tmp_path / "empty"))
     assert result.exit_code == 2
     assert "cluster rerun" in result.stderr
+
+
+def speed_job(share: float, run: str = "5f0c2a91", error: float = 0.0, **facts):
+    measures = (
+        {"name": "update_error", "value": error, "unit": "", "steps": 3},
+        *some_rounds(*((1 + n / 99, 1.1 + n / 99, (1.1 + n / 99) / share) for n in range(12))),
+    )
+    usual = {"lesson": "07", "source": "speed", "model": "resnet20", "params": 273658, "size": 2}
+    usual |= HONEST | {"epochs_asked": None, "seconds": (), "total": 59.0, "run": run}
+    return make_record(**usual | {"measures": measures} | facts)
+
+
+# The rerun, whether other jobs used its cores, the level, the finding, what is named.
+SPEED_AGAIN = {
+    "as fast": (speed_job(0.9, **THERE), True, "reproduced", None, ""),
+    "rounds forged": (speed_job(0.5, **THERE), True, "self-consistent",
+        Code.RERUN_FEWER_POINTS, ""),
+    "rounds forged, or a busy machine": (speed_job(0.5, **THERE), False, "reproduced", None,
+        "; not compared: speed"),
+    "rounds forged, on a slower site": (speed_job(0.5, **THERE | {"site": "other"}), True,
+        "reproduced", None, "; not compared: speed"),
+    "another update, on a busy machine": (speed_job(0.9, error=0.9, **THERE), False,
+        "self-consistent", Code.RERUN_FEWER_POINTS, ""),
+    "rounds missing": (speed_job(0.9, **THERE | {"measures": ()}), False, "self-consistent",
+        Code.RERUN_FEWER_POINTS, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "calm", "level", "code", "named"), SPEED_AGAIN.values(), ids=SPEED_AGAIN
+)
+def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, calm, level, code, named):
+    write_lines(tmp_path / "class/ada/07/07_speed_1.out", speed_job(0.93))
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "07", {"77": (["5f0c2a91"], lines)})
+    told = json.loads((reruns / "ada/07/rerun.json").read_text())
+    told["jobs"][0]["undisturbed"] = calm
+    (reruns / "ada/07/rerun.json").write_text(json.dumps(told))
+    grade(tmp_path / "class", "--profile", "smoke", *setting("reruns", reruns))
+    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+    [found] = [one for one in record["grades"] if one["lesson"] == "07"]
+    assert found["tier"] == level
+    codes = {finding["code"] for finding in found["findings"] if finding["kind"] == "evidence"}
+    assert (code in codes) if code else not codes
+    assert found["tier_reason"].endswith(named)

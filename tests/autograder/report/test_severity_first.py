@@ -8,6 +8,7 @@ from autograder.classroom.rows import Row
 from autograder.classroom.whole_class import most_severe_first
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.matrix import columns, lines
+from autograder.report.class_page.page import reruns
 from autograder.report.student.said_once import findings_of_lesson, in_several_lessons
 from autograder.settings.policy import Policy
 from autograder.verdict import Finding, Grade, LookReason
@@ -48,6 +49,13 @@ def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
     policy = Policy()
     made = lines(rows, {}, policy, columns(rows, policy))
     assert [line.student for line in made] == ["zoe", "eve", "ben", "ada"]
+
+
+def test_the_class_page_counts_the_reruns():
+    rows = [row("ada", tier=EvidenceLevel.REPRODUCED), row("zoe", FORGED), row("ben", COPY)]
+    missing = replace(row("kim"), status=GradeStatus.MISSING, tier="")
+    assert reruns([*rows, row("eve"), missing]) == (1, 1, 2)
+    assert reruns([rows[2], missing]) is None
 
 
 def test_findings_of_a_student_begin_with_the_most_severe():

@@ -1,0 +1,109 @@
+"""Judge a rerun by the same rubric, and find the checks that it does not pass as the record did."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from autograder.codes import FindingCode, ReasonCode
+from autograder.evidence.findings import finding
+from autograder.evidence.reruns import MACHINE, Again
+from autograder.judging.conditions import judge_condition, partial_from
+from autograder.judging.hand_in import HandIn
+from autograder.judging.judge import is_asked, uncalibrated
+from autograder.judging.runs_that_count import finished
+from autograder.measuring.metrics import metric_named
+from autograder.records import Run
+from autograder.settings.rubric_schema import Condition, RubricCheck
+from autograder.verdict import NOT_MEASURED, Finding, Part
+
+# By how much the points of a timed condition may differ between two honest runs.
+LESS = 0.1
+# A rerun is started by the instructor's own job file, on one node.
+OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
+
+
+def compared(
+    hand_in: HandIn, counted: Mapping[str, Run], found: Mapping[str, Again]
+) -> dict[str, Again]:
+    """Return the reruns with the conditions that they miss, and the checks that were not compared.
+
+    `counted` are the runs that count by their names in the rubric; `found` are their reruns by
+    launch.
+    """
+    again = {name: found[run.launch] for name, run in counted.items() if run.launch in found}
+    runs = {id(one.run): one.run for one in again.values() if one.run is not None}
+    repeated = replace(hand_in, runs=tuple(runs.values()))
+    missed: dict[str, list[Finding]] = {}
+    left_out = []
+    for check in hand_in.rubric.checks:
+        if not check.require or not is_asked(hand_in, check):
+            continue
+        for condition in conditions_of(hand_in, check):
+            names = names_in(condition) & counted.keys()
+            if not names:
+                continue
+            if not is_comparable(hand_in, condition, {name: again.get(name) for name in names}):
+                left_out.append(check.id)
+            elif worse := fewer_points(hand_in, repeated, condition):
+                launch = counted[sorted(names)[0]].launch
+                missed.setdefault(launch, []).append(as_finding(check, *worse))
+    not_compared = tuple(dict.fromkeys(left_out))
+    return {
+        launch: replace(one, missed=tuple(missed.get(launch, ())), not_compared=not_compared)
+        for launch, one in found.items()
+    }
+
+
+def conditions_of(hand_in: HandIn, check: RubricCheck) -> Iterator[Condition]:
+    for condition in check.require:
+        asked = condition.only in (None, hand_in.profile)
+        if asked and condition.metric not in OF_THE_JOB and not uncalibrated(hand_in, condition):
+            yield condition
+
+
+def names_in(condition: Condition) -> set[str]:
+    """Return the runs that a condition needs."""
+    others = (condition.base, condition.minus, condition.over, condition.threshold.of)
+    return {*condition.of, *filter(None, others)}
+
+
+def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again | None]) -> bool:
+    """Return whether the reruns of these runs can show the value of a condition.
+
+    Seconds need the same kind of machine, without other load. A metric of all runs of a name needs
+    all of them, and a rerun repeats only the run that counts.
+    """
+    if any(one is None or one.run is None for one in again.values()):
+        return False
+    if metric_named(condition.metric).all_runs:
+        return all(len(finished(hand_in, name)) == 1 for name in again)
+    return not partial_from(condition) or all(
+        one is not None and one.job.undisturbed and on_same_machine(hand_in, name, one)
+        for name, one in again.items()
+    )
+
+
+def on_same_machine(hand_in: HandIn, name: str, again: Again) -> bool:
+    run = finished(hand_in, name)[-1]
+    return again.run is not None and all(
+        run.header.get(fact) == again.run.header.get(fact) for fact in MACHINE
+    )
+
+
+def fewer_points(
+    hand_in: HandIn, repeated: HandIn, condition: Condition
+) -> tuple[Part, Part] | None:
+    """Return what the record and what the rerun says, if the rerun earns fewer points."""
+    before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
+    pairs = zip(before, after, strict=False)
+    for recorded, again in pairs:
+        noisy = again.status == NOT_MEASURED and again.code == ReasonCode.TOO_NOISY
+        if not noisy and again.credit < recorded.credit - LESS:
+            return recorded, again
+    return None
+
+
+def as_finding(check: RubricCheck, recorded: Part, again: Part) -> Finding:
+    expected = f"{recorded.found} in the record"
+    return finding(
+        FindingCode.RERUN_FEWER_POINTS, expected, again.found, recorded.where, name=check.id
+    )
