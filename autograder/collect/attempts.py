@@ -1,12 +1,12 @@
 """Find when each attempt of a student at a lesson was submitted, and which attempt is the last.
 
 An attempt is a download or, in JupyterHub's exchange, a folder. Each package in it, and each folder
-in it that is named after the lesson, is also an attempt. The platform's time decides, then the time
-at which the files were last changed. If the times are equal, the name decides, and a doubt is noted
-unless the attempts are copies.
+in it that is named after the lesson, is also an attempt. The platform's time decides, then its
+number of the upload, then the time at which the files were last changed. If the times are equal,
+the name decides, and a doubt is noted unless the attempts are copies.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, is_package, stem
 from autograder.submissions.lesson_files import contents_of
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from autograder.submissions.manifest import Row
 from autograder.submissions.moments import seconds_of
 
 FILES_S = 2.0  # zip files store times in steps of two seconds
@@ -115,11 +116,13 @@ def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) ->
 def the_last(
     attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
 ) -> tuple[Attempt, list[Doubt]]:
-    """Return the last attempt, by the platform's times, then by the times of the files."""
+    """Return the last attempt, by the platform's times and uploads, then by the files' times."""
     left = list(attempts)
     if all(time is not None for time in noted.values()):
         left = newest(left, lambda one: noted[one] or 0.0, 0.0)
-    left = newest(left, lambda one: max(piece.time for piece in attempts[one]), FILES_S)
+    if all(upload_of(attempts[one]) for one in left):
+        left = newest(left, lambda one: upload_of(attempts[one]), 0.0)
+    left = newest(left, lambda one: changed(attempts[one]), FILES_S)
     last = max(left, key=lambda one: (one.shown, one))
     contents = [contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left]
     if all(one == contents[0] for one in contents):
@@ -127,6 +130,32 @@ def the_last(
     names = " and ".join(sorted(one.shown for one in left))
     detail = shortened(f"of {names}, {last.shown} was taken", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
+
+
+def upload_of(pieces: Iterable[Piece]) -> int:
+    """Return the platform's number of the last upload; 0 if it has none."""
+    return max((piece.item.upload for piece in pieces), default=0)
+
+
+def changed(pieces: Iterable[Piece]) -> float:
+    """Return when the outputs and answers were last changed; 0 if there are none."""
+    return max((piece.time for piece in pieces if piece.kind in WORK), default=0.0)
+
+
+def is_older(new: Row, earlier: Row) -> bool:
+    """Return whether a new attempt is older than the one that was collected before."""
+    times = seconds_of(new.submitted), seconds_of(earlier.submitted)
+    if times[0] is not None and times[1] is not None and times[0] != times[1]:
+        return times[0] < times[1]
+    uploads = number_in(new.upload), number_in(earlier.upload)
+    if all(uploads) and new.origin == earlier.origin and uploads[0] != uploads[1]:
+        return uploads[0] < uploads[1]
+    files = number_in(new.changed), number_in(earlier.changed)
+    return all(files) and files[1] - files[0] > FILES_S
+
+
+def number_in(cell: str) -> int:
+    return int(cell) if cell.isascii() and cell.isdigit() else 0
 
 
 def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) -> list[Attempt]:

@@ -15,7 +15,7 @@ from autograder.submissions.kinds import TYPED
 
 NAME = re.compile(
     r"(?P<name>[^\W\d_][^_]*?)(?P<late>_LATE)?_(?P<id>\d{1,18})_"
-    r"(?:\d{1,18}_(?P<called>.+)|(?P<typed>text|link)\.html)\Z",
+    r"(?:(?P<upload>\d{1,18})_(?P<called>.+)|(?P<typed>text|link)\.html)\Z",
     re.DOTALL,
 )
 
@@ -30,4 +30,5 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
         spelt = name if is_unique else f"{name}_{match['id']}"
         claim = Claim(spelt, name, (("canvas_id", match["id"]),))
         called = match["called"] or (TYPED if match["typed"] == "text" else entry.name)
-        yield Item(Path(entry.path), (claim,), called, late=bool(match["late"]))
+        late, upload = bool(match["late"]), int(match["upload"] or 0)
+        yield Item(Path(entry.path), (claim,), called, late=late, upload=upload)

@@ -29,7 +29,7 @@ from autograder.submissions.kinds import COPIED, WORK, Kind, is_clutter, kind_of
 from autograder.submissions.lesson_files import LessonFiles, count_copies_once, shorten_names
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.manifest import AND, Row, doubts_in
-from autograder.submissions.moments import moment_of, seconds_of
+from autograder.submissions.moments import moment_of
 from autograder.submissions.walk import Found
 
 REPOSITORY = ".git"
@@ -63,6 +63,7 @@ class Collected:
     kept_by_hand: list[str] = field(default_factory=list)  # the download has no work for them
     removed: list[str] = field(default_factory=list)  # files that the download does not have
     replaced: list[str] = field(default_factory=list)  # folders whose files are others now
+    older: list[str] = field(default_factory=list)  # folders that now hold an earlier attempt
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
 
 
@@ -216,7 +217,8 @@ def rows_of(
         files, about = lessons.get(lesson, []), by_lesson.get(lesson, [])
         row, named_files = row_of(owner, lesson, files, about, wanted)
         earlier = before.get(row.folder)
-        if wanted.latest and earlier and is_later(earlier, row):
+        is_older = earlier is not None and attempts.is_older(row, earlier)
+        if wanted.latest and is_older:
             done.kept.append(row.folder)
             continue
         unread: list[Doubt] = []
@@ -227,16 +229,12 @@ def rows_of(
             unread = written.doubts
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
+            done.older += [row.folder] if written.replaced and is_older else []
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
 
 
 def counts(piece: Piece) -> bool:
     return piece.kind in WORK or piece.kind == Kind.REPORT
-
-
-def is_later(one: Row, other: Row) -> bool:
-    times = seconds_of(one.submitted), seconds_of(other.submitted)
-    return None not in times and (times[0] or 0) > (times[1] or 0)
 
 
 def lesson_meant(owner: Owned, wanted: Wanted) -> str:
@@ -276,8 +274,14 @@ def row_of(
         "yes" if any(item.late for item in items) else "",
         wanted.platform,
         doubts.written(list(dict.fromkeys(found))),
+        cell(attempts.upload_of(pieces)),
+        cell(attempts.changed(pieces)),
     )
     return row, files
+
+
+def cell(number: float) -> str:
+    return f"{number:.0f}" if number else ""
 
 
 def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:

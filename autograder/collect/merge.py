@@ -1,7 +1,7 @@
 """Update manifest.csv after collecting again: keep the instructor's edits, replace all else.
 
 A hidden copy holds what was collected last. A cell that differs from it was edited. An edit that
-describes a submission ends with that submission.
+describes a submission ends with that submission. The copy also says when each attempt was made.
 """
 
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from autograder.submissions import doubts, manifest
-from autograder.submissions.manifest import Row, doubts_in
+from autograder.submissions.manifest import ATTEMPT, Row, doubts_in
 from autograder.writing import write_if_new
 
 COPY = ".collected.csv"
@@ -24,12 +24,15 @@ def collected_before(home: Path) -> Rows:
 def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
     """Write the manifest and the hidden copy.
 
-    replaced: the folders whose files a later submission replaced. Return the manifest's rows, and
+    replaced: the folders whose files another submission replaced. Return the manifest's rows, and
     what an instructor wrote about the submissions that were replaced.
     """
     before = collected_before(home)
     edited = manifest.read(home / manifest.NAME)
     edited = dict(before if edited is None else edited)
+    for folder in before.keys() & edited.keys():  # the manifest does not have these columns
+        attempt = {name: getattr(before[folder], name) for name in ATTEMPT}
+        edited[folder] = replace(edited[folder], **attempt)
     ended = []
     for folder in sorted({*replaced} & before.keys() & edited.keys()):
         old, mine = asdict(before[folder]), asdict(edited[folder])
@@ -38,7 +41,8 @@ def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows,
         ended += [f"{folder} ({name} {mine[name] or 'empty'})" for name in about]
     rows = merged(before, edited, collected)
     write_if_new(home / manifest.NAME, manifest.written(rows.values()))
-    write_if_new(home / COPY, manifest.written(collected.values()))
+    columns = (*manifest.COLUMNS, *ATTEMPT)
+    write_if_new(home / COPY, manifest.written(collected.values(), columns))
     return rows, ended
 
 

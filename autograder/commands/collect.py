@@ -150,15 +150,19 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     if done.kept:
-        lines.append(f"Kept, because the attempt already in the class is newer: {some(done.kept)}")
+        kept = some(done.kept)
+        lines.append(f"Kept, because the attempt already in the class is later: {kept}")
     if done.kept_by_hand:
         folders = some(done.kept_by_hand)
         lines.append(f"Kept the files in the class, because the download has none for: {folders}")
     if done.removed:
         lines.append(f"Removed, because the download has no such files: {some(done.removed)}")
+    if done.older:
+        older = some(done.older)
+        lines.append(f"Replaced by an earlier attempt (--latest keeps the later one): {older}")
     if done.ended:
         ended = some(done.ended)
-        lines.append(f"Edits that no longer apply, because there is a new submission: {ended}")
+        lines.append(f"Edits that no longer apply, because the files were replaced: {ended}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

@@ -9,7 +9,7 @@ team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from autograder.submissions.moments import moment_of
 
 NAME = "manifest.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
+# Which of two attempts is later. Only the hidden copy has these columns (collect/merge.py).
+ATTEMPT = ("upload", "changed")
 AND = "; "  # between students
 LONGEST_CELL = 10_000
 
@@ -38,6 +40,8 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
+    upload: str = ""  # the platform's number of the last upload
+    changed: str = ""  # when the files were last changed, in seconds since 1970
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -49,8 +53,9 @@ def read(path: Path) -> dict[str, Row] | None:
     if not path.is_file():
         return None
     rows: dict[str, Row] = {}
-    for where, cells in read_csv(path, COLUMNS[:2], COLUMNS[2:], empty=COLUMNS[1:2]):
-        row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
+    others = (*COLUMNS[2:], *ATTEMPT)
+    for where, cells in read_csv(path, COLUMNS[:2], others, empty=COLUMNS[1:2]):
+        row = Row(*(unquoted(cells.get(name, "")) for name in (*COLUMNS, *ATTEMPT)))
         check(row, where)
         if row.folder in rows:
             raise SettingsError(f"{where}: {shortened(row.folder)} has two rows: remove one")
@@ -80,11 +85,13 @@ def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
         ) from None
 
 
-def written(rows: Iterable[Row]) -> str:
+def written(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
+    """Return the first of the row's columns as CSV."""
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    lines.writerows(map(quoted, astuple(row)) for row in sorted(rows, key=lambda row: row.folder))
+    lines.writerow(columns)
+    for row in sorted(rows, key=lambda row: row.folder):
+        lines.writerow(map(quoted, astuple(row)[: len(columns)]))
     return text.getvalue()
 
 

@@ -1,10 +1,8 @@
 """Several submissions of one lesson, and one submission by several students."""
 
-import io
 import json
 import os
 import time
-import zipfile
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +14,7 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     below,
     canvas,
+    copied,
     gradescope,
     moodle,
     packed,
@@ -35,15 +34,6 @@ def grade(collect_and_grade):
 
 def exchange(day: int) -> str:
     return f"ada+01_learning+2026-03-0{day} 20:00:00.000000 UTC+8fK3_aZ-q0Lm"
-
-
-def copied(lines: dict[str, bytes], days: int) -> bytes:
-    """Return a zip whose files were changed that many days after the first of March."""
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        for name, data in lines.items():
-            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1 + days, 12, 0, 0)), data)
-    return whole.getvalue()
 
 
 # The files in the class's folder. The last submission is the better one.

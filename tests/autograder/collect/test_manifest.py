@@ -16,6 +16,7 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     below,
     canvas,
+    copied,
     gradescope,
     work,
     write,
@@ -197,7 +198,37 @@ def test_with_latest_an_older_attempt_replaces_nothing(tmp_path, collect):
     folder = collect(places[0], "--latest").folder
     done = collect(places[1], "--latest")
     assert (folder / "ada/01/a_1.out").read_bytes() == GOOD
-    assert "Kept, because the attempt already in the class is newer: ada/01" in done.stdout
+    assert "Kept, because the attempt already in the class is later: ada/01" in done.stdout
+
+
+# The later and the earlier attempt in Canvas's downloads, which have no time of submission.
+CANVAS_ATTEMPTS = {
+    "by the number of the upload": (
+        {"lovelaceada_101_7041_work-1.zip": copied({"a_1.out": GOOD}, 1)},
+        {"lovelaceada_101_7006_work.zip": copied({"a_1.out": BAD}, 5)},
+    ),
+    "by the files' times": (
+        {"lovelaceada_101_7041_work.zip": copied({"a_1.out": GOOD}, 5)},
+        {"lovelaceada_101_7041_work.zip": copied({"a_1.out": BAD}, 1)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("late", "early"), CANVAS_ATTEMPTS.values(), ids=CANVAS_ATTEMPTS)
+@pytest.mark.parametrize("words", [("--latest",), ()], ids=["latest", "all"])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_canvas_attempts_are_put_in_order_without_times(
+    tmp_path, collect, late, early, words, in_order
+):
+    places = [write(tmp_path, "late", late), write(tmp_path, "early", early)]
+    for place in reversed(places) if in_order else places:
+        done = collect(place, *words, platform="canvas")
+        copy = (done.folder / "lovelaceada/01/a_1.out").read_bytes()
+    assert (copy == GOOD) == (in_order or bool(words))
+    assert ("--latest keeps" in done.stdout) == (not in_order and not words)
+    if words:
+        both = collect(*places, *words, platform="canvas", into=tmp_path / "both")
+        assert (both.folder / "lovelaceada/01/a_1.out").read_bytes() == GOOD
 
 
 # --- groups -------------------------------------------------------------------------------------

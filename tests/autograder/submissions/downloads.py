@@ -54,6 +54,15 @@ def packed(files: Files) -> bytes:
     return whole.getvalue()
 
 
+def copied(files: Files, days: int) -> bytes:
+    """Return a zip whose files were changed that many days after the first of March."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1 + days, 12, 0, 0)), data)
+    return whole.getvalue()
+
+
 def zipped(student: str) -> bytes:
     """Return the submission as `lessons submit` packs it."""
     return packed(below("01_learning", work(student)))
