@@ -219,15 +219,15 @@ def test_files_as_powershell_writes_them(tmp_path, grade, encoding):
     ("lesson", "given", "hint"),
     [
         ("03", "cpu_gpu_is_speedup", ""),  # an id of lesson 02
-        ("03", "predict_step", "is `predict_step` meant? The id is `predict_steps`"),
-        ("02", "keras-epoch-s", "is `keras-epoch-s` meant? The id is `keras_epoch_s`"),
+        ("03", "predict_step", "Is `predict_step` meant? The id is `predict_steps`"),
+        ("02", "keras-epoch-s", "Is `keras-epoch-s` meant? The id is `keras_epoch_s`"),
         ("02", "my_number", ""),
     ],
 )
 def test_a_misspelt_id_is_told_of_the_one_that_it_looks_like(tmp_path, grade, lesson, given, hint):
     write_lines(tmp_path / "class" / "ada" / lesson / "answers.txt", [f"{given} = 4"])
     page = page_of(grade(tmp_path / "class"), "ada")
-    hints = re.findall(r"is <code>[^<]*</code> meant\? The id is <code>[^<]*</code>", page)
+    hints = re.findall(r"Is <code>[^<]*</code> meant\? The id is <code>[^<]*</code>", page)
     assert {re.sub("</?code>", "`", found) for found in hints} == ({hint} if hint else set())
 
 
@@ -247,8 +247,8 @@ def test_an_output_that_was_cut_is_told_once(tmp_path, grade, error_file, advice
         write_lines(folder / "job_1.err", ["a warning"])
     page = page_of(grade(tmp_path / "class"), "ada")
     assert re.sub("<pre.*?</pre>", "", page).count(":::MLLOG") == 1
-    tries = set(re.findall(r"look at the last lines of ([^<;]*)", page))
-    assert tries == {advice}
+    [tried] = set(re.findall(r"look at the last lines of ([^<;]*)", page, re.IGNORECASE))
+    assert tried.startswith(advice)
 
 
 def test_what_is_asked_of_a_run_that_is_not_there_is_said_in_words(tmp_path, grade):
