@@ -40,7 +40,7 @@ class Sentences(click.Group):
             raise click.ClickException(str(error)) from error
 
 
-@click.group(cls=Sentences, name="data")
+@click.group(cls=Sentences, name="data", context_settings={"help_option_names": ["-h", "--help"]})
 def data_group() -> None:
     """Fetch, verify and list the data sets.
 
