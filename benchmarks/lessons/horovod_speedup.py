@@ -32,29 +32,30 @@ WAYS: dict[str, tuple[list[str], int, bool, dict[str, str]]] = {
 }
 
 
-def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
+def run_worker(averaging: bool, steps: int, warm_up: int = 5) -> None:
     """Run one process: print its images per second over the steps. All processes start together."""
     sys.path.insert(0, str(LESSON))
     from mpi4py import MPI
 
+    from lessons.toolkit.clock.keras_work import KerasWork
+
     import resnet
-    import speed
+    import train
 
     rank, barrier = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Barrier
-    optimizer = speed.keras.optimizers.Adam(0.001)
+    optimizer = train.keras.optimizers.Adam(0.001)
     if averaging:
-        speed.train.start_horovod()
-        rank = speed.hvd.rank()
-        barrier = partial(speed.hvd.allreduce, 0.0, name="ready")
-        optimizer = speed.train.make_optimizer(0.001)
+        train.start_horovod()
+        rank = train.hvd.rank()
+        barrier = partial(train.hvd.allreduce, 0.0, name="ready")
+        optimizer = train.make_optimizer(0.001)
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
     model = resnet.resnet()
-    step = speed.make_step(model, optimizer, speed.noise(BATCH, rank))
-    for number in range(warm_up + steps):
-        if number == warm_up:
-            barrier()
-            started = time.perf_counter()
-        step()
+    work = KerasWork(model, optimizer, argparse.Namespace(batch_size=BATCH))
+    work.train(rank, warm_up)
+    barrier()
+    started = time.perf_counter()
+    work.train(rank, steps)
     rate = BATCH * steps / (time.perf_counter() - started)
     print(f"\nRATE {rate} {model.count_params()}", flush=True)
 
@@ -65,6 +66,7 @@ def rate(name: str, steps: int) -> tuple[float, int]:
     one = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     environment = os.environ | more | one | {"OMPI_MCA_mpi_yield_when_idle": "1"}
     environment |= {"TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment["TF_USE_LEGACY_KERAS"] = "1"
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     worker = [sys.executable, "-u", __file__, "--worker", "--steps", str(steps)]
     command = [*launcher, str(count), *worker, *(["--averaging"] if averaging else [])]
@@ -84,7 +86,7 @@ def main() -> None:
     parser.add_argument("--averaging", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
-        work(args.averaging, args.steps)
+        run_worker(args.averaging, args.steps)
         return
     rounds = []
     for number in range(1, args.rounds + 1):

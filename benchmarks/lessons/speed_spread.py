@@ -37,6 +37,7 @@ def run_once(folder: Path, ranks: int, words: list[str]) -> Run:
     one = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     more = {"OMPI_MCA_mpi_yield_when_idle": "1", "TF_ENABLE_ONEDNN_OPTS": "1"}
     environment = os.environ | one | more | {"TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(20000 + os.getpid() % 12000)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     out = folder / "speed.out"
     with out.open("wb") as sink:

@@ -1,15 +1,22 @@
-"""Measure strong, epoch and weak scaling in one launch, with the program of train.py.
+"""Measure strong, epoch and weak scaling in one launch, with your `plan` of train.py.
 
 mpirun -np 2 python study.py --rounds 6 --batch-size 64 --train-samples 256
+
+The processes that measure do not import train.py: they ask another process for its plans.
 """
 
 import argparse
 import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
 from mpi4py import MPI
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
@@ -17,9 +24,15 @@ from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, scaling_rounds
 
 import resnet
-import train
 from ranks import who_am_i
 
+KINDS = ["strong", "epoch", "weak"]
+# Its arguments are those of train.plan, and it prints what train.plan returns for each kind.
+ASK = """
+import json, sys, train
+kinds, *others = map(json.loads, sys.argv[1:])
+print(json.dumps([train.plan(kind, *others) for kind in kinds]))
+"""
 IMAGES = 50_000  # size of CIFAR-10's training set
 
 
@@ -28,7 +41,7 @@ def command_line():
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    kinds = [*train.KINDS, "all"]
+    kinds = [*KINDS, "all"]
     parser.add_argument("--scaling", default="all", choices=kinds, help="what stays as it is")
     parser.add_argument("--rounds", type=int, default=6, help="a pass on each number of ranks")
     parser.add_argument(
@@ -47,11 +60,25 @@ def numbers_of_ranks(size):
     return [2**n for n in range(size.bit_length()) if 2**n < size] + [size]
 
 
+def plans_of(kinds, sizes, args):
+    """Return the plans of train.py for each kind, or None if it fails."""
+    words = [json.dumps(value) for value in (kinds, sizes, args.batch_size, args.train_samples)]
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, *words],
+        cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    return None if asked.returncode else json.loads(asked.stdout.splitlines()[-1])
+
+
 def planned_work(rank, kinds, sizes, args):
     """Return `plan` for each kind and size. It has to be possible before anything is measured."""
     works = {}
-    for kind in kinds:
-        plans = train.plan(kind, sizes, args.batch_size, args.train_samples)
+    found = MPI.COMM_WORLD.bcast(plans_of(kinds, sizes, args) if rank == 0 else None)
+    if found is None:
+        leave(
+            rank, "study.py needs `plan` of train.py, which failed. The error is above this line."
+        )
+    for kind, plans in zip(kinds, found, strict=True):
         works[kind] = dict(zip(sizes, plans, strict=True))
         if min(local_batch for local_batch, _ in plans) < 1:
             leave(
@@ -66,17 +93,32 @@ def planned_work(rank, kinds, sizes, args):
     return works
 
 
+def start_ranks(rank, size, local_rank, timeout):
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
+    if torch.cuda.is_available():
+        device, backend = torch.device("cuda", local_rank), "nccl"
+        torch.cuda.set_device(device)
+    else:
+        device, backend = torch.device("cpu"), "gloo"
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=timeout)
+    return device
+
+
 def make_trainer(device, group, ranks, width):
     """Return a network for this many ranks, and a function that trains it for one pass."""
-    network = resnet.resnet(width).to(device)
-    model = train.distribute(network, device, group) if ranks > 1 else network
+    network = model = resnet.resnet(width).to(device)
+    if ranks > 1:
+        gpus = [device] if device.type == "cuda" else None
+        model = DistributedDataParallel(network, device_ids=gpus, process_group=group)
     optimizer = torch.optim.Adam(model.parameters(), lr=0)
     loss_function = nn.CrossEntropyLoss()
 
     def one_pass(x, y, batches, lr):
         optimizer.param_groups[0]["lr"] = lr
         for batch in batches:
-            train.train_step(model, optimizer, loss_function, x[batch], y[batch])
+            optimizer.zero_grad()
+            loss_function(model(x[batch]), y[batch]).backward()
+            optimizer.step()
         return batches
 
     return network, one_pass
@@ -99,9 +141,9 @@ def main():
         text = "study.py compares numbers of ranks: start it by mpirun or srun, with at least two."
         leave(rank, text)
     sizes = numbers_of_ranks(size)
-    kinds = train.KINDS if args.scaling == "all" else [args.scaling]
+    kinds = KINDS if args.scaling == "all" else [args.scaling]
     works = planned_work(rank, kinds, sizes, args)
-    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
+    device = start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     torch.manual_seed(args.seed)
     groups = {p: dist.new_group(range(p)) for p in sizes}
     # One network for each number of ranks. Silent copies also use the one for one rank.
@@ -119,7 +161,8 @@ def main():
             """Make a pass as one of p ranks, or alone as a silent copy."""
             local_batch, samples = planned[p]
             sampler = DistributedSampler(range(samples), p, 0 if copies else rank, seed=args.seed)
-            batches = train.order_of(sampler, number).split(local_batch)
+            sampler.set_epoch(number)
+            batches = torch.tensor(list(sampler)).split(local_batch)
             _, one_pass = trainers[p]
             return one_pass(x, y, batches, args.lr * local_batch * p / args.batch_size)
 

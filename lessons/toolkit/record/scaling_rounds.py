@@ -9,8 +9,8 @@ of the slowest rank, and the samples that the steps read, counted from the indic
 returns.
 
 With `silent`, a round has one more phase: all ranks make the pass of a single rank, at the same
-time and without exchanging anything. The record reports it in the line `round`, as for a speed job
-(rounds.py), with the seconds of one rank alone and of all ranks together in the same round.
+time and without exchanging anything. The record reports it in the line `round`, as for a speed job,
+with the seconds of one rank alone and of all ranks together in the same round.
 """
 
 import time
@@ -20,13 +20,13 @@ from typing import Any
 from lessons.toolkit.record.epoch_clock import synchronise
 from lessons.toolkit.record.reading import what_was_read
 from lessons.toolkit.record.record import Record
-from lessons.toolkit.record.rounds import least_change, spread, wait
 from lessons.toolkit.record.run_record import short
 
 Pass = Callable[[int], Sequence[Any]]  # its number -> the indices of each step
 Arrays = Callable[[], Sequence[Any]]
 
 SILENT = 0  # the key of the phase in which all ranks are silent
+PAUSE_S = 0.0005  # sleep between two checks of a waiting rank
 
 
 def measure(
@@ -116,3 +116,39 @@ def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
     ]
     found = what_was_read(steps) or {"distinct": 0, "total": 0}
     return {"samples": found["distinct"], "read": found["total"]}
+
+
+def wait(comm: Any) -> None:
+    """Wait for all ranks, and leave the core to other processes while waiting.
+
+    MPI's own barrier polls all the time.
+    """
+    arrived = comm.Ibarrier()
+    while not arrived.Test():
+        time.sleep(PAUSE_S)
+
+
+def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
+    """Return the largest change of any parameter, on the rank where that change is smallest."""
+    import numpy as np
+
+    pairs = zip(before, after, strict=True)
+    moved = max(float(np.abs(new - old).max()) for old, new in pairs)
+    return float(np.min(comm.allgather(moved)))
+
+
+def spread(comm: Any, arrays: Sequence[Any]) -> float:
+    """Return the largest difference between two ranks in any parameter; NaN if one is NaN."""
+    import numpy as np
+    from mpi4py import MPI
+
+    if not all(comm.allgather(all(bool(np.isfinite(array).all()) for array in arrays))):
+        return float("nan")
+    widest = 0.0
+    for array in arrays:
+        mine = np.ascontiguousarray(array)
+        lowest, highest = np.empty_like(mine), np.empty_like(mine)
+        comm.Allreduce(mine, lowest, op=MPI.MIN)
+        comm.Allreduce(mine, highest, op=MPI.MAX)
+        widest = max(widest, float((highest - lowest).max()))
+    return widest

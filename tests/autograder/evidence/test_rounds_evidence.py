@@ -91,11 +91,11 @@ def by_the_clock(job: str, stated: float, slept: float = 0.0, at: float = 1.0):
 
 @pytest.mark.parametrize("job", ["07/speed", "10/speed", "12/right-study-weak"])
 def test_the_clock_of_rounds(job):
-    """Kept runs are short, so some are looked at as ten times as long."""
-    assert by_the_clock(job, 1.0) == by_the_clock(job, 1.0, at=10) == []
+    """Kept runs are short, so some are looked at as four times as long."""
+    assert by_the_clock(job, 1.0) == by_the_clock(job, 1.0, at=4) == []
     assert by_the_clock(job, 1.0, slept=0.2) == []
     assert by_the_clock(job, 1.0, slept=1.0) == [Code.ROUNDS_SHORT_OF_CLOCK]
-    assert by_the_clock(job, 1 / 1.7, at=10) == [Code.ROUNDS_SHORT_OF_CLOCK]
+    assert by_the_clock(job, 1 / 1.7, at=4) == [Code.ROUNDS_SHORT_OF_CLOCK]
 
 
 def test_rounds_that_are_all_written_at_the_end_have_no_clock():

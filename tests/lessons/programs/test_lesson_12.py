@@ -1,5 +1,6 @@
 """Tests of lesson 12's programs on real ranks: strong scaling trains like one rank; a study."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,3 +95,37 @@ def test_one_sentence_where_it_cannot_be(program, ranks, words, said, tmp_path):
         run(LESSON / program, ranks, *words, out=tmp_path, **meet())
     assert said in str(failed.value)
     assert "Traceback" not in str(failed.value)
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Return a function that makes the lesson's folder with more code before `plan`."""
+
+    def with_(lines):
+        for file in LESSON.glob("*.py"):
+            shutil.copy(file, tmp_path)
+        train = tmp_path / "train.py"
+        train.write_text(train.read_text("utf-8").replace("def plan(", f"{lines}\n\n\ndef plan("))
+        return tmp_path / "study.py"
+
+    return with_
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_a_clock_that_the_student_stops_is_not_the_study_s(changed, tmp_path):
+    stopped = "import time\ntime.perf_counter = time.monotonic = lambda: 0.0"
+    words = ("--scaling", "strong", *FEW)
+    found = run(changed(stopped), 2, *words, out=tmp_path, **meet())
+    points = [measure["value"] for measure in found.measures if measure["name"] == "point"]
+    assert len(points) == 6
+    assert min(points) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_a_plan_that_fails_ends_the_study_with_its_error(changed, tmp_path):
+    with pytest.raises(AssertionError) as failed:
+        run(changed("raise NotImplementedError('12.1')"), 2, *FEW, out=tmp_path, **meet())
+    assert "NotImplementedError: 12.1" in str(failed.value)
+    assert "study.py needs `plan` of train.py" in str(failed.value)

@@ -49,14 +49,14 @@ LESSON = Lesson(
         "keras 3": Job(
             (*KERAS_3, FEW_TESTS), WORDS, ranks=2, environ={"TF_USE_LEGACY_KERAS": "0"}
         ),
-        "speed": Job((), (), ranks=2, program="speed.py"),
+        "speed": Job((), (), ranks=2, start="apart", program="speed.py"),
         "size 1 on every rank": Job(  # started by a launcher that Horovod does not know
             (FEW_TESTS,), ("--train-samples", "320", "--epochs", "1"),
             start="strangers", environ={"SLURM_NTASKS": "2"},
         ),
     }
     | {
-        f"speed, {name}": Job(changes, FEW_ROUNDS, ranks=2, program="speed.py")
+        f"speed, {name}": Job(changes, FEW_ROUNDS, ranks=2, start="apart", program="speed.py")
         for name, (changes, _) in SPEED.items()
     },
     handed_in={"07_speed.out": "speed", "07_1.out": "one rank", "07_2.out": "right"},

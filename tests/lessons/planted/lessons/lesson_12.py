@@ -7,6 +7,7 @@ WORDS = ("--train-samples", "2560", "--test-samples", "500", "--epochs", "3")
 SAMPLER = "DistributedSampler(x, size, rank, seed=args.seed)"
 PASS = "DistributedSampler(range(samples), p, 0 if copies else rank, seed=args.seed)"
 WRAPPED = "return DistributedDataParallel(model, device_ids=gpus, process_group=group)"
+COPIES = "DistributedDataParallel(network, device_ids=gpus, process_group=group)"
 NOT_WRAPPED = (("train.py", WRAPPED, "return model"),)
 
 
@@ -29,7 +30,7 @@ LESSON = Lesson(
         "too little work": study("strong", words=(*FEW[:4], "--train-samples", "32")),
         "a batch of four": study("strong", words=("--rounds", "6", "--batch-size", "4", *FEW[4:])),
         "a rate of 0": study("epoch", ("study.py", '["lr"] = lr', '["lr"] = 0')),
-        "not wrapped": study("weak", *NOT_WRAPPED),
+        "not wrapped": study("weak", ("study.py", f"model = {COPIES}", "pass")),
         "every rank reads the same": study(
             "weak", ("study.py", PASS, PASS.replace("rank, s", "0, s"))
         ),

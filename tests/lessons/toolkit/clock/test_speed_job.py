@@ -54,6 +54,12 @@ def test_the_real_update_is_compared(fault, tmp_path):
     assert (rounds[-1]["spread"] > 0) == (fault == "averages nothing")
 
 
+def test_a_network_that_diverged_has_no_spread(tmp_path):
+    rounds, error = measured(tmp_path, LEARNER="diverges")
+    assert {value["spread"] for value in rounds} == {"nan"}
+    assert error == 1
+
+
 def test_a_clock_that_the_student_replaces_is_not_the_job_s(tmp_path):
     rounds, _ = measured(tmp_path, LEARNER="keeps another time")
     for value in rounds:

@@ -120,6 +120,8 @@ def together(job):
         time.sleep(SLEEP_S)
     if fault == "half of the batch":
         return Toy(lambda gradient: mean(gradient * (np.arange(SIZE) % 2)))
+    if fault == "diverges":
+        return Toy(lambda gradient: mean(gradient) * np.float32("nan"))
     if fault == "is late":
         return Late(mean)
     return Toy((lambda gradient: gradient) if fault == "averages nothing" else mean)
