@@ -221,9 +221,17 @@ def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> 
 
 
 def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
-    lines = [ChangedLine("own", n, t, counts) for n, t in meaningful(program.lines) if records(t)]
+    lines = [
+        ChangedLine("own", at, text, counts and is_telling(text), ", ".join(unusual(text)))
+        for at, text in meaningful(program.lines)
+        if is_telling(text) or unusual(text)
+    ]
     note = f"{counted(len(program.lines), 'line')} of the student's own"
     yield text_of(program, note + ("" if counts else ", which did not run"), lines)
+
+
+def is_telling(text: str) -> bool:
+    return records(text) or not TAMPERING.isdisjoint(unusual(text))
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:

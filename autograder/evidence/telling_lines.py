@@ -34,6 +34,8 @@ MEASURES = re.compile(
 UNUSUAL = {
     "clock": r"\b(perf_counter|monotonic|process_time|thread_time|clock_gettime|time\.time|now)\b",
     "clock replaced": r"\.(perf_counter|monotonic|process_time|time|sleep)(_ns)?\s*=(?!=)",
+    "names by text": r"\bvars\s*\(|__dict__|\bgetattr\s*\(|\bsetattr\s*\(|\bdelattr\s*\(",
+    "module": r"^\s*(import|from)\s+(?!(torch|tensorflow|numpy|math|mpi4py|horovod|lessons)\b)\w",
     "frame": r"\b(_getframe|currentframe|f_back|f_locals|inspect|traceback|settrace|setprofile)\b",
     "hook": r"\bregister_\w*hook\b|__(call|getattr|getattribute|torch_function|class)__",
     "global hook": r"\bregister_module_\w+hook\b",
