@@ -44,6 +44,30 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
         )
 
 
+def as_many_cores(run: Run) -> Iterator[Finding]:
+    """Compare the cores that ranks may use together and silent. Older records do not report them.
+
+    One rank of lesson 10 with all cores of its node earns more than it should.
+    """
+    events = run.measured(rounds.NAME)
+    more = [
+        (event, together, silent)
+        for event in events
+        if (together := event.number("together_cores")) is not None
+        and (silent := event.number("silent_cores")) is not None
+        and together > silent
+    ]
+    if 2 * len(more) > len(events):
+        _, together, silent = more[0]
+        yield finding(
+            FindingCode.MORE_CORES_TOGETHER,
+            f"{silent:g} cores per rank, as for the silent ranks",
+            f"{together:g} in most rounds",
+            [event.where for event, _, _ in more],
+            "leave the cores of the ranks as the launcher sets them",
+        )
+
+
 # Between two rounds the programs only copy and compare the parameters: 0.04 s in lesson 10 and 0.15
 # s in lesson 07, on two cores with a load of 14. A clock that student code slowed down, or edited
 # seconds, left 0.8 to 1.1 s of rounds of 5 s.
