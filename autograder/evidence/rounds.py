@@ -21,9 +21,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if not events:
         return
     where = [event.where for event in events]
-    # If an output was submitted twice, each round appears twice; its number identifies it.
-    numbered = {str(e.facts.get("round")): rounds.seconds_of_phases(e) for e in events}
-    complete = [times for times in numbered.values() if times is not None]
+    complete = [times for e in events if (times := rounds.seconds_of_phases(e)) is not None]
     if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,
