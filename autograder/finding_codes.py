@@ -148,6 +148,7 @@ class FindingCode(StrEnum):
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
         "By the clock, the rounds of the speed job took longer than they report")
+    MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores together than silent"
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.

@@ -191,9 +191,18 @@ class ChangedLine:
     number: int  # in the student's file; for a missing line, where it would be
     text: str
     telling: bool  # whether it measures, records or reads data, and ran
+    unusual: str = ""  # what the solution does not need here: a clock, a thread, …
 
     def place(self, file: str) -> Where:
         return Where(file, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class FilledGap:
+    """A gap of a program as a student filled it, and as the solution does."""
+
+    lines: tuple[ChangedLine, ...]
+    solution: tuple[str, ...]  # empty if it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +214,7 @@ class ProgramText:
     lines: tuple[ChangedLine, ...] = ()
     left_out: int = 0  # number of lines that are not shown
     look: bool = False
+    gaps: tuple[FilledGap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class ClassSettings:
     profile: Profile = "full"
     heading: str = "Grades"  # title of all pages
     released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
+    solved: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # the solution's gaps
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster

@@ -182,8 +182,8 @@ def evidence_on(
         runs_again(hand_in, named, reruns),
     )
     seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
-    released = settings.released.get(lesson, {})
-    return programs.with_programs(seen, counted, read_programs(files.programs), released)
+    editions = settings.released.get(lesson, {}), settings.solved.get(lesson, {})
+    return programs.with_programs(seen, counted, read_programs(files.programs), *editions)
 
 
 def no_rubric(

@@ -33,6 +33,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         profile=chosen_profile(options.profile, loaded),
         heading=options.title,
         released={n: load_released(options.released / f"{n}.json") for n in loaded},
+        solved={n: load_released(options.expected / "gaps" / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
         jobs=read_accounting(options.accounting) if options.accounting else None,
@@ -63,7 +64,7 @@ BY_STUDENT = ("roster", "late", "extensions", "overrides", "regrades", "reruns")
 # The files that are read in a folder.
 READ = {
     "rubrics": "*.yaml",
-    "expected": "*.yaml",
+    "expected": "**/[0-9]*.*",
     "released": "*.json",
     "reruns": f"*/*/{RERUN}",
 }

@@ -61,6 +61,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
     plausible.exchanges_possible,
     rounds.rounds_add_up,
     rounds.as_long_as_the_clock_says,
+    rounds.as_many_cores,
     rounds.faster_than_ranks_can_be,
 )
 

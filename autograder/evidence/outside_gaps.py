@@ -21,6 +21,7 @@ class Compared:
     removed: tuple[Line, ...]  # with the number of the student's line that they would precede
     added: tuple[Line, ...]
     in_gaps: tuple[Line, ...]
+    of_gap: tuple[int, ...] = ()  # for each line in a gap: the number of the gap, from 0
 
 
 def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
@@ -83,17 +84,20 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     removed: list[Line] = []
     added: list[Line] = []
     in_gaps: list[Line] = []
-    at, end = 0, 1 + (lines[-1][0] if lines else 0)
+    of_gap: list[int] = []
+    gap, at, end = -1, 0, 1 + (lines[-1][0] if lines else 0)
     for number, text in enumerate(released):
         row, below = costs[number], costs[number + 1]
         gone = 0 if text is None else GONE
+        gap += text is None
         while at < len(lines) and row[at] != below[at] + gone:
             if text == lines[at][1] and row[at] == below[at + 1]:
                 break
             (in_gaps if text is None else added).append(lines[at])
+            of_gap += [gap] if text is None else []
             at += 1
         if text is not None and at < len(lines) and lines[at][1] == text:
             at += 1
         elif text is not None:
             removed.append((lines[at][0] if at < len(lines) else end, text))
-    return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps))
+    return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps), tuple(of_gap))

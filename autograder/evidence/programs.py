@@ -10,17 +10,18 @@ from functools import lru_cache
 from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import Examined
 from autograder.evidence.findings import doubts, finding
-from autograder.evidence.outside_gaps import MOST_LINES, Compared, compare, meaningful
-from autograder.evidence.telling_lines import measures, records
+from autograder.evidence.outside_gaps import MOST_LINES, Compared, Line, compare, meaningful
+from autograder.evidence.telling_lines import TAMPERING, measures, records, unusual
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.released import Pieces
 from autograder.submissions.programs import HandedIn
 from autograder.text_hash import text_hash
-from autograder.verdict import ChangedLine, Finding, ProgramText
+from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText
 from autograder.wording import counted
 
 MOST_SHOWN = 80  # maximum lines per program
+NOTHING: Mapping[str, Pieces] = {}
 NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
@@ -56,10 +57,12 @@ def with_programs(
     runs: Sequence[Run],
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
+    solved: Mapping[str, Pieces] = NOTHING,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """Return the evidence with findings on the programs, and the texts to show the instructor."""
     ran = files_that_ran(runs)
-    texts = list(compared(ran, programs, released)) + list(earlier_versions(ran, programs))
+    texts = list(compared(ran, programs, released, solved))
+    texts += earlier_versions(ran, programs)
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
     tier, reason = seen.tier, seen.reason
     doubtful = doubts(findings)
@@ -133,9 +136,12 @@ def as_released(pieces: Pieces) -> str | None:
 
 
 def compared(
-    ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
+    ran: Sequence[Ran],
+    programs: Sequence[HandedIn],
+    released: Mapping[str, Pieces],
+    solved: Mapping[str, Pieces] = NOTHING,
 ) -> Iterator[ProgramText]:
-    """Yield the programs that differ outside the gaps, and those that no lesson released."""
+    """Yield the programs with gaps, those that differ outside them, and those of no lesson."""
     if not released:
         return
     hashes = {hash_ for file in ran for hash_ in file.hashes}
@@ -155,41 +161,77 @@ def compared(
         if copy is None:
             yield from own_programs(program, counts)
         else:
-            yield from changed(program, copy, released[copy], counts, renamed=name is None)
+            pair = released[copy], solved.get(copy, ())
+            yield from changed(program, copy, pair, counts, renamed=name is None)
 
 
 def changed(
-    program: HandedIn, name: str, pieces: Pieces, counts: bool, renamed: bool
+    program: HandedIn, name: str, pair: tuple[Pieces, Pieces], counts: bool, renamed: bool
 ) -> Iterator[ProgramText]:
+    """Yield the changes of one program. `pair` is its released text and the solution's gaps."""
+    pieces, solution = pair
     if len(program.lines) > MOST_LINES:
         note = f"{len(program.lines):,} lines are too many to compare with {name} as released"
         yield ProgramText(program.name, note, look=counts)
         return
     differences = compare(pieces, program.lines)
+    gaps = filled_gaps(differences, solution, counts)
     lines = changed_lines(differences, counts)
-    if not lines and not renamed:
+    lines += [line for gap in gaps for line in gap.lines if line.telling]
+    lines.sort(key=lambda line: line.number)
+    if not lines and not renamed and not gaps:
         return
     outside = len(differences.removed) + len(differences.added)
     note = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
     if outside == 1:
         note = note.replace("differ", "differs")
-    yield text_of(program, note if outside else f"{name} as released, under another name", lines)
+    if not outside:
+        note = f"{name} as released" + (", under another name" if renamed else "")
+    yield replace(text_of(program, note, lines), gaps=gaps)
 
 
 def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
-    lines = [
+    return [
         ChangedLine(kind, at, text, counts and measures(text))
         for kind, changes in (("-", differences.removed), ("+", differences.added))
         for at, text in changes
     ]
-    lines += [ChangedLine("gap", at, t, counts) for at, t in differences.in_gaps if records(t)]
-    return sorted(lines, key=lambda line: line.number)
+
+
+def filled_gaps(differences: Compared, solution: Pieces, counts: bool) -> tuple[FilledGap, ...]:
+    """Return the gaps that have text, each beside the solution's, with what is unusual marked."""
+    by_gap: dict[int, list[Line]] = {}
+    for number, line in zip(differences.of_gap, differences.in_gaps, strict=True):
+        by_gap.setdefault(number, []).append(line)
+    return tuple(
+        filled_gap(lines[:MOST_SHOWN], solution[number] if number < len(solution) else (), counts)
+        for number, lines in sorted(by_gap.items())
+    )
+
+
+def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> FilledGap:
+    usual = {kind for line in solution for kind in unusual(line)}
+    marked = []
+    for at, text in lines:
+        kinds = [kind for kind in unusual(text) if kind not in usual]
+        telling = counts and (records(text) or not TAMPERING.isdisjoint(kinds))
+        shown = shortened(text, 160)
+        marked.append(ChangedLine("gap", at, shown, telling, ", ".join(kinds)))
+    return FilledGap(tuple(marked), tuple(shortened(line, 160) for line in solution[:MOST_SHOWN]))
 
 
 def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
-    lines = [ChangedLine("own", n, t, counts) for n, t in meaningful(program.lines) if records(t)]
+    lines = [
+        ChangedLine("own", at, text, counts and is_telling(text), ", ".join(unusual(text)))
+        for at, text in meaningful(program.lines)
+        if is_telling(text) or unusual(text)
+    ]
     note = f"{counted(len(program.lines), 'line')} of the student's own"
     yield text_of(program, note + ("" if counts else ", which did not run"), lines)
+
+
+def is_telling(text: str) -> bool:
+    return records(text) or not TAMPERING.isdisjoint(unusual(text))
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:

@@ -21,9 +21,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if not events:
         return
     where = [event.where for event in events]
-    # If an output was submitted twice, each round appears twice; its number identifies it.
-    numbered = {str(e.facts.get("round")): rounds.seconds_of_phases(e) for e in events}
-    complete = [times for times in numbered.values() if times is not None]
+    complete = [times for e in events if (times := rounds.seconds_of_phases(e)) is not None]
     if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,
@@ -41,6 +39,30 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
             f"at most {total.value:.4g} s together",
             f"{seconds:.4g} s",
             [total.where, *where],
+        )
+
+
+def as_many_cores(run: Run) -> Iterator[Finding]:
+    """Compare the cores that ranks may use together and silent. Older records do not report them.
+
+    One rank of lesson 10 with all cores of its node earns more than it should.
+    """
+    events = run.measured(rounds.NAME)
+    more = [
+        (event, together, silent)
+        for event in events
+        if (together := event.number("together_cores")) is not None
+        and (silent := event.number("silent_cores")) is not None
+        and together > silent
+    ]
+    if 2 * len(more) > len(events):
+        _, together, silent = more[0]
+        yield finding(
+            FindingCode.MORE_CORES_TOGETHER,
+            f"{silent:g} cores per rank, as for the silent ranks",
+            f"{together:g} in most rounds",
+            [event.where for event, _, _ in more],
+            "leave the cores of the ranks as the launcher sets them",
         )
 
 

@@ -30,6 +30,23 @@ MEASURES = re.compile(
     r"\s*(,\s*\w+\s*){0,3}[-+*/]?=(?!=)"
     r"|^\s*(rank|size|local_rank|source|lr|lr_base|labels|gather)=\S"
 )
+# What few gaps need. On the programs page these words are marked where the solution has none.
+UNUSUAL = {
+    "clock": r"\b(perf_counter|monotonic|process_time|thread_time|clock_gettime|time\.time|now)\b",
+    "clock replaced": r"\.(perf_counter|monotonic|process_time|time|sleep)(_ns)?\s*=(?!=)",
+    "names by text": r"\bvars\s*\(|__dict__|\bgetattr\s*\(|\bsetattr\s*\(|\bdelattr\s*\(",
+    "module": r"^\s*(import|from)\s+(?!(torch|tensorflow|numpy|math|mpi4py|horovod|lessons)\b)\w",
+    "frame": r"\b(_getframe|currentframe|f_back|f_locals|inspect|traceback|settrace|setprofile)\b",
+    "hook": r"\bregister_\w*hook\b|__(call|getattr|getattribute|torch_function|class)__",
+    "global hook": r"\bregister_module_\w+hook\b",
+    "thread or process": r"\b(threading|Thread|multiprocessing|subprocess|fork|asyncio)\b",
+    "sleep": r"\bsleep\s*\(",
+    "affinity": r"\b(sched_setaffinity|cpu_affinity|setpriority)\b|\bos\.nice\b",
+    "threads of a library": r"\bset_num(_interop)?_threads\b|_op_parallelism|\w+_NUM_THREADS",
+    "environment": r"\b(environ|getenv|putenv|sitecustomize|PYTHON\w+)\b|\bsys\.argv\b",
+}
+TAMPERING = frozenset({"clock replaced", "frame", "global hook", "affinity"})  # a finding, too
+KINDS = {kind: re.compile(pattern) for kind, pattern in UNUSUAL.items()}
 # Messages, options and explanations, which measure nothing.
 SPEAKS = re.compile(r"\s*(print\(|parser\.|\"\"\"|help=|[\w.]*add_argument\()")
 LONGEST = 400  # maximum characters of a line that are searched
@@ -38,6 +55,11 @@ LONGEST = 400  # maximum characters of a line that are searched
 @lru_cache(20_000)  # most lines appear many times in a class
 def records(line: str) -> bool:
     return RECORDS.search(line[:LONGEST]) is not None or len(line) > LONGEST
+
+
+@lru_cache(20_000)
+def unusual(line: str) -> tuple[str, ...]:
+    return tuple(kind for kind, pattern in KINDS.items() if pattern.search(line[:LONGEST]))
 
 
 @lru_cache(20_000)

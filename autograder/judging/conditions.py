@@ -97,7 +97,7 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
     credit, status = credit_of(hand_in, value.rounded, limit, condition, name)
     certain = compare(value, limit, condition)[1]
     found, hint = said_of_run(title, as_text(value), name, value.basis), ""
-    if status == PASSED != certain:
+    if status == PASSED != certain and condition.run_again != "missed":
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN

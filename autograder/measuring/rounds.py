@@ -36,22 +36,21 @@ class Round:
 def rounds(run: Run, name: str = NAME) -> list[Round]:
     """Return all rounds in order.
 
-    Raise NotMeasured if a round is damaged or there are too few rounds. If an output was submitted
-    twice, its rounds count once.
+    Raise NotMeasured if a round is damaged or copied, or if there are too few rounds.
     """
-    by_number: dict[int, Round] = {}
+    found: list[Round] = []
     numbers: dict[tuple[float, ...], int] = {}
     for event in run.measured(name):
         current = _round(event)
-        if by_number.get(current.number, current).seconds != current.seconds:
-            raise copied(f"round {current.number} appears twice, with different seconds", current)
+        if current.number in numbers.values():
+            raise copied(f"round {current.number} appears twice", current)
         if (first := numbers.setdefault(current.seconds, current.number)) != current.number:
             raise copied(f"rounds {first} and {current.number} have the same seconds", current)
-        by_number.setdefault(current.number, current)
-    if len(by_number) < LEAST:
-        counted = "1 round" if len(by_number) == 1 else f"{len(by_number)} rounds"
+        found.append(current)
+    if len(found) < LEAST:
+        counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
         raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
-    return list(by_number.values())
+    return found
 
 
 def has_rounds(run: Run) -> bool:

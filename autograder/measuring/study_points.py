@@ -17,18 +17,11 @@ ROUND = "round"
 
 
 def expanded(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs, with each study replaced by its points. Repeated points count once."""
+    """Return the runs, with each study replaced by its points."""
     result: list[Run] = []
-    seen = set()
     for run in runs:
         events = run.measured(NAME)
-        if not events:
-            result.append(run)
-        for event in events:
-            key = (*launch_of(run), *map(str, map(event.facts.get, (ROUND, "ranks"))), event.value)
-            if key not in seen:
-                seen.add(key)
-                result.append(as_run(run, event))
+        result += [as_run(run, event) for event in events] if events else [run]
     return result
 
 

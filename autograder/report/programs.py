@@ -3,12 +3,13 @@
 A page and a text file go to a folder of their own, so that they are not given to students.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from autograder.classroom.kept import PROGRAMS
 from autograder.report.html import environment
-from autograder.verdict import ChangedLine, Grade
+from autograder.verdict import ChangedLine, FilledGap, Grade
 from autograder.wording import counted
 from autograder.writing import write_if_new
 
@@ -24,7 +25,12 @@ def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str
         return
     template = environment().get_template("programs.html.j2")
     html = template.render(
-        heading=heading, student=name, grades=with_programs, kinds=KINDS, more=more
+        heading=heading,
+        student=name,
+        grades=with_programs,
+        kinds=KINDS,
+        more=more,
+        side_by_side=side_by_side,
     )
     for path, text in zip(files(out, page), (html, as_text(name, with_programs)), strict=True):
         write_if_new(path, text)
@@ -48,11 +54,21 @@ def as_text(name: str, grades: Sequence[Grade]) -> str:
             lines += ["", f"lesson {grade.lesson}, {text.file}: {text.said}"]
             lines += [as_line(line) for line in text.lines]
             lines += [more(text.left_out)] if text.left_out else []
+            for gap in text.gaps:
+                lines += ["  in a gap:", *map(as_line, gap.lines)]
+                lines += ["  the solution:", *(f"            {line}" for line in gap.solution)]
     return "\n".join(lines) + "\n"
 
 
 def as_line(line: ChangedLine) -> str:
-    return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}"
+    unusual = f"   ({line.unusual})" if line.unusual else ""
+    return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
+
+
+def side_by_side(gap: FilledGap) -> Iterator[tuple[ChangedLine | None, str]]:
+    """Yield the lines of a gap, each with the solution's line beside it."""
+    for line, solution in zip_longest(gap.lines, gap.solution):
+        yield line, solution or ""
 
 
 def more(left_out: int) -> str:

@@ -1,5 +1,7 @@
 """Read the released programs. A program's text is in pieces, with gaps in between.
 
+The gaps of the solution are in files of the same form, beside the expected answers.
+
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """
 

@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
-The grader gets the text of programs outside their gaps, in a file beside each rubric. It imports no
-lesson, and must not read programs in which somebody has filled the gaps. For hints, there are
-hashes of the right answers.
+The grader gets the text of programs outside their gaps, in a file beside each rubric, and that of
+the solution's gaps, beside the expected answers. It imports no lesson. For hints, there are hashes
+of the right answers.
 """
 
 import json
@@ -46,14 +46,22 @@ def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
         return {}
     found = {}
     for number, folder in choose_lessons(root / "solutions", asked).items():
-        programs = {}
+        programs: dict[str, list[list[str]]] = {}
+        gaps: dict[str, list[list[str]]] = {}
         for relative in made_by_hand(folder):
             if relative.suffix == ".py" and relative.name != "lesson.py":
                 text = (folder / relative).read_text(encoding="utf-8")
                 programs[relative.as_posix()] = pieces(text, relative.name)
-        content = json.dumps(programs, indent=1, ensure_ascii=False) + "\n"
-        found[RUBRICS / "released" / f"{number}.json"] = content.encode()
+                if filled := [list(gap.body) for gap in find_gaps(text, relative.name)]:
+                    gaps[relative.as_posix()] = filled
+        found[RUBRICS / "released" / f"{number}.json"] = as_json(programs)
+        if (root / RUBRICS / "expected").is_dir():
+            found[RUBRICS / "expected" / "gaps" / f"{number}.json"] = as_json(gaps)
     return found
+
+
+def as_json(programs: dict[str, list[list[str]]]) -> bytes:
+    return (json.dumps(programs, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def pieces(text: str, file: str) -> list[list[str]]:

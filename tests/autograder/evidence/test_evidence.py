@@ -6,6 +6,7 @@ from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
 from autograder.evidence.accounting_dump import read_accounting
 from autograder.reading.files import read_bytes
+from tests.autograder.evidence import rewriting
 from tests.autograder.make_record import make_record
 
 TWO = {"size": 2, "source": "keras-horovod"}
@@ -81,6 +82,16 @@ def test_faster_than_the_hardware():
     assert Code.FASTER_THAN_HARDWARE in codes(seen(fast))
     fine = make_record(device="NVIDIA H100 64GB", seconds=(1.0, 0.2, 0.2))
     assert not seen(fine).findings
+
+
+@pytest.mark.parametrize(("late", "found"), [(0, False), (1, False), (2, True)])
+def test_steps_that_keras_has_not_counted_yet(late, found):
+    lines = rewriting.kept("03", "right")
+    steps = rewriting.one(lines, "epoch_stop")["value"]["steps"]
+    rewriting.printed(lines, rf"^{steps}/{steps} - ", f"{steps - late}/{steps - late} - ")
+    text = rewriting.written(lines)
+    assert f"{steps - late}/{steps - late} - " in text
+    assert (Code.PRINTED_EPOCHS_DIFFER in codes(seen(text.splitlines()))) == found
 
 
 def test_plain_output_is_unverified():

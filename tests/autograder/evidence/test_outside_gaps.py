@@ -15,6 +15,7 @@ from autograder.submissions.programs import read_programs
 from lessons.edition.gaps import find_gaps, is_marker
 
 RELEASED = {path.stem: load_released(path) for path in Path("autograder/rubrics").glob("*/*.json")}
+SOLVED = {n: load_released(Path(f"autograder/rubrics/expected/gaps/{n}.json")) for n in RELEASED}
 PROGRAMS = [(lesson, name) for lesson in sorted(RELEASED) for name in RELEASED[lesson]]
 
 
@@ -30,7 +31,7 @@ def of_text(lesson: str, tmp_path: Path, **texts: str | bytes):
         path = tmp_path / f"{name}.py"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         files[path] = path.name
-    return list(compared([], read_programs(files), RELEASED[lesson]))
+    return list(compared([], read_programs(files), RELEASED[lesson], SOLVED[lesson]))
 
 
 def test_every_lesson_has_its_programs_here():
@@ -47,7 +48,9 @@ def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path)
     solved = "\n".join(line for line in text.splitlines() if not is_marker(line)) + "\n"
     assert len(RELEASED[lesson][name]) == 1 + len(find_gaps(text, name))
     for mine in (unsolved, solved, text):
-        assert of_text(lesson, tmp_path, **{stem: mine}) == []
+        for found in of_text(lesson, tmp_path, **{stem: mine}):
+            assert (found.lines, found.look) == ((), False)
+            assert not any(line.unusual for gap in found.gaps for line in gap.lines)
     longer = [
         line
         for line in text.splitlines()
@@ -96,7 +99,7 @@ def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after,
     found = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
     assert not any(text.look for text in found)
     meant = "#" not in after  # comments are never a difference
-    assert [text.file for text in found] == ([f"{name}.py"] if meant else [])
+    assert [text.file for text in found if text.lines] == ([f"{name}.py"] if meant else [])
     shown = "\n".join(line.text for text in found for line in text.lines if line.kind == "+")
     for line in after.splitlines():
         assert not meant or line.strip() in shown or line in before
@@ -146,6 +149,35 @@ def test_lazy_edits_ask_for_a_look(lesson, name, before, after, tmp_path):
     [text] = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
     assert text.look
     assert any(line.telling for line in text.lines)
+
+
+# What an attack adds to a gap, how it is marked, and whether an instructor is asked to look.
+IN_GAPS = [
+    ("import time as t; t.perf_counter = slow", "clock replaced", True),
+    ("torch.nn.modules.module.register_module_forward_hook(wait)", "global hook", True),
+    ("inspect.currentframe().f_back", "frame", True),
+    ("os.sched_setaffinity(0, {0})", "affinity", True),
+    ("network.register_forward_hook(wait)", "hook", False),
+    ("time.sleep(0.01)", "sleep", False),
+    ("threading.Thread(target=work).start()", "thread", False),
+    ("os.environ['PYTHONPATH'] = '.'", "environment", False),
+    ("torch.set_num_threads(4)", "threads of a library", False),
+    ("began = time.monotonic()", "clock", False),
+]
+
+
+@pytest.mark.parametrize(("line", "marked", "look"), IN_GAPS)
+def test_what_is_unusual_in_a_gap_is_marked_beside_the_solution(line, marked, look, tmp_path):
+    lines = source("solutions", "10", "train.py").read_text().splitlines()
+    at = 1 + next(number for number, text in enumerate(lines) if "BEGIN SOLUTION" in text)
+    lines.insert(at, "    " + line)
+    mine = "\n".join(text for text in lines if not is_marker(text)) + "\n"
+    [found] = of_text("10", tmp_path, train=mine)
+    [(gap, odd)] = [(gap, one) for gap in found.gaps for one in gap.lines if one.unusual]
+    assert (odd.text.strip(), found.look, odd.telling) == (line, look, look)
+    assert marked in odd.unusual
+    assert gap.lines[0] == odd
+    assert gap.solution[0] == gap.lines[1].text
 
 
 INNOCENT = [

@@ -80,11 +80,14 @@ def graded(tmp_path, grade):
 
 def test_who_hands_in_what_ran_hears_nothing(tmp_path, graded):
     student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
-    found, out = graded()
+    found, _ = graded()
     assert (found["score"], found["findings"], found["look"]) == (10.0, [], [])
-    assert found["programs"] == []
+    assert {program["said"] for program in found["programs"]} <= {
+        "train.py as released",
+        "train_torch.py as released",
+    }
+    assert not any(program["look"] or program["lines"] for program in found["programs"])
     assert found["tier_reason"] == "the run record agrees with itself"
-    assert not (out / "programs").exists()
 
 
 SAME = {
@@ -139,7 +142,7 @@ def test_mended_between_two_runs_is_honest_and_told_to_the_instructor(tmp_path, 
     student(tmp_path / "class/ada", torch=torch, train=TRAIN + "# the second gap\n")
     found, out = graded()
     assert found["findings"] == []
-    [said] = [program["said"] for program in found["programs"]]
+    [said] = [program["said"] for program in found["programs"] if not program["gaps"]]
     assert said == "another version of it ran in 02_serial_1.out"
     assert said in (out / "programs/ada.txt").read_text()
     assert NOT_THE_ONE not in (out / "students/ada.html").read_text()
@@ -247,11 +250,31 @@ class Page(HTMLParser):
 def test_what_is_mended_goes_from_the_pages(tmp_path, graded):
     student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
     _, out = graded()
-    assert (out / "programs/ada.html").exists()
+    assert "0.99" in (out / "programs/ada.html").read_text()
     student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    _, out = graded()
+    assert "0.99" not in (out / "programs/ada.html").read_text()
+    hand_in(tmp_path / "class/ada/02")
+    for path in (tmp_path / "class/ada/02").glob("*.py"):
+        path.unlink()
     _, out = graded()
     assert list((out / "programs").iterdir()) == []
     assert "programs/" not in (out / "index.html").read_text()
+
+
+def test_gaps_are_beside_the_solution_and_escaped(tmp_path, graded):
+    body = "    x = '<script>alert(1)</script>\u202e'  # {{ 7 * 7 }}\n    time.sleep(1)"
+    mine = solved("train.py", body)
+    student(tmp_path / "class/ada", keras=ran(train=mine), train=mine, train_torch=TORCH)
+    found, out = graded()
+    [program] = [one for one in found["programs"] if one["file"] == "train.py"]
+    assert {line["unusual"] for gap in program["gaps"] for line in gap["lines"]} == {"", "sleep"}
+    assert all(gap["solution"] for gap in program["gaps"])
+    page = (out / "programs/ada.html").read_text()
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.txt").read_text()
 
 
 def test_parts_of_a_class_bring_their_pages(tmp_path, grade):

@@ -102,6 +102,17 @@ def test_rounds_that_are_all_written_at_the_end_have_no_clock():
     assert by_the_clock("11/speed", 0.5, slept=9.0) == []
 
 
+@pytest.mark.parametrize(
+    ("silent", "together", "codes"),
+    [(1, 2, [Code.MORE_CORES_TOGETHER]), (2, 2, []), (2, 1, []), (None, 2, []), ("x", [2], [])],
+)
+def test_the_cores_of_silent_ranks_and_of_those_together(silent, together, codes):
+    measures = some_rounds(*THREE, silent_cores=silent, together_cores=together)
+    lines = make_record(lesson="10", source="speed", size=2, seconds=(), measures=measures)
+    (run,) = read_bytes({"a.out": "\n".join(lines).encode()})
+    assert [finding.code for finding in rounds.as_many_cores(run)] == codes
+
+
 def test_a_run_without_rounds_and_broken_rounds_raise_nothing():
     assert findings() == []
     assert findings(*THREE, alone_s="nan") == []

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from autograder.measuring import rounds
 from autograder.measuring.interval import Measure, NotMeasured
+from autograder.reading.files import read_bytes
 from autograder.records import Run
-from tests.autograder.make_record import some_rounds
+from tests.autograder.make_record import make_record, some_rounds
 from tests.autograder.make_run import make_measures, make_run
 
 METRICS = (rounds.speedup, rounds.ceiling, rounds.share)
@@ -116,10 +117,12 @@ def test_what_is_no_rounds_is_not_measured(run, reason):
 
 
 def test_an_output_that_was_handed_in_twice_counts_once():
-    run = run_of(*THREE)
-    twice = replace(run, measures=run.measures * 2)
-    assert numbers(rounds.share(twice)) == numbers(rounds.share(run))
-    assert rounds.how_many(twice).value == 3
+    measures = some_rounds(*THREE)
+    lines = make_record(lesson="07", source="speed", size=2, seconds=(), measures=measures)
+    output = "\n".join(lines).encode()
+    runs = [read_bytes(files)[0] for files in ({"a.out": output}, {"a.out": output, "b": output})]
+    assert rounds.how_many(runs[1]).value == 3
+    assert numbers(rounds.share(runs[0])) == numbers(rounds.share(runs[1]))
 
 
 # --- what each round says about the parameters ----------------------------------------------------
