@@ -61,6 +61,7 @@ class FindingCode(StrEnum):
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
+    LESSON_OVERRIDDEN = auto(), LOOK, "The files are of another lesson than `--lesson` says", True
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"

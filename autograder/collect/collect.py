@@ -13,7 +13,7 @@ from autograder.codes import FindingCode
 from autograder.collect import archives, attempts, folders, gradescope, merge, moodle
 from autograder.collect.download import Item, listed
 from autograder.collect.groups import Groups, with_groups
-from autograder.collect.lessons import Ids, named_lesson, sort_out
+from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
 from autograder.collect.pieces import UNPACKED, Piece, pieces_of
 from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
@@ -202,6 +202,7 @@ def rows_of(
         found += odd
     if wanted.lesson:
         lessons = {wanted.lesson: pieces}
+        found += overridden(pieces, wanted.lesson, wanted.ids)
     else:
         lessons, contradictions = sort_out(pieces, wanted.ids)
         for lesson, doubt in contradictions:

@@ -10,7 +10,8 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import Done
 from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
-from autograder.classroom.whole_class import with_class_findings
+from autograder.classroom.whole_class import FEWEST, with_class_findings
+from autograder.codes import GradeStatus
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, student_files, terminal
 from autograder.settings.known_as import NAMES, names_of
@@ -47,8 +48,25 @@ def finish_class(
             *said,
             f"{counted(untimed, 'grade')} without a time of submission, counted as on time.",
         ]
+    said = [*said, *submitted_by_one(rows, settings)]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))
+
+
+def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
+    """Return a sentence on each lesson that a single student submitted, perhaps by mistake."""
+    lines = []
+    for lesson in sorted({row.lesson for row in rows} - settings.policy.late.due.keys()):
+        states = {row.student: row.status for row in rows if row.lesson == lesson}
+        there = [student for student, status in states.items() if status == GradeStatus.GRADED]
+        absent = sum(status == GradeStatus.MISSING for status in states.values())
+        if len(there) == 1 and absent >= FEWEST:
+            lines.append(
+                f"Lesson {lesson} is missing for {counted(absent, 'student')}, because {there[0]} "
+                "submitted it. If it should not count, empty the cell `students` of that row in "
+                "manifest.csv."
+            )
+    return lines
 
 
 def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:

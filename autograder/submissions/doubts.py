@@ -66,6 +66,10 @@ TABLE: dict[FindingCode, Entry] = {
     C.FOLDER_OF_OTHER_LESSON: Entry(
         "outputs of the lesson in the folder's name",
         "rename the folder, or submit the outputs of that lesson"),
+    C.LESSON_OVERRIDDEN: Entry(
+        "files of the lesson in `--lesson`",
+        "instructor: if they should count for their own lesson, write it into manifest.csv; "
+        "otherwise leave the row, and the student's page says that they are of another lesson"),
     # Files that were not read.
     C.LEFT_OUT: Entry(
         "outputs and answers.txt", "submit regular files, in the lesson's folder"),
