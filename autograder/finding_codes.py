@@ -57,6 +57,8 @@ class FindingCode(StrEnum):
     TIMES_DIFFER = auto(), LOOK, "Several files give a time of submission, and they differ"
     TIME_UNREAD = auto(), LOOK, "The platform's time of submission cannot be read", True
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
+    EARLIER_COUNTS = (auto(), LOOK,
+        "An earlier submission counts, because the last one has no files that can be read")
     SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"

@@ -28,7 +28,7 @@ from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import COPIED, WORK, Kind, is_clutter, kind_of, stem
 from autograder.submissions.lesson_files import LessonFiles, count_copies_once, shorten_names
 from autograder.submissions.lesson_names import lesson_of
-from autograder.submissions.manifest import AND, Row, doubts_in
+from autograder.submissions.manifest import AND, ATTEMPT, Row, doubts_in
 from autograder.submissions.moments import moment_of
 from autograder.submissions.walk import Found
 
@@ -225,6 +225,8 @@ def rows_of(
         unread: list[Doubt] = []
         if not named_files and has_work(home / row.folder):
             done.kept_by_hand.append(row.folder)
+            if earlier and earlier.changed:
+                row = with_facts_of(earlier, row)
         else:
             written = write_folder(home / row.folder, named_files)
             unread = written.doubts
@@ -232,6 +234,15 @@ def rows_of(
             done.replaced += [row.folder] if written.replaced else []
             done.older += [row.folder] if written.replaced and is_older else []
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
+
+
+def with_facts_of(earlier: Row, row: Row) -> Row:
+    """Return the row of a submission without files, with the facts of the one whose files count."""
+    late = "marked late" if row.late else ""
+    facts = ", ".join(filter(None, (row.submitted, late)))
+    doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
+    attempt = {name: getattr(earlier, name) for name in ("submitted", "late", *ATTEMPT)}
+    return replace(row, doubts=doubts.written([*doubts_in(row), doubt]), **attempt)
 
 
 def counts(piece: Piece) -> bool:
@@ -275,7 +286,7 @@ def row_of(
         "yes" if any(item.late for item in items) else "",
         wanted.platform,
         doubts.written(list(dict.fromkeys(found))),
-        cell(attempts.upload_of(pieces)),
+        cell(max(item.upload for item in items)),
         cell(attempts.changed(pieces)),
     )
     return row, files
