@@ -22,7 +22,7 @@ from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.lesson_names import lesson_among
-from autograder.submissions.manifest import Row, doubts_in
+from autograder.submissions.manifest import Row, doubts_in, is_doubtful
 from autograder.wording import counted
 
 
@@ -86,7 +86,7 @@ def collect_command(class_file: Path | None, **given: Any) -> None:
     done = collect(options.downloads, options.into, wanted_by(options, options.platform, people))
     for line in report(done, options.into, people):
         click.echo(line)
-    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
+    sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
 
 
 def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
