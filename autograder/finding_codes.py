@@ -57,10 +57,13 @@ class FindingCode(StrEnum):
     TIMES_DIFFER = auto(), LOOK, "Several files give a time of submission, and they differ"
     TIME_UNREAD = auto(), LOOK, "The platform's time of submission cannot be read", True
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
+    EARLIER_COUNTS = (auto(), LOOK,
+        "An earlier submission counts, because the last one has no files that can be read")
     SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
+    LESSON_OVERRIDDEN = auto(), LOOK, "The files are of another lesson than `--lesson` says", True
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"

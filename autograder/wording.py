@@ -9,9 +9,13 @@ def counted(number: float, word: str) -> str:
 
 
 def enumerated(names: Sequence[str], most: int = 8) -> str:
-    """Return the first of these names, and how many more there are."""
+    """Return the first of these names, and how many more there are.
+
+    Names like `Lovelace, Ada` are separated by semicolons.
+    """
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    separator = "; " if any("," in name for name in names[:most]) else ", "
+    return separator.join(names[:most]) + more
 
 
 def shown(value: float) -> str:

@@ -9,14 +9,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.rows import TIME_UNREADABLE
 from autograder.codes import GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.moments import moment_of
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
-
-TIME_UNKNOWN = "time of submission unknown; counted as on time"
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
@@ -64,9 +63,11 @@ def is_untimed(grade: Grade, policy: Policy) -> bool:
 def without_time(grade: Grade) -> Grade:
     """Mark a grade as having no submission time.
 
-    The remark is the last adjustment. It changed nothing, so it must not hide one that did.
+    If the platform has no times, only the instructor needs to know. A time that cannot be read is
+    also the student's business.
     """
-    return replace(grade, untimed=True, adjustments=(*grade.adjustments, TIME_UNKNOWN))
+    remarks = (TIME_UNREADABLE,) if grade.handed_in else ()
+    return replace(grade, untimed=True, adjustments=(*grade.adjustments, *remarks))
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:

@@ -14,6 +14,7 @@ from autograder.verdict import BORDERLINE, PASSED, Check, Grade, LookReason, Par
 MOST_REASONS = 8  # per check
 LONGEST = 120
 ANSWERED = (ReasonCode.ANSWER, ReasonCode.OWN_RECORD, ReasonCode.EXPECTED_KEPT)
+TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
 COMPARED = (ReasonCode.VALUE, ReasonCode.TABLE)
 
 
@@ -47,8 +48,8 @@ class Row:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """Return the adjustments that changed something, without the one for an unknown time."""
-        return self.adjustments[:-1] if self.untimed else self.adjustments
+        """Return the adjustments that changed something."""
+        return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)
 
 
 def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:

@@ -17,7 +17,7 @@ from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
-FEWEST = 5  # students with the same toolkit; with fewer, it is unknown what is usual
+FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
 OTHER_TOOLKIT = LookReason(
     FindingCode.OTHER_TOOLKIT,

@@ -13,7 +13,8 @@ from autograder.codes import FindingCode
 from autograder.collect import archives, attempts, folders, gradescope, merge, moodle
 from autograder.collect.download import Item, listed
 from autograder.collect.groups import Groups, with_groups
-from autograder.collect.lessons import Ids, named_lesson, sort_out
+from autograder.collect.lesson_folder import named
+from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
 from autograder.collect.pieces import UNPACKED, Piece, pieces_of
 from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
@@ -25,12 +26,9 @@ from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions import doubts
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import COPIED, WORK, Kind, is_clutter, kind_of, stem
-from autograder.submissions.lesson_files import LessonFiles, count_copies_once, shorten_names
-from autograder.submissions.lesson_names import lesson_of
-from autograder.submissions.manifest import AND, Row, doubts_in
+from autograder.submissions.kinds import WORK, Kind, is_clutter, kind_of, stem
+from autograder.submissions.manifest import AND, ATTEMPT, Row, doubts_in
 from autograder.submissions.moments import moment_of
-from autograder.submissions.walk import Found
 
 REPOSITORY = ".git"
 UNKNOWN = "unknown"  # the folder for work without a known lesson
@@ -202,6 +200,7 @@ def rows_of(
         found += odd
     if wanted.lesson:
         lessons = {wanted.lesson: pieces}
+        found += overridden(pieces, wanted.lesson, wanted.ids)
     else:
         lessons, contradictions = sort_out(pieces, wanted.ids)
         for lesson, doubt in contradictions:
@@ -224,6 +223,8 @@ def rows_of(
         unread: list[Doubt] = []
         if not named_files and has_work(home / row.folder):
             done.kept_by_hand.append(row.folder)
+            if earlier and earlier.changed:
+                row = with_facts_of(earlier, row)
         else:
             written = write_folder(home / row.folder, named_files)
             unread = written.doubts
@@ -231,6 +232,15 @@ def rows_of(
             done.replaced += [row.folder] if written.replaced else []
             done.older += [row.folder] if written.replaced and is_older else []
         yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
+
+
+def with_facts_of(earlier: Row, row: Row) -> Row:
+    """Return the row of a submission without files, with the facts of the one whose files count."""
+    late = "marked late" if row.late else ""
+    facts = ", ".join(filter(None, (row.submitted, late)))
+    doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
+    attempt = {name: getattr(earlier, name) for name in ("submitted", "late", *ATTEMPT)}
+    return replace(row, doubts=doubts.written([*doubts_in(row), doubt]), **attempt)
 
 
 def counts(piece: Piece) -> bool:
@@ -274,7 +284,7 @@ def row_of(
         "yes" if any(item.late for item in items) else "",
         wanted.platform,
         doubts.written(list(dict.fromkeys(found))),
-        cell(attempts.upload_of(pieces)),
+        cell(max(item.upload for item in items)),
         cell(attempts.changed(pieces)),
     )
     return row, files
@@ -282,43 +292,3 @@ def row_of(
 
 def cell(number: float) -> str:
     return f"{number:.0f}" if number else ""
-
-
-def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
-    """Return the paths of files by their names in the lesson's folder. Copies count once."""
-    mine = [piece for piece in pieces if piece.kind in COPIED]
-    several = len({piece.item.download for piece in mine}) > 1
-    files = LessonFiles(None)
-    for piece in mine:
-        whole = PurePath(piece.item.download, piece.name) if several else piece.name
-        files.add(Found(piece.path, whole, piece.kind))
-    kinds = (files.outputs, files.answers, files.reports, files.programs)
-    for kind in kinds[:3]:
-        count_copies_once(kind)
-    places = lesson_folders([*files.outputs.values(), *files.answers.values()])
-    shorten_names(files)
-    result: dict[str, Path] = {}
-    for path, name in (both for kind in kinds for both in kind.items()):
-        result[unused(name, result)] = path
-    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(places)))
-    return result, [doubt] if len(places) > 1 else []
-
-
-def lesson_folders(names: Iterable[str]) -> list[str]:
-    """Return the folders and packages that contain the files and are named after a lesson."""
-    places = set()
-    for name in names:
-        folders = PurePath(name).parts[:-1]
-        depth = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
-        if depth:
-            places.add("/".join(folders[:depth]))
-    return sorted(places)
-
-
-def unused(name: str, taken: Collection[str]) -> str:
-    path = PurePath(name)
-    number = 1
-    while name in taken:
-        number += 1
-        name = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
-    return name

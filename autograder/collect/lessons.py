@@ -175,17 +175,34 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
     ids, near = work.ids, work.near(piece)
     if len(near) == 1:
         return near
-    every_id = {id_ for one in ids.values() for id_ in one}
-    written, _ = read_answers(piece.path, str(piece.name), every_id)
-    mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
-    # Lessons can share ids. A lesson is left out if another one matches the same ids and more.
-    asked = {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
+    asked = answered_lessons(piece, ids)
     if near:
         return asked & near or asked or near
     if len(asked) > 1:
         asked = asked & work.lessons.keys() or asked
     hinted = {one for one in hints(piece) if one in ids}
     return hinted & asked or asked or hinted
+
+
+def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
+    """Return the lessons with the most questions that a file answers."""
+    every_id = {id_ for one in ids.values() for id_ in one}
+    written, _ = read_answers(piece.path, str(piece.name), every_id)
+    mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
+    # Lessons can share ids. A lesson is left out if another one matches the same ids and more.
+    return {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
+
+
+def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
+    """Return a doubt if the records and answers name other lessons, and none names this one."""
+    named = recorded_lessons([one for one in pieces if one.kind == Kind.OUTPUT], ids)
+    answers = [one for one in pieces if one.kind == Kind.ANSWERS]
+    named |= {one: found for one in answers if (found := answered_lessons(one, ids))}
+    lessons = {name for found in named.values() for name in found}
+    if not lessons or lesson in lessons:
+        return []
+    detail = f"of lesson {', '.join(sorted(lessons))}, counted as lesson {lesson}"
+    return [Doubt(FindingCode.LESSON_OVERRIDDEN, shortened(next(iter(named)).name), detail)]
 
 
 def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:

@@ -67,7 +67,8 @@ def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator
         )
         for inner in walk.files(target, found.name):
             if inner.kind == Kind.ARCHIVE:
-                doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
-                walk.doubts.append(doubt)
+                place = shortened(f"{item.download}/{item.path.name}")
+                detail = f"not opened; it is in {place}"
+                walk.doubts.append(Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), detail))
             else:
                 yield Piece(*inner, item)

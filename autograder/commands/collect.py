@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from autograder.codes import FindingCode
 from autograder.collect import groups, moodle, times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
 from autograder.collect.platforms import PLATFORMS, resemblance
@@ -21,6 +22,7 @@ from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.manifest import Row, doubts_in, is_doubtful
 from autograder.wording import counted
 
 
@@ -84,7 +86,7 @@ def collect_command(class_file: Path | None, **given: Any) -> None:
     done = collect(options.downloads, options.into, wanted_by(options, options.platform, people))
     for line in report(done, options.into, people):
         click.echo(line)
-    sys.exit(1 if any(row.doubts for row in done.rows.values()) else 0)
+    sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
 
 
 def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
@@ -145,6 +147,10 @@ def zone_named(name: str | None) -> ZoneInfo | None:
         ) from None
 
 
+def has(row: Row, code: FindingCode) -> bool:
+    return any(doubt.code == code for doubt in doubts_in(row))
+
+
 def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
@@ -163,6 +169,8 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     if done.ended:
         ended = some(done.ended)
         lines.append(f"Edits that no longer apply, because the files were replaced: {ended}")
+    if overridden := [row.folder for row in done.new if has(row, FindingCode.LESSON_OVERRIDDEN)]:
+        lines.append(f"Files of another lesson than --lesson says: {some(overridden)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

@@ -192,6 +192,8 @@ def show_findings(findings: list[dict[str, Any]], say: Say) -> None:
         say(f"expected: {finding['expected']}; found: {finding['found']}", "dim", 4)
         if finding["where"]:
             say(f"from: {places(finding['where'])}", "dim", 4)
+        if finding["try_"]:
+            say(f"try: {sentence(finding['try_'])}", "dim", 4)
 
 
 def show_runs(runs: list[dict[str, Any]], say: Say) -> None:

@@ -10,13 +10,14 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import Done
 from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
-from autograder.classroom.whole_class import with_class_findings
+from autograder.classroom.whole_class import FEWEST, with_class_findings
+from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, student_files, terminal
 from autograder.settings.known_as import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
-from autograder.wording import counted
+from autograder.wording import counted, enumerated
 from autograder.writing import write_if_new
 
 
@@ -42,13 +43,42 @@ def finish_class(
         said = class_files.write_all(rows, out, people, settings, exports)
     elif len(done) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
-    if untimed := sum(row.untimed for row in rows):
-        said = [
-            *said,
-            f"{counted(untimed, 'grade')} without a time of submission, counted as on time.",
-        ]
+    said = [*said, *about_times(rows), *submitted_by_one(rows, settings)]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))
+
+
+def about_times(rows: Sequence[Row]) -> list[str]:
+    """Return what an instructor has to know about times before the points go to the students."""
+    lines = []
+    if untimed := sum(row.untimed for row in rows):
+        lines.append(
+            f"{counted(untimed, 'grade')} without a time of submission, counted as on time."
+        )
+    late = [row for row in rows if any(one.code == FindingCode.MARKED_LATE for one in row.look)]
+    if late:
+        names = enumerated([f"{row.student}/{row.lesson}" for row in late])
+        lines.append(
+            f"Marked late by the platform, with the points of a submission on time: {names}. "
+            "To deduct points, write the time of submission into manifest.csv and grade again."
+        )
+    return lines
+
+
+def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
+    """Return a sentence on each lesson that a single student submitted, perhaps by mistake."""
+    lines = []
+    for lesson in sorted({row.lesson for row in rows} - settings.policy.late.due.keys()):
+        states = {row.student: row.status for row in rows if row.lesson == lesson}
+        there = [student for student, status in states.items() if status == GradeStatus.GRADED]
+        absent = sum(status == GradeStatus.MISSING for status in states.values())
+        if len(there) == 1 and absent >= FEWEST:
+            lines.append(
+                f"Lesson {lesson} is missing for {counted(absent, 'student')}, because {there[0]} "
+                "submitted it. If it should not count, empty the cell `students` of that row in "
+                "manifest.csv."
+            )
+    return lines
 
 
 def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:

@@ -14,7 +14,7 @@ from autograder.wording import counted, enumerated
 def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
     """Return what to check in a class's manifest. `unowned` are files that belong to nobody."""
     lines = []
-    if doubtful := [row.folder for row in rows.values() if row.doubts]:
+    if doubtful := [row.folder for row in rows.values() if manifest.is_doubtful(row)]:
         lines.append(f"To check in {folder / manifest.NAME}: {some(doubtful)}")
     if nobody_of := [row.folder for row in rows.values() if not row.owners]:
         lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")

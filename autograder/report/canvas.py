@@ -13,11 +13,11 @@ from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
+from autograder.settings.gradebook import MAXIMA
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-MAXIMA = "Points Possible"  # the first cell of the line that contains the maximum points
 Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 

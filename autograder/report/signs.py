@@ -23,5 +23,5 @@ def notice(row: Row) -> str:
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
-    # If no row has a time, one message for all and each student's page report it instead.
+    # If times are missing, one message reports it for all rows.
     return "; ".join(filter(None, (first, *row.changes)))

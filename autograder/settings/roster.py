@@ -9,8 +9,9 @@ import click
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
+from autograder.settings import gradebook
 from autograder.settings.policy import Policy
-from autograder.strict_csv import read_csv
+from autograder.strict_csv import Row, read_csv
 from autograder.wording import counted
 
 # Accepted names for each column of a roster. The first is ours; nbgrader's are included.
@@ -58,11 +59,10 @@ NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do w
 
 
 def read_roster(path: Path | None) -> dict[str, Person]:
+    """Return the students of a roster, or of Canvas's gradebook. Mistakes raise SettingsError."""
     people: dict[str, Person] = {}
     earlier: dict[tuple[str, str], str] = {}
-    for where, row in read_csv(path, ()):
-        if not people:
-            _check_columns(f"{path}:1", row)
+    for where, row in rows_in(path):
         values = {}
         for field, names in COLUMNS.items():
             values[field] = next((row[n] for n in names if row.get(n)), "")
@@ -84,6 +84,18 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             f"{path}: it names no student; below the header, each line is a student"
         )
     return people
+
+
+def rows_in(path: Path | None) -> list[Row]:
+    """Return the students' rows and their places in the file."""
+    rows = list(read_csv(path, ()))
+    cells = [row for _, row in rows]
+    if gradebook.is_gradebook(cells):
+        ours = zip(rows, gradebook.students(cells), strict=True)
+        return [(where, dict(row)) for (where, _), row in ours if row]
+    if cells:
+        _check_columns(f"{path}:1", cells[0])
+    return rows
 
 
 def no_student(path: Path | None, where: str, row: Collection[str]) -> str:

@@ -56,6 +56,10 @@ TABLE: dict[FindingCode, Entry] = {
     C.TIME_UNREAD: Entry(
         "a time like 2026-03-01T23:59+01:00", "instructor: write the time into manifest.csv"),
     C.LATEST_COUNTS: Entry("one submission per lesson"),
+    C.EARLIER_COUNTS: Entry(
+        "outputs and answers that can be read",
+        "submit the last one again; instructor: if you put its files into the folder yourself, "
+        "correct `submitted` and `late` in manifest.csv"),
     C.SAME_TIME: Entry(
         "submissions with different times",
         "tell your instructor which one counts, or submit only that one"),
@@ -66,6 +70,10 @@ TABLE: dict[FindingCode, Entry] = {
     C.FOLDER_OF_OTHER_LESSON: Entry(
         "outputs of the lesson in the folder's name",
         "rename the folder, or submit the outputs of that lesson"),
+    C.LESSON_OVERRIDDEN: Entry(
+        "files of the lesson in `--lesson`",
+        "instructor: if they should count for their own lesson, write it into manifest.csv; "
+        "otherwise leave the row, and the student's page says that they are of another lesson"),
     # Files that were not read.
     C.LEFT_OUT: Entry(
         "outputs and answers.txt", "submit regular files, in the lesson's folder"),

@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from autograder.errors import SettingsError
+from autograder.finding_codes import Severity
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
 from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
@@ -83,6 +84,11 @@ def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
         raise SettingsError(
             f"{where}: unknown doubt {shortened(error)!r}. If it is settled, empty the cell"
         ) from None
+
+
+def is_doubtful(row: Row) -> bool:
+    """Return whether a person should look at a doubt of this row; some are only information."""
+    return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
 
 
 def written(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:

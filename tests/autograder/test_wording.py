@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.wording import sentences, with_unit
+from autograder.wording import enumerated, sentences, with_unit
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,18 @@ from autograder.wording import sentences, with_unit
 )
 def test_one_of_them_is_singular(value, unit, told):
     assert with_unit(value, unit) == told
+
+
+@pytest.mark.parametrize(
+    ("names", "joined"),
+    [
+        (["ada", "ben"], "ada, ben"),
+        (["Baker, Tom", "Chen, Wei"], "Baker, Tom; Chen, Wei"),
+        (["ada", "ben", "cyd"], "ada, ben and 1 more"),
+    ],
+)
+def test_names_with_commas_stay_apart(names, joined):
+    assert enumerated(names, 2) == joined
 
 
 @pytest.mark.parametrize(

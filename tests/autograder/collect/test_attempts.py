@@ -55,13 +55,15 @@ def platform_of(files):
 
 
 @pytest.mark.parametrize("files", SEVERAL.values(), ids=list(SEVERAL))
-def test_of_several_hand_ins_the_last_counts(tmp_path, grade, files):
+def test_of_several_hand_ins_the_last_counts(tmp_path, grade, collect, files):
     place = write(tmp_path, "class", files)
     (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
     assert line[2] == "8.2/10"
     record = json.loads((tmp_path / "grades/records/ada.json").read_text())
     (found,) = record["grades"]
     assert [one["code"] for one in found["findings"]] == [FindingCode.LATEST_COUNTS]
+    again = collect(place, "--latest", platform=platform_of(files))
+    assert (again.exit_code, "To check" in again.stdout) == (0, False)  # it is no doubt
     (line,) = grade(place, "--profile", "smoke", platform=platform_of(files)).table
     page = (tmp_path / "grades/students/ada.html").read_text()
     assert "Some answers differ between two places, so they do not count" in page

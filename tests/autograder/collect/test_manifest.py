@@ -8,7 +8,7 @@ import pytest
 from autograder.classroom import one_submission
 from autograder.collect.merge import merged
 from autograder.finding_codes import FindingCode
-from autograder.submissions.manifest import COLUMNS, NAME, Row
+from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
@@ -120,8 +120,13 @@ def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster)
     result = grade(folder, *words)
     assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "8.2/10"}
     assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)
+    assert "Marked late by the platform, with the points of a submission on time: ada/01." in (
+        result.stderr
+    )
     edit(folder, {"ada/01": {"submitted": "2026-03-01T20:00+00:00"}})
-    assert points(grade(folder, *words))["ada", "01"] == "7.2/10"
+    result = grade(folder, *words)
+    assert points(result)["ada", "01"] == "7.2/10"
+    assert "Marked late" not in result.stderr
 
 
 CASES = {
@@ -229,6 +234,33 @@ def test_canvas_attempts_are_put_in_order_without_times(
     if words:
         both = collect(*places, *words, platform="canvas", into=tmp_path / "both")
         assert (both.folder / "lovelaceada/01/a_1.out").read_bytes() == GOOD
+
+
+def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_path, collect):
+    first = write(tmp_path, "first", {"lovelaceada_101_7006_work.zip": copied({"a.out": GOOD}, 1)})
+    nested = copied({"inner.zip": copied({"a.out": BAD}, 2)}, 2)
+    second = write(tmp_path, "second", {"lovelaceada_LATE_101_7041_work-1.zip": nested})
+    words = ("--lesson", "01", "--latest")
+    collect(first, *words, platform="canvas")
+    for _ in range(2):
+        done = collect(second, *words, platform="canvas")
+        [row] = done.rows.values()
+        assert (row.late, done.exit_code) == ("", 1)
+        codes = {doubt.code: doubt.detail for doubt in doubts_in(row)}
+        assert codes.keys() == {FindingCode.ARCHIVE_WITHIN, FindingCode.EARLIER_COUNTS}
+        assert "second/lovelaceada_LATE_101_7041_work-1.zip" in codes[FindingCode.ARCHIVE_WITHIN]
+        assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
+
+
+def test_files_that_were_put_in_place_by_hand_have_the_facts_of_their_submission(tmp_path, collect):
+    nested = copied({"inner.zip": copied({"a.out": BAD}, 2)}, 2)
+    place = write(tmp_path, "down", {"lovelaceada_LATE_101_7041_work.zip": nested})
+    folder = collect(place, "--lesson", "01", platform="canvas").folder
+    (folder / "lovelaceada/01/a.out").write_bytes(BAD)
+    edit(folder, {"lovelaceada/01": {"doubts": ""}})
+    done = collect(place, "--lesson", "01", platform="canvas")
+    [row] = done.rows.values()
+    assert (row.late, row.doubts, done.exit_code) == ("yes", "", 0)
 
 
 # --- groups -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.rows import Row
+from autograder.classroom.rows import TIME_UNREADABLE, Row
 from autograder.classroom.whole_class import most_severe_first
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.matrix import columns, lines
@@ -83,7 +83,7 @@ def test_findings_of_a_student_begin_with_the_most_severe():
     ("facts", "changed"),
     [
         ({"adjustments": ("late by 2 days: −1 point",)}, "late by 2 days: −1 point"),
-        ({"adjustments": ("no time is known",), "untimed": True}, ""),
+        ({"adjustments": (TIME_UNREADABLE,), "untimed": True}, ""),
         ({}, ""),
     ],
 )

@@ -6,6 +6,8 @@ from textwrap import indent
 import pytest
 
 from autograder.errors import SettingsError
+from autograder.settings.claims import Claim
+from autograder.settings.known_as import who_is
 from autograder.settings.roster import read_roster
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
@@ -236,6 +238,40 @@ def test_slips_in_the_roster(tmp_path, text, words):
 def test_columns_that_learning_platforms_add_are_no_slips(tmp_path):
     header = "Student,ID,Last login,Group,Group,Total (Points),Sections,Section\n"
     assert set(roster(tmp_path, header + "ada,7,today,1,2,10,A,B\n")) == {"ada"}
+
+
+GRADEBOOK = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Current Score\n"
+    ",,,,,Manual Posting,\n"
+    "    Points Possible,,,,,10,(read only)\n"
+    '"Ivanova, Olga",7001,s1,olga,HPC A,9.5,95\n'
+    '"Berg, Anna",7002,,anna1@example.org,HPC A,,\n'
+    '"Berg, Anna",7003,,,HPC B,,\n'
+    '"Ng, Li",7004,,,HPC B,,\n'
+    '"Student, Test",7099,,,HPC A,,\n'
+)
+
+
+def test_canvas_gradebook_is_a_roster(tmp_path):
+    people = roster(tmp_path, GRADEBOOK)
+    assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng"]
+    olga = people["olga"]
+    assert (olga.full_name, olga.canvas_id, olga.section) == ("Olga Ivanova", "7001", "HPC A")
+    assert (olga.sis_id, olga.sis_login, olga.login) == ("s1", "olga", "")
+    assert people["anna1@example.org"].email == "anna1@example.org"
+
+
+@pytest.mark.parametrize(
+    ("claim", "student"),
+    [
+        (Claim("x", "ivanovaolga", (("canvas_id", "7001"),)), "olga"),
+        (Claim("ivanovaolga", "ivanovaolga"), "olga"),
+        (Claim("x", "berganna", (("canvas_id", "7003"),)), "Anna Berg 7003"),
+        (Claim("Ivanova, Olga"), "olga"),
+    ],
+)
+def test_students_of_a_gradebook_are_recognised(tmp_path, claim, student):
+    assert who_is(roster(tmp_path, GRADEBOOK), {})(claim).students == (student,)
 
 
 def test_names_are_the_same_however_their_accents_are_typed(tmp_path):
