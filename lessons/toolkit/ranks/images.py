@@ -11,7 +11,7 @@ Images = tuple[np.ndarray, np.ndarray]  # pixels from 0 to 1, labels
 def compare_images(record: Any, mine: Images, whole: Images, comm: Any) -> None:
     """Record how the images that all ranks read differ from the training set.
 
-    The record gets the number of images that were read too often, that nobody read, and that are
+    The record counts images that were read too often, images that nobody read, and images that are
     not in the set.
     """
     known, there = np.unique(names(*whole), return_counts=True)

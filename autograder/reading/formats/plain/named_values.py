@@ -181,7 +181,7 @@ def add_by_blanks(
 ) -> None:
     """Add values that follow their names after a blank, as in `train loss 0.4 acc 0.9`.
 
-    If the line also has values after colons, only names with a data set count.
+    If the line also has values after colons, only names that mention a data set count.
     """
     others = {(one.kind, one.on) for one in measured}
     at = begin
@@ -275,7 +275,7 @@ def plainly(text: str) -> str:
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
-    """Return the seconds of a number, with or without a unit, or of a clock; None if ambiguous."""
+    """Convert a number or a clock time to seconds, with or without a unit. None: ambiguous."""
     match = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
     if match:
         return clock(match[1], match[2], match[3])

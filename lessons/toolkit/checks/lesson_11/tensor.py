@@ -1,4 +1,4 @@
-"""Checks of layers cut over the ranks (11.5, 11.6), and of the bytes that these send (11.7)."""
+"""Check layers that are split among ranks (11.5, 11.6), and the bytes that they send (11.7)."""
 
 import threading
 from collections.abc import Callable
