@@ -36,8 +36,10 @@ def finish_class(
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
-        publish = student_files.publisher(settings, out, options.junit)
+        missing = student_files.missing_lessons(rows, settings)
+        publish = student_files.publisher(settings, out, options.junit, missing=missing)
         rows = student_files.with_pages_of_absent(rows, people, settings, publish)
+        student_files.update_pages(people, missing, out, publish)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         exports = class_files.Exports(options.canvas, options.moodle, names)
         said = class_files.write_all(rows, out, people, settings, exports)

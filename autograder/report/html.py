@@ -16,6 +16,7 @@ from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
+from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.quotes import quotes_in
 from autograder.report.student.requests import Request
 from autograder.verdict import NO_LESSON, Check, Grade, Point
@@ -99,13 +100,12 @@ def student_page(
     grades: Sequence[Grade],
     references: Curves,
     asked: Sequence[Request] = (),
-    absent: Sequence[tuple[str, str]] = (),
+    absent: Sequence[Absent] = (),
     heading: str = "Grades",
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count and are not shown. `absent` are the lessons that were not submitted, with
-    their due times.
+    Hidden checks count and are not shown. `absent` are the lessons that were not submitted.
     """
     shared = said_once.in_several_lessons(grades)
     return (
@@ -117,12 +117,14 @@ def student_page(
             grades=grades,
             references=references,
             total=sum(g.score or 0 for g in grades),
-            most=sum(g.max_score for g in grades if g.status != GradeStatus.EXCUSED),
+            most=sum(g.max_score for g in grades if is_counted(g))
+            + sum(one.points for one in absent),
             smoke=any(g.profile == "smoke" for g in grades),
             steps=next_steps(grades),
             done=any(g.status == GradeStatus.GRADED for g in grades)
             and not any(for_student(f) for g in grades for f in said_once.public(g)),
-            lessons=sum(grade.lesson not in (NO_LESSON, "?") for grade in grades),
+            lessons=sum(map(is_counted, grades)) + sum(one.points > 0 for one in absent),
+            all_excused=all(grade.status == GradeStatus.EXCUSED for grade in grades),
             absent=absent,
             shared=shared,
             alike=said_once.adjusted_alike(grades),
@@ -132,6 +134,12 @@ def student_page(
             check_marks=check_marks,
         )
     )
+
+
+def is_counted(grade: Grade) -> bool:
+    """Return whether a lesson's points are among the possible ones, as on the class page."""
+    counts = grade.score is not None or grade.status == GradeStatus.MISSING
+    return counts and grade.lesson not in (NO_LESSON, "?")
 
 
 MANY = 2  # lessons; with more, the details are folded away

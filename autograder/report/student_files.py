@@ -1,8 +1,11 @@
 """Write the files of one student: a page, a record, and files for other systems."""
 
-from collections.abc import Collection, Sequence
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic_core import to_json
 
@@ -11,7 +14,10 @@ from autograder.classroom.kept import PAGES
 from autograder.classroom.late_days import only_by_hand
 from autograder.classroom.pool import Publish
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.report import gradescope, html, junit, programs
+from autograder.report.back.records import read_record
+from autograder.report.class_page import matrix
 from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.requests import requests_of_student
@@ -19,6 +25,8 @@ from autograder.safe_text import file_name, printable, readable_name
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
+Missing = Mapping[str, Mapping[str, float]]  # student -> lesson that others submitted -> points
+MISSING = ".missing"  # the missing lessons that the students' pages name
 FOLDERS = {PAGES: ".html", "records": ".json", "junit": ".xml"}  # of the files of one student
 
 
@@ -28,6 +36,7 @@ def publisher(
     with_junit: bool,
     gradescope_results: Path | None = None,
     gradescope_leaderboard: bool = False,
+    missing: Missing = MappingProxyType({}),
 ) -> Publish:
     """Return a function that writes all of a student's files."""
     policy = settings.policy
@@ -40,7 +49,7 @@ def publisher(
             return
         name = readable_name(settings.names.get(student) or student)
         requests = requests_of_student(student, grades, policy)
-        absent = not_handed_in(student, grades, policy)
+        absent = not_handed_in(student, grades, policy, missing.get(printable(student), {}))
         write_if_new(
             out / PAGES / page,
             html.student_page(
@@ -70,3 +79,54 @@ def with_pages_of_absent(
             pages[name] = f"{file_name(student)}.html"
             publish(student, only_by_hand(student, (), settings), pages[name])
     return [replace(row, page=pages.get(row.student, row.page)) for row in rows]
+
+
+# --- what only the whole class shows ------------------------------------------------------------
+
+
+def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
+    """Return the lessons that count among a student's points and are not on the student's page."""
+    heads = matrix.columns(rows, settings.policy)
+    absent = {(row.student, row.lesson) for row in rows if is_absent(row)}
+    found: dict[str, dict[str, float]] = {}
+    for line in matrix.lines(rows, {}, settings.policy, heads) if absent else ():
+        for head, cell in zip(heads, line.cells, strict=True):
+            if cell.most and (line.student, head.lesson) in absent:
+                found.setdefault(line.student, {})[head.lesson] = cell.most
+    return found
+
+
+def is_absent(row: Row) -> bool:
+    return row.status == GradeStatus.MISSING and not row.page
+
+
+def update_pages(people: Collection[str], missing: Missing, out: Path, publish: Publish) -> None:
+    """Write the pages again of students whose missing lessons are new or no longer missing.
+
+    Each page is made when its student is graded, before it is known what the others submitted.
+    """
+    before = read_state(out / MISSING)
+    now = {}
+    for student in people:
+        name = f"{file_name(student)}.html"
+        mine = missing.get(printable(student), {})
+        page = out / PAGES / name
+        if not (mine or name in before) or not page.exists():
+            continue
+        if before.get(name) != [mine, facts_of(page)]:
+            publish(student, read_record(out, name), name)
+        if mine:
+            now[name] = [mine, facts_of(page)]
+    write_if_new(out / MISSING, json.dumps(now) + "\n")
+
+
+def facts_of(page: Path) -> list[int]:
+    info = os.stat(page)
+    return [info.st_size, info.st_mtime_ns, info.st_ino]
+
+
+def read_state(path: Path) -> dict[str, list]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}

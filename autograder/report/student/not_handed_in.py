@@ -1,24 +1,40 @@
-"""Find lessons with a due time that are missing from a student's page.
+"""Find lessons that are missing from a student's page.
 
 A page may be read at any time, so it shows when a lesson is due, not whether that time is past.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from autograder.settings.policy import Policy
 from autograder.verdict import Grade
 
 
-def not_handed_in(student: str, grades: Sequence[Grade], policy: Policy) -> list[tuple[str, str]]:
-    """Return the due times of lessons that are neither submitted nor settled by an override."""
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A lesson that a student did not submit."""
+
+    lesson: str
+    due: str = ""
+    points: float = 0.0  # what it counts among the possible points, as on the class page
+
+
+def not_handed_in(
+    student: str, grades: Sequence[Grade], policy: Policy, counted: Mapping[str, float]
+) -> list[Absent]:
+    """Return the lessons that are neither submitted nor settled by an override.
+
+    They are due, or they are in `counted`: lessons that others submitted, with their points.
+    """
     there = {grade.lesson for grade in grades}
     absent = []
-    for lesson, due in sorted(policy.late.due.items()):
-        settled = any(not change.check for change in policy.overrides.get((student, lesson), ()))
-        if lesson in there or settled:
+    for lesson in sorted({*policy.late.due, *counted} - there):
+        if any(not change.check for change in policy.overrides.get((student, lesson), ())):
             continue
+        due = policy.late.due.get(lesson)
         days, _ = policy.extensions.get((student, lesson), (0.0, ""))
-        moment = datetime.fromisoformat(due) + timedelta(days=days)
-        absent.append((lesson, moment.strftime("%Y-%m-%d %H:%M %Z").strip()))
+        moment = datetime.fromisoformat(due) + timedelta(days=days) if due else None
+        text = moment.strftime("%Y-%m-%d %H:%M %Z").strip() if moment else ""
+        absent.append(Absent(lesson, text, counted.get(lesson, 0.0)))
     return absent

@@ -34,9 +34,9 @@ def line_of(result, word):
 def test_it_counts_and_names_who_is_missing(folder):
     result = run(folder, *roster(folder))
     assert result.exit_code == 0
-    assert "1 of 2" in line_of(result, "01")
-    assert line_of(result, "01").endswith("ben")
-    assert "2 of 2" in line_of(result, "02")
+    assert "1 of 2" in line_of(result, "Lesson 01")
+    assert line_of(result, "Lesson 01").endswith("ben")
+    assert "2 of 2" in line_of(result, "Lesson 02")
 
 
 def test_nothing_is_written(folder):

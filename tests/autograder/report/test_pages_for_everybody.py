@@ -7,6 +7,7 @@ from autograder.codes import FindingCode
 from autograder.report.class_page.page import About
 from autograder.report.class_page.page import class_page as page_of
 from autograder.report.html import student_page
+from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
 from autograder.settings.policy import LatePolicy, Policy, Regrade
 from autograder.settings.roster import Person
@@ -57,7 +58,7 @@ def pages(tmp_path_factory):
     (folder / "index.html").write_text(page_of(rows, about))
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
                   checks(), (ODD,))  # fmt: skip
-    page = student_page("Hana", [grade] * 3, {}, absent=[("03", "2099-03-01 12:00 UTC")])
+    page = student_page("Hana", [grade] * 3, {}, absent=[Absent("03", "2099-03-01 12:00 UTC")])
     (folder / "hana.html").write_text(page)
     return folder
 

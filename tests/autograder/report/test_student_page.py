@@ -11,7 +11,7 @@ from autograder.codes import FindingCode
 from autograder.report import gradescope
 from autograder.report.html import student_page
 from autograder.report.student.next_steps import next_steps, summary
-from autograder.report.student.not_handed_in import not_handed_in
+from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.safe_text import printable, readable_name
 from autograder.settings.policy import LatePolicy, Override, Policy
 from autograder.verdict import NO_LESSON, Check, Finding, Grade
@@ -158,13 +158,19 @@ def test_lessons_that_are_not_there_are_named_with_their_times():
         extensions={("ada", "03"): (2.0, "ill")},
         overrides={("ada", "07"): (Override(None, "ill"),), ("ben", "01"): (Override(1, "x"),)},
     )
-    absent = not_handed_in("ada", [graded(LOST)], policy)
-    assert absent == [("01", "2026-03-01 12:00 UTC"), ("03", "2026-03-05 12:00 UTC")]
-    said = "Not submitted so far: 01 (due 2026-03-01 12:00 UTC) , 03 (due 2026-03-05 12:00 UTC) ."
-    assert said in page_of(graded(LOST), absent=absent)
+    absent = not_handed_in("ada", [graded(LOST)], policy, {"05": 10.0, "07": 10.0})
+    assert absent == [
+        Absent("01", "2026-03-01 12:00 UTC"),
+        Absent("03", "2026-03-05 12:00 UTC"),
+        Absent("05", "", 10.0),
+    ]
+    times = ("01 (due 2026-03-01 12:00 UTC) ", "03 (due 2026-03-05 12:00 UTC) ", "05")
+    page = page_of(graded(LOST), absent=absent)
+    assert f"Not submitted so far: {', '.join(times)}." in page
+    assert "in 2 lessons" in page  # 01 and 03 do not count, because nobody submitted them
     everything = Check("a", "A", 1, 1, "passed", "x", "y")
     assert "nothing left to do" not in page_of(graded(everything), absent=absent)
-    assert not_handed_in("ada", [graded(LOST)], Policy()) == []
+    assert not_handed_in("ada", [graded(LOST)], Policy(), {}) == []
 
 
 def test_no_faults_are_made_of_what_is_excused():
