@@ -20,6 +20,9 @@
 #
 # Run the cells from the top, one after the other, with Shift+Enter. When you come back another day, start
 # at the top again: *Run → Run All Above Selected Cell*.
+#
+# **On a machine that has `sbatch`**, first choose where your jobs run. Open a terminal (*File → New → Terminal*),
+# find the machine's name with `cluster sites`, and type `cluster use NAME`. A laptop needs no choice.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
@@ -193,7 +196,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     source ../../.venv/bin/activate
 #
-# Then choose, once, where your jobs run. The first command lists the computers that the course knows:
+# Then choose where your jobs run, unless you did so before the first job. The first command lists the
+# computers that the course knows:
 #
 #     cluster sites
 #     cluster use laptop
