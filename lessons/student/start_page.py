@@ -7,18 +7,24 @@ from pathlib import Path
 
 import click
 
+from autograder.errors import SettingsError
 from autograder.wording import counted
+from cluster.sites import site_files
 from lessons.folders import START_PAGE, lesson_folders, notebook_in
 from lessons.student.grader_misses import open_gaps
 from lessons.student.lesson_folder import chosen_course
 
 TITLE = re.compile(r"^# (\d\d · .+)$", re.M)
-TIME = re.compile(r"\bAllow ([\w ]+? (?:minutes|hours?))\b")
+TIME = re.compile(r"\bAllow ([\w +]+? (?:minutes|hours?)(?: for the first half)?)\b")
 EXERCISE = re.compile(r"\d+\.\d+[a-z]?")
 HOW = """In a lesson, run the cells from the top, one after the other, with Shift+Enter. Replace
-each line that says `NotImplementedError` with your own."""
+each `raise NotImplementedError(…)` with your own lines."""
 BACK = """JupyterLab updates this page when it starts. To update it at any other time, type
-`lessons start` in a terminal, and open `START.md` again."""
+`lessons start` in a terminal. Then close this tab, and open `START.md` again."""
+
+FIRST_JOB = " Its first job trains a small language model on two processes."
+CHOOSE_SITE = """ Before you start, choose where your jobs run: open a terminal (*File → New →
+Terminal*), type `cluster sites`, and then `cluster use` with one of these names."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Progress:
     @property
     def state(self) -> str:
         to_do = counted(self.open_exercises, "exercise")
-        words = [f"{to_do} to do" if self.open_exercises else "exercises filled in"]
+        words = [f"{to_do} to fill in" if self.open_exercises else "exercises filled in"]
         return ", ".join(words + ["jobs ran"] * self.has_outputs + ["packed"] * self.packed)
 
 
@@ -56,7 +62,7 @@ def progress_of(folder: Path) -> Progress | None:
     except (OSError, ValueError):
         return None
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    title, takes = TITLE.search(text), TIME.search(text)
+    title, takes = TITLE.search(text), TIME.search(" ".join(text.split()))
     has_outputs = any(folder.glob("*.out"))
     package = f"{folder.name}.zip"
     return Progress(
@@ -95,8 +101,19 @@ def next_step(all_: Sequence[Progress]) -> str:
     takes = f" It takes about {following.takes}." if following.takes else ""
     own = ""
     if following is all_[0] and not following.begun:
-        own = " Its first cell trains a small language model on two processes."
+        own = FIRST_JOB + CHOOSE_SITE * no_site_is_chosen()
     return f"**{begun} [{following.title}]({following.page}).**{takes}{own}"
+
+
+def no_site_is_chosen() -> bool:
+    """Return whether the first job would stop, because the machine has several ways to run jobs."""
+    try:
+        site_files.chosen_file(None)
+    except site_files.NoSiteError:
+        return True
+    except SettingsError:  # another fault, which the job reports
+        return False
+    return False
 
 
 @click.command("start")
@@ -108,3 +125,4 @@ def start_command() -> None:
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}; the page was not written") from error
     click.echo(file)
+    click.echo("If the page is open in JupyterLab, close its tab and open it again.", err=True)

@@ -20,6 +20,9 @@
 #
 # Run the cells from the top, one after the other, with Shift+Enter. When you come back another day, start
 # at the top again: *Run → Run All Above Selected Cell*.
+#
+# **On a machine that has `sbatch`**, first choose where your jobs run. Open a terminal (*File → New → Terminal*),
+# find the machine's name with `cluster sites`, and type `cluster use NAME`. A laptop needs no choice.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
@@ -171,11 +174,11 @@ except JobError as error:
 predictions.compare("predict_survivor", survivor, how="saw")
 
 # %% [markdown]
-# **What you should see.** Read the error file from the bottom up. The launcher reports that rank 1 ended on
-# signal 9, *killed*. Rank 0 was in `loss.backward()`, where the ranks average their gradients, and lost its
-# connection. So it stopped, and the launcher ended the job as `FAILED`. One dead rank ends the training on
-# all ranks, and whatever was not saved is lost. A rank that hangs is worse: all the others wait for it, and
-# nothing ends. Lesson 10 shows that.
+# **What you should see.** In the error file, the launcher reports that rank 1 was *killed* (`mpirun` adds: by
+# signal 9). Then the launcher ends rank 0, and the job is `FAILED`. Sometimes rank 0 is faster, and the file also
+# contains its traceback: in `loss.backward()`, where the ranks average their gradients, it lost its connection.
+# One dead rank ends the training on all ranks, and whatever was not saved is lost. A rank that hangs is worse:
+# all the others wait for it, and nothing ends. Lesson 10 shows that.
 #
 # ## In a terminal
 #
@@ -193,7 +196,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     source ../../.venv/bin/activate
 #
-# Then choose, once, where your jobs run. The first command lists the computers that the course knows:
+# Then choose where your jobs run, unless you did so before the first job. The first command lists the
+# computers that the course knows:
 #
 #     cluster sites
 #     cluster use laptop
@@ -358,6 +362,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 ### BEGIN SOLUTION Exercise 0.4: set command to the line that you typed, in quotes
 command = "python -u train.py --seconds 0.2 > out.txt 2> err.txt"
 ### END SOLUTION
+for old in ("out.txt", "err.txt"):
+    Path(old).unlink(missing_ok=True)  # only what this line writes counts
 _ = typed(command)
 
 # %% tags=["check"]

@@ -85,7 +85,8 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # Theano. Today they are TensorFlow, PyTorch and JAX.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, then 512 units with `relu`, then
-# 10 units with `softmax`. Save the file and run this cell.
+# 10 units with `softmax`. Give the first layer `input_shape=(28, 28)`, as the network above the gap does, so
+# that Keras can create the parameters. Save the file and run this cell.
 
 # %% tags=["check"]
 import train

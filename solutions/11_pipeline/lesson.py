@@ -30,8 +30,8 @@
 # Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes.
 # (Lesson 13 divides the *state* instead of the computing, and calculates what fits.)
 #
-# Allow 80 minutes for pipelines (about 7 of the 10 points) and 45 for the second part. On two CPU cores all jobs on
-# this page take about 90 seconds.
+# Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
+# jobs on this page take about 90 seconds.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs

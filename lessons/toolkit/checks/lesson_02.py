@@ -32,6 +32,12 @@ def check_2_1(build_model: Function) -> str:
             repr(type(model).__name__),
             "`layers` is the list of layers. The function's last line makes a model of it.",
         )
+    if not model.built:  # train.py counts the parameters before any image goes through
+        raise CheckFailed(
+            "a network whose parameters can be counted at once",
+            "it does not know the shape of its input yet",
+            "Write `input_shape=(28, 28)` in the first layer.",
+        )
     images = np.random.default_rng(1).random((4, 28, 28), dtype=np.float32)
     outputs = np.asarray(model(images))
     parameters = model.count_params()

@@ -1,13 +1,17 @@
 """The public checks of lesson 00: right solutions pass, each usual mistake gets its advice."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_00
+
+LESSON = (Path(__file__).parents[3] / "solutions/00_cluster/lesson.py").read_text("utf-8")
 
 # Exercise 0.1
 JOB = """#!/bin/bash
@@ -174,6 +178,22 @@ def test_streams(redirection, advice, tmp_path):
         lesson_00.check_0_4(*arguments)
     else:
         assert_advice(failure(lesson_00.check_0_4, *arguments), advice)
+
+
+def test_a_file_of_an_earlier_line_does_not_count(tmp_path, monkeypatch):
+    """Run the lesson's own cell after a right line in the terminal, with a wrong line."""
+    monkeypatch.chdir(tmp_path)
+    [cell] = re.findall(r"### BEGIN SOLUTION Exercise 0\.4.*?(?=^# %%)", LESSON, re.S | re.M)
+    for line, passes in (("> out.txt 2> err.txt", True), ("1> out.txt", False)):
+        Path("train.py").write_text(PROGRAM)
+        wrong = f"{sys.executable} -u train.py {line}"
+        exec(
+            re.sub(r"^command = .*$", "command = wrong", cell, flags=re.M),
+            {"Path": Path, "wrong": wrong, "typed": lambda c: subprocess.run(["bash", "-c", c])},
+        )
+        if passes:
+            lesson_00.check_0_4(Path("out.txt"), Path("err.txt"))
+    assert_advice(failure(lesson_00.check_0_4, Path("out.txt"), Path("err.txt")), "none")
 
 
 # Exercise 0.5

@@ -175,6 +175,7 @@ for layers, advice in networks:
     check(lambda name: S([L.Flatten(input_shape=(28, 28)), *layers]), advice)
 flat = S([L.InputLayer((28, 28)), L.Dense(512, "relu"), L.Dense(10, "softmax")])
 check(lambda name: flat, "not flattened")
+check(lambda name: S([L.Flatten(), L.Dense(512, "relu"), L.Dense(10, "softmax")]), "input_shape")
 check(lambda name: None, "Keras model")
 
 def unset(name):

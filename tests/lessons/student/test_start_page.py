@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.sites import site_files
 from lessons.folders import lesson_folders
 from lessons.student.start_page import start_page
 
@@ -48,7 +49,25 @@ def test_an_untouched_course_begins_with_the_first_lesson(lessons):
         assert (lessons / link).is_file()
         assert link.endswith(f"/{Path(link).parent}.ipynb")
         assert re.fullmatch(r"\d+ minutes", takes)
-        assert re.fullmatch(r"\d exercises to do", state), number
+        assert re.fullmatch(r"\d exercises to fill in", state), number
+
+
+def test_every_lesson_says_how_long_it_takes():
+    takes = {number: row[2] for number, row in rows(start_page(ROOT / "lessons")).items()}
+    assert list(takes) == list(lesson_folders(ROOT / "lessons"))
+    assert all(re.search(r"(minutes|hours)", time) for time in takes.values()), takes
+    assert takes["11"].startswith("80 + 45 ")
+
+
+def test_before_the_first_job_a_site_is_chosen_where_there_is_a_batch_system(
+    lessons, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.setattr(site_files, "BATCH_COMMANDS", ())
+    assert "cluster use" not in start_page(lessons)
+    monkeypatch.setattr(site_files, "BATCH_COMMANDS", ("sh",))
+    assert "cluster use" in start_page(lessons)
 
 
 def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons):
@@ -87,5 +106,5 @@ def test_the_command_writes_the_page(lessons, lessons_command, monkeypatch):
     monkeypatch.setenv("COURSE_ROOT", str(home.parent))
     monkeypatch.chdir(home)
     done = lessons_command("start")
-    assert done.output == f"{home}/START.md\n"
+    assert done.stdout == f"{home}/START.md\n"
     assert (home / "START.md").read_text() == start_page(home)
