@@ -25,8 +25,8 @@ from autograder.settings.rubric_schema import Condition, Threshold, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
 
 RUN_AGAIN = (
-    "the repeats differ too much, or the machine was busy: submit this job again when less runs "
-    "there, and submit its output as well"
+    "The machine was busy, or the repeats differ too much. Run this job again when fewer other "
+    "programs run there, and submit its output as well."
 )
 
 

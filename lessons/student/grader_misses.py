@@ -114,7 +114,8 @@ def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
             if all(hand_ins[0].runs_by_name[name] for name in condition.of):
                 parts = [part for one in hand_ins for part in judge_condition(one, condition)]
                 if parts and all(part.try_ == RUN_AGAIN for part in parts):
-                    yield f"{check.title}? {parts[0].found}; {parts[0].try_}"
+                    found = f"{check.title}. Found: {parts[0].found}."
+                    yield f"a job has to run again: {found} {RUN_AGAIN}"
 
 
 def job_of(bundle: Bundle, source: object) -> str:

@@ -287,7 +287,7 @@ def test_a_job_on_a_busy_machine_is_to_run_again_before_the_submission(tmp_path)
             started=f"2026-03-02T1{hour}:00:00+00:00",
             measures=some_rounds(*((1 + n / 99, silent + n / 99, 1.3 + n / 99) for n in range(12))),
         )
-        for run, hour, silent in (("aa", 1, 2.3), ("bb", 2, 1.2))
+        for run, hour, silent in (("aa", 1, 3.0), ("bb", 2, 1.2))
     )  # fmt: skip
     runs = read_bytes({"a.out": "\n".join(busy).encode(), "b.out": "\n".join(calm).encode()})
     by_id = {run.launch: run for run in runs}
