@@ -74,7 +74,7 @@ ATTACKS = {
     "the other rank outvotes an error": Attack("10", "speed", "speed",
         lambda ls: outvoted(ls, rank=1), Code.NEVER_WRITTEN, most=0),
     "together / 1.7, the clock as it was": Attack("07", "speed", "speed",
-        lambda ls: (forge_clock(ls, 10), rounds_scaled(ls, 1 / 1.7)), Code.ROUNDS_SHORT_OF_CLOCK),
+        lambda ls: (forge_clock(ls, 20), rounds_scaled(ls, 1 / 1.7)), Code.ROUNDS_SHORT_OF_CLOCK),
     "two rounds disturbed": Attack("07", "speed", "speed", disturbed, most=1.5),
     "as many rounds again, all better": Attack("07", "speed", "speed", more_rounds,
         Code.ROUNDS_EXCEED_RUN),

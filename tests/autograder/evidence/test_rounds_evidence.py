@@ -74,28 +74,39 @@ def test_noise_gets_no_finding(noise, ranks, share):
     assert findings(*seconds, ranks=ranks, total=sum(map(sum, seconds)) + 10) == []
 
 
-def by_the_clock(job: str, stated: float, slept: float = 0.0, at: float = 1.0):
-    """Return the findings on a kept run whose rounds state a fraction of their time or slept."""
+def by_the_clock(job: str, stated: float = 1.0, slept: float = 0.0, longer: float = 1.0):
+    """Return the findings on a kept run, changed by a forger.
+
+    `longer`: its phases take so many times as long. `stated`: the fraction of the seconds together
+    that the record states. `slept`: seconds that every round takes beside its phases.
+    """
     lines = rewriting.kept(*job.split("/"))
-    count = 0
+    has_points = any(name_of(event) == "point" for event in rewriting.events(lines))
+    added = 0.0
     for event in rewriting.events(lines):
         value = event["value"]
-        if event["key"] == "measure" and value["name"] in ("round", "point"):
-            count += value["name"] == "round"
-            for name in {"value", "alone_s", "silent_s"} & value.keys():
-                value[name] *= at * (stated if name == "value" else 1.0)
-        event["time_ms"] = round(event["time_ms"] * at + 1000 * slept * count)
+        phases = {"point": ("value",), "round": ("value", "alone_s", "silent_s")}
+        for name in phases.get(name_of(event), ()):
+            if not (has_points and name_of(event) == "round" and name != "silent_s"):
+                added += (longer - 1) * value[name]
+            value[name] *= longer * (stated if name == "value" else 1.0)
+        added += slept if name_of(event) == "round" else 0.0
+        event["time_ms"] += round(1000 * added)
     (run,) = read_bytes({"a.out": rewriting.written(lines).encode()})
     return [finding.code for finding in rounds.as_long_as_the_clock_says(run)]
 
 
+def name_of(event) -> str:
+    return event["value"]["name"] if event["key"] == "measure" else ""
+
+
 @pytest.mark.parametrize("job", ["07/speed", "10/speed", "12/right-study-weak"])
 def test_the_clock_of_rounds(job):
-    """Kept runs are short, so some are looked at as four times as long."""
-    assert by_the_clock(job, 1.0) == by_the_clock(job, 1.0, at=4) == []
-    assert by_the_clock(job, 1.0, slept=0.2) == []
-    assert by_the_clock(job, 1.0, slept=1.0) == [Code.ROUNDS_SHORT_OF_CLOCK]
-    assert by_the_clock(job, 1 / 1.7, at=4) == [Code.ROUNDS_SHORT_OF_CLOCK]
+    """The phases of kept runs are short, so some are looked at as longer ones."""
+    assert by_the_clock(job) == by_the_clock(job, longer=10) == []
+    assert by_the_clock(job, slept=0.1) == []
+    assert by_the_clock(job, slept=1.0) == [Code.ROUNDS_SHORT_OF_CLOCK]
+    assert by_the_clock(job, stated=1 / 1.7, longer=20) == [Code.ROUNDS_SHORT_OF_CLOCK]
 
 
 def test_rounds_that_are_all_written_at_the_end_have_no_clock():
