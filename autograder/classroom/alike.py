@@ -16,6 +16,7 @@ from autograder.codes import FindingCode
 from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT
 from autograder.records import Where
 from autograder.verdict import LookReason, RunSummary, RunTraits
+from autograder.wording import counted
 
 MOST_NAMED = 5
 
@@ -173,9 +174,9 @@ def reasons_to_look(
         if not others:
             continue
         names = sorted(others)
-        mine, theirs = others[names[0]]
+        [(mine, theirs), *more] = others[names[0]].values()
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        where = places(mine, theirs)
+        where = places(mine, theirs, len(more), len(names) == 1)
         if owners is known.runs:
             changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
             text = "the same run was also submitted"
@@ -199,8 +200,15 @@ def reasons_to_look(
             return
 
 
-def places(mine: Print, other: Print) -> str:
-    return f" ({mine.place}; {other.student}: {other.place})"
+def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
+    """Return where both runs are, and how many more runs the two students share.
+
+    `is_named` says whether the text before it names the other student, and nobody else.
+    """
+    alike = is_named and mine.place == other.place
+    theirs = f"{mine.place}; {other.student}: {other.place}"
+    where = f"{mine.place} of both" if alike else theirs
+    return f" ({where}, and {counted(more, 'more run')})" if more else f" ({where})"
 
 
 def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
@@ -217,12 +225,12 @@ def others_with(
     marks_of: Callable[[Known, Print], list[str]],
     student: set[str],
     prints: Sequence[Print],
-) -> dict[str, tuple[Print, Print]]:
-    """Return the other students with the same mark, each with both runs.
+) -> dict[str, dict[str, tuple[Print, Print]]]:
+    """Return the other students with the same mark, each with both runs by our run's place.
 
     If there are very many, return only the first ones.
     """
-    others: dict[str, tuple[Print, Print]] = {}
+    others: dict[str, dict[str, tuple[Print, Print]]] = {}
     for print_ in prints:
         for mark in marks_of(known, print_):
             having = owners[mark]
@@ -232,5 +240,6 @@ def others_with(
             names[:] = names or heapq.nsmallest(MOST_NAMED + 2 + known.room, having)
             for other in names:
                 if other not in student:
-                    others.setdefault(other, (print_, having[other]))
+                    pair = print_, having[other]
+                    others.setdefault(other, {}).setdefault(print_.place, pair)
     return others

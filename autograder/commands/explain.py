@@ -159,7 +159,7 @@ def show(grade: dict[str, Any]) -> None:
     if grade["tier_reason"]:  # empty if nothing was examined
         say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
     for line in grade["adjustments"]:
-        say(f"adjusted: {line} (measured {points(grade['raw_score'])})")
+        say(f"adjusted: {line} ({points(grade['raw_score'])} points before)")
     for check in grade["checks"]:
         show_check(check, say)
     show_findings(grade["findings"], say)

@@ -48,7 +48,8 @@ def roll_call(
                 by_lesson[one.lesson or "found from the outputs"].update(working)
     students = {student for unit in units for student in unit.students}
     everybody = students | {*people}
-    lines = [f"{counted(len(students), 'student')} in {folder}; nothing was graded or written."]
+    share = f"{len(students)} of {counted(len(everybody), 'student')}"
+    lines = [f"{share} submitted something to {folder}. Nothing was graded or written."]
     for lesson, there in sorted(by_lesson.items()):
         missing = f"; missing: {some(sorted(everybody - there))}" if lesson in lessons else ""
         missing = missing if everybody - there else ""

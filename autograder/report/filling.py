@@ -84,7 +84,7 @@ def summary(
     """
     parts = [f"{name}: {len(filled)} of {len(filled) + len(without)} students filled in"]
     if lost := sorted(set(graded) - set(filled)):
-        parts.append(f"not found there: {some(lost)} (--roster tells their {known_by})")
+        parts.append(f"no line there for {some(lost)} (the roster needs their {known_by})")
     if filled and without:
         parts.append(f"without points here: {some(without)}")
     return "; ".join([*parts, *filter(None, more)])

@@ -19,9 +19,10 @@ from autograder.report.student.next_steps import for_student, lesson_number, nex
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.quotes import quotes_in
 from autograder.report.student.requests import Request
-from autograder.verdict import NO_LESSON, Check, Grade, Point
+from autograder.verdict import NO_LESSON, Check, Grade, Part, Point
 from autograder.wording import sentence, shown
 
+OPERATOR = re.compile(r"(?<!\S)([<>≤≥=]+) (?=\S)")
 CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -86,10 +87,13 @@ def met(check: Check) -> list[tuple[str, str]]:
     parts = {part.found: part for part in reversed(check.parts)}  # of equal ones, the first
     if check.found != "; ".join(dict.fromkeys(part.found for part in check.parts)):
         return [(check.found, "")]
-    return [
-        (part.found, part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0])
-        for part in reversed(parts.values())
-    ]
+    return [(part.found, required(part)) for part in reversed(parts.values())]
+
+
+def required(part: Part) -> str:
+    """Return the required value, with a space that does not break after `>`."""
+    text = part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0]
+    return OPERATOR.sub("\\1\N{NO-BREAK SPACE}", text)
 
 
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]

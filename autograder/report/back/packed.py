@@ -80,11 +80,11 @@ def of_this(row: Row, grade: Grade) -> Grade:
     return replace(grade, lesson=row.lesson, title=row.title, max_score=row.max_score)
 
 
-def sentence(name: str, given: Sequence[str], back: Back, known_by: str) -> str:
+def sentence(name: str, given: Sequence[str], back: Back, advice: str) -> str:
     """Return a sentence that names who gets feedback, and who has a grade but gets none."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
-        text += f"; not found there: {enumerated(lost, NAMED)} ({known_by})"
+        text += f"; none for {enumerated(lost, NAMED)} ({advice})"
     if back.nothing:
         text += f"; nothing was submitted by {enumerated(back.nothing, NAMED)}"
     return text
@@ -114,7 +114,7 @@ def for_moodle(
     return (
         name,
         zipped(files),
-        sentence(name, packed_students, back, "--roster tells moodle_id or email"),
+        sentence(name, packed_students, back, "the roster needs their moodle_id or email"),
     )
 
 
@@ -152,8 +152,8 @@ def for_canvas(
             pages = {f"feedback-{lesson}.html": back.page(student), f"feedback-{lesson}.txt": text}
             files[best] = zipped(pages)
     name = f"canvas-{lesson}.zip"
-    known_by = "--roster tells canvas_id; a .zip or a text of theirs has to be in the download"
-    return name, zipped(files), sentence(name, packed_students, back, known_by)
+    advice = "the roster needs their canvas_id, and the download a .zip or a text file from them"
+    return name, zipped(files), sentence(name, packed_students, back, advice)
 
 
 def fitness(name: str) -> int:
@@ -204,4 +204,4 @@ def canvas_comments(
             f"{name} would contain none of {counted(len(back.grades), 'student')}: give --roster "
             "with their canvas_id, and the names that are in the grades"
         )
-    return name, text, sentence(name, commented, back, "--roster tells their canvas_id")
+    return name, text, sentence(name, commented, back, "the roster needs their canvas_id")

@@ -47,7 +47,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
         .render(
             heading=about.heading,
             students=len(made),
-            submissions=sum(row.status != GradeStatus.MISSING for row in rows),
+            graded=sum(row.score is not None for row in rows),
             columns=heads,
             lines=made,
             flagged=sum(bool(line.reasons) for line in made),

@@ -170,7 +170,7 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
     table = json.loads((result.folder / "grades.json").read_text())["grades"]
     [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
-    assert "by ben, with other numbers (one_1.out:2; ben: one_1" in shared["details"]
+    assert "by ben, with other numbers (one_1.out:2 of both" in shared["details"]
     words = ["explain", "ada", "03", "--grades", str(result.folder)]
     told = CliRunner().invoke(main, words).stdout
     assert "For the instructor, from the whole class: the same run" in told
@@ -179,7 +179,7 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
 def test_a_copied_output_is_seen_in_both_places(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
     rows = {row[0]: row for row in result.table}
-    told = r"also submitted by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of the two runs
+    told = r"also submitted by ben \((one_1|two_2)\.out:2 of both, and 1 more run\)"
     assert re.search(told, rows["ada"][5])
     assert FindingCode.OTHER_ACCOUNT in rows["ben"][5]
     assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]

@@ -94,7 +94,7 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
 def test_a_canvas_export_of_other_students(fill):
     lines, sentence = fill("--canvas", "Student,ID,Section,02 Serial (1)\nEve,1,A,\nIda,2,A,\n")
     assert [line[3] for line in lines[1:]] == ["", ""]
-    assert sentence.startswith("0 of 2 students filled in; not found there: ada, zoe (--roster")
+    assert sentence.startswith("0 of 2 students filled in; no line there for ada, zoe (the roster")
 
 
 def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
@@ -153,7 +153,7 @@ def test_whom_two_have_in_common_nobody_is_filled_in(tmp_path):
     (tmp_path / "sheet.csv").write_text("Student,ID,Section,02 (1)\nA. Lee,1,A,\nA. Lee,2,B,\n")
     options = ("--roster", tmp_path / "roster.csv", "--canvas", tmp_path / "sheet.csv")
     result = run("grade", tmp_path / "class", "--out", tmp_path / "out", *options)
-    assert "0 of 2 students filled in; not found there: ada, eve" in result.stderr
+    assert "0 of 2 students filled in; no line there for ada, eve" in result.stderr
 
 
 def test_to_fill_in_a_file_a_folder_is_needed(home, tmp_path):

@@ -103,7 +103,7 @@ def test_canvas_gets_the_names_that_it_gave(graded, names, expected, packed):
     assert result.exit_code == 0, result.output
     files = unpacked((graded / "feedback" / "canvas-02.zip").read_bytes())
     assert list(files) == ([expected] if expected else [])
-    told = "for 1 of 2 students; not found there: ada" if expected else "for 0 of 2 students"
+    told = "for 1 of 2 students; none for ada" if expected else "for 0 of 2 students"
     assert told in result.output
     if expected and expected.endswith(".zip"):
         assert set(unpacked(files[expected])) == {"feedback-02.html", "feedback-02.txt"}

@@ -64,6 +64,8 @@ def test_the_class_sorts_and_filters(class_page):
     page.get_by_role("searchbox").fill("ben self")
     assert names(page) == ["ben"]
     assert page.get_by_role("status").inner_text() == "1 of 3 shown"
+    page.get_by_role("searchbox").fill("no such student")
+    assert page.get_by_text("Nobody matches").is_visible()
     page.get_by_role("searchbox").fill("")
     page.get_by_role("checkbox").check()
     assert [name[:4] for name in names(page)] == ["<scr", "ada"]

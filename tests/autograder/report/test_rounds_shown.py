@@ -47,7 +47,7 @@ def test_the_page_draws_each_round(reports):
     )
     assert 'class="ideal"' in picture
     assert "Median speedup 1.8" in page
-    assert re.search(r'data-label="speedup">1\.8\d<', page)
+    assert re.search(r'data-label="speedup"><span>1\.8\d <span class="dim">of at most 1\.9\d', page)
     assert re.search(r'<p class="met">Speedup on 2 ranks 1\.8\d \(', page)
 
 
