@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -11,6 +12,7 @@ from autograder.records import Epoch, Run
 from cluster.schedulers.contract import JobStatus
 
 SAMPLE = "  It writes: "  # begins the line with a sample of the network's text
+UNTRAINED = "Before training it writes:"  # the line above the first sample
 SAMPLE_LETTERS = 78
 WIDTH, HEIGHT, SAMPLE_HEIGHT = 640, 150, 24
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 30, 24  # margins around the curve
@@ -23,9 +25,14 @@ class LiveEpochs:
     def __init__(self) -> None:
         self.display: Any = None
         self.seen = (Path(), 0)  # the output, and its size at the last look
+        self.drawn = False
 
     def show(self, statuses: Sequence[JobStatus]) -> None:
-        """Draw the epochs of the latest run if the output has grown."""
+        """Draw the epochs of the latest run if the output has grown.
+
+        If the untrained network has written something, the picture appears before the first epoch
+        ends, with its final size.
+        """
         output = next((status.output for status in statuses if status.output), None)
         if output is None or not output.is_file() or not in_notebook():
             return
@@ -33,9 +40,10 @@ class LiveEpochs:
         if seen == self.seen:
             return
         self.seen = seen
-        runs = [run for run in read_files([output]) if curve(run)]
+        all_, sample = read_files([output]), latest_sample(output)
+        runs = [run for run in all_ if curve(run) or sample]
         if runs:
-            sample = latest_sample(output)
+            self.drawn = True
             words = "\n".join([title(runs[-1]), sample] if sample else [title(runs[-1])])
             self.draw({"image/svg+xml": picture(runs[-1], sample), "text/plain": words})
 
@@ -57,10 +65,11 @@ def in_notebook() -> bool:
 
 
 def latest_sample(output: Path) -> str:
-    """Return what the network wrote after its latest epoch, as the program printed it."""
+    """Return what the network wrote after its latest epoch, or else before its training."""
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
-    samples = [line for line in lines if line.startswith(SAMPLE)]
-    return samples[-1].removeprefix(SAMPLE)[:SAMPLE_LETTERS] if samples else ""
+    samples = [after for line, after in pairwise(lines) if line == UNTRAINED]
+    samples += [line.removeprefix(SAMPLE) for line in lines if line.startswith(SAMPLE)]
+    return samples[-1].strip()[:SAMPLE_LETTERS] if samples else ""
 
 
 def curve(run: Run) -> list[tuple[int, float]]:
@@ -71,11 +80,13 @@ def curve(run: Run) -> list[tuple[int, float]]:
 
 def epochs_asked(run: Run) -> int:
     asked = run.header.get("epochs_asked")
-    return max(asked if isinstance(asked, int) else 0, *(e.number for e in run.epochs))
+    return max([asked if isinstance(asked, int) else 0, *(e.number for e in run.epochs)])
 
 
 def title(run: Run) -> str:
     """Return a line about the latest epoch: "epoch 3 of 10 · 2.1 s · loss 2.39"."""
+    if not run.epochs:
+        return "before training; the first epoch is running"
     last: Epoch = run.epochs[-1]
     words = [f"epoch {last.number} of {epochs_asked(run)}"]
     words += [f"{last.seconds.value:.1f} s"] if last.seconds else []
@@ -90,7 +101,7 @@ def picture(run: Run, sample: str = "") -> str:
     Below the curve is a sample of what the network writes, if the program prints one.
     """
     points = curve(run)
-    low, high = min(y for _, y in points), max(y for _, y in points)
+    low, high = (min(y for _, y in points), max(y for _, y in points)) if points else (0.0, 0.0)
     last = max(epochs_asked(run), 2)
 
     def place(epoch: int, loss: float) -> tuple[float, float]:
@@ -103,10 +114,10 @@ def picture(run: Run, sample: str = "") -> str:
     dots = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{BLUE}"/>' for x, y in places)
     labels = [
         (LEFT, 16, "start", title(run)),
-        (LEFT - 8, TOP + 4, "end", f"{high:.2f}"),
         (LEFT, HEIGHT - 6, "start", "epoch 1"),
         (WIDTH - RIGHT, HEIGHT - 6, "end", f"epoch {last}"),
     ]
+    labels += [(LEFT - 8, TOP + 4, "end", f"{high:.2f}")] if points else []
     labels += [(LEFT - 8, HEIGHT - BOTTOM + 4, "end", f"{low:.2f}")] if high > low else []
     texts = "".join(
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{GREY}">{words}</text>'

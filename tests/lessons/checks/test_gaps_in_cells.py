@@ -1,0 +1,40 @@
+"""An open gap in a notebook is shown in one line, and other errors with their traceback."""
+
+import nbformat
+import pytest
+
+from lessons.student.run_cells import run_cells
+
+GAP = 'raise NotImplementedError("Predict: set predict_lines to a number")\n'
+CELLS = [
+    "from lessons.toolkit import checks",
+    GAP,
+    "import program\nprogram.facts()",
+    'raise NotImplementedError("not a gap")',
+    "1 / 0",
+]
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory):
+    """Return what each cell shows as an error: its kind, its message and its lines."""
+    folder = tmp_path_factory.mktemp("lesson")
+    (folder / "program.py").write_text(f"def facts():\n    {GAP}")
+    cells = [nbformat.v4.new_code_cell(source, metadata={"tags": []}) for source in CELLS]
+    run_cells(notebook := nbformat.v4.new_notebook(cells=cells), folder)
+    assert not notebook.cells[0].outputs
+    return [cell.outputs[-1] for cell in notebook.cells[1:]]
+
+
+def test_a_gap_has_no_traceback_and_is_still_an_error(errors):
+    for error, place in zip(errors[:2], ("this cell", "program.py"), strict=True):
+        assert (error.ename, error.evalue) == (
+            "NotImplementedError", "Predict: set predict_lines to a number")  # fmt: skip
+        assert len(error.traceback) == 2
+        assert error.evalue in error.traceback[0]
+        assert place in error.traceback[1]
+
+
+def test_other_errors_keep_their_traceback(errors):
+    assert [error.ename for error in errors[2:]] == ["NotImplementedError", "ZeroDivisionError"]
+    assert all("Traceback" in "\n".join(error.traceback) for error in errors[2:])
