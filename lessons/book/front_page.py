@@ -25,7 +25,7 @@ GROUPS = {
         *("support", "privacy"),
     ),
     "Explanation": (
-        *("points", "evidence", "rerun-limits", "foretell-method"),
+        *("points", "evidence", "speed-jobs", "rerun-limits", "foretell-method"),
         *("scale", "scale-jobs", "scale-class", "large-batches", "architecture"),
     ),
 }
