@@ -83,7 +83,8 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 # need 2 bytes each. The optimizer keeps a float32 copy in addition to its means, for steps that are too small for
 # bfloat16. With Adam, both kinds of mixed precision need 16 bytes per parameter.
 #
-# **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass.
+# **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass: a
+# dictionary with the keys `parameters`, `gradients` and `optimizer`.
 
 # %% tags=["check"]
 importlib.reload(state)  # so that the cell sees what you just saved
@@ -142,12 +143,14 @@ check.check_13_4(ring)
 # `Zero.before_step` and `Zero.after_step` do what comes right before and after the update. Hooks do the rest:
 # `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
 # `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
-# PyTorch calls a hook with arguments, which you don't need here: `lambda *_: unit.gather()`.
+# PyTorch calls a hook with arguments, which you don't need here: `lambda *_: unit.gather()`. The whole network is a
+# unit too: it has the parameters that are in no block.
 #
 # **Exercise 13.5.** `watch(module, unit, stage)` registers what a stage needs.
 #
 # **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`, because a single long step
-# can spoil the training. The norm must include *all* gradients, but no rank has them all.
+# can spoil the training. The norm must include *all* gradients, but no rank has them all. As PyTorch's
+# `clip_grad_norm_` does, multiply by `most / (norm + 1e-6)`, or by 1 if that is less.
 
 # %% tags=["check"]
 importlib.reload(zero)
@@ -161,8 +164,8 @@ check.check_13_6(zero)
 # `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
 #
 # - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call `fully_shard` for the
-#   blocks first and for the network last. Large units need more memory, and small units need more messages. (Older
-#   texts call this choice the *wrap policy*.)
+#   blocks first and for the network last. Large units need more memory, and small units need more messages.
+#   This choice is also called the *wrap policy*.
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
 # - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two units are whole at a
@@ -173,7 +176,7 @@ check.check_13_6(zero)
 # `torch.nn.utils.clip_grad_norm_` knows DTensors: it takes the norm over all ranks. Create the optimizer *after*
 # sharding, because it must get the new parameters.
 #
-# **Exercise 13.7.** `shard` in `library.py` makes a unit of each block, and one of the rest.
+# **Exercise 13.7.** `shard` in `library.py` makes a unit of each block, and one of the rest, in place.
 
 # %% tags=["check"]
 importlib.reload(library)
@@ -231,7 +234,7 @@ expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice,
 #
 # (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there you
 # see `nan`.) *State* is what PyTorch holds at the end of the backward pass. The column *at most* shows the peak of
-# all tensors during a step with one text. The kernel counted the received bytes.
+# all tensors during a step with one text. The operating system counted the received bytes.
 #
 # Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
 # twice, so it sends half as much again. Why does `fsdp` receive 2 ×? You find out below.
@@ -300,10 +303,11 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB, and training
 # stays the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5
 # times the parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in
-# float32. The price is precision: after four steps the parameters are 0.04 away from those of the serial program,
+# float32. The price is precision: after four steps, one parameter differs by 0.04 from the serial program's,
 # because bfloat16 has only two or three digits. (Everything else in this comparison is float64.)
 #
-# Which of the two kinds of mixed precision is the policy `"mixed"`? Look at which tensors are bfloat16.
+# Which of the two kinds of mixed precision is this policy? Look at what is bfloat16 while a block computes, and at
+# what the optimizer updates.
 # (`mixed_kind`, below.)
 #
 # ## A checkpoint that all ranks write
@@ -314,8 +318,9 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 #
 # - `get_state_dict(model, optimizer)` returns two dictionaries of names and (sharded) tensors.
 # - `dcp.save({"model": …, "optimizer": …}, checkpoint_id=folder)` is a collective: **all** ranks must call it.
-# - `dcp.load(the same, checkpoint_id=folder)` fills the tensors in the dictionaries that you pass. Then
-#   `set_state_dict` puts them into network and optimizer.
+# - `dcp.load(the same, checkpoint_id=folder)` fills the tensors in the dictionaries that you pass, also those of a
+#   new optimizer. Then `set_state_dict(model, optimizer, model_state_dict=…, optim_state_dict=…)` puts them into
+#   network and optimizer.
 #
 # **Exercise 13.9.** `save` and `load` in `saving.py` write and read both dictionaries.
 
@@ -372,7 +377,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
 #   ones, which it also keeps in memory. No error reports this.
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
-#   with one process shows the error (8e-3 instead of 4e-12).
+#   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
 # - `save` stops after 5 seconds, the timeout here: `Timed out waiting 5000ms for send operation to complete`. Rank
 #   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour.
 #
@@ -383,7 +388,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"ddp"`, `"zero1"` | its state; activations of all blocks, for its batch |
 # | `"zero2"` | the same, plus the largest unit's whole gradients |
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
-# | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block |
+# | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block, for its batch |
 #
 # Take the first way that fits. The ways are listed in order of cost: `zero1` and `zero2` need more code than `ddp`,
 # `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch needs room for a second
@@ -391,7 +396,8 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 #
 # **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
 # (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
-# (texts on each device) and `devices`. `state.state_bytes` knows `"zero3"`, but not `"recompute"`.
+# (texts on each device) and `devices`. `state.state_bytes` knows `"zero3"`, but not `"recompute"`;
+# add up its three values. The bytes of whole gradients and parameters depend on `precision`, as in 13.1.
 
 # %%
 from networks import NETWORKS, fits

@@ -4,7 +4,7 @@ WAYS = ("ddp", "zero1", "zero2", "zero3")
 
 
 def state_bytes(params, way, ranks, precision="float32"):
-    """Return bytes on one rank at the end of the backward pass: parameters, gradients, optimizer.
+    """Return {"parameters": …, "gradients": …, "optimizer": …}: bytes on one rank after backward.
 
     params: how many the network has. way: one of WAYS. The optimizer is Adam. precision:
     "float32", or "mixed": bfloat16 parameters and gradients, float32 copies in the optimizer.

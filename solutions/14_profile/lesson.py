@@ -71,16 +71,16 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 # of positions are not multiplied in this way.)
 #
 # Attention has two more products in each layer, and they have no parameters: queries times keys, then weights
-# times values. Per token, each is 2 · length · width FLOP in the forward pass. We count all pairs of characters,
-# although half of them are masked.
+# times values. Per token, each is 2 · length · width FLOP in the forward pass, and twice that in the backward pass.
+# We count all pairs of characters, although half of them are masked.
 #
 # The share of the device's peak that these FLOP reach is called **MFU**, *model FLOPs utilisation*:
 #
 #     MFU = FLOP of a step / seconds of a step / peak FLOP/s
 #
 # **Exercise 14.1.** `step_flops` in `flops.py` returns the FLOP of a step. The job compares your count with that of
-# PyTorch (`torch.utils.flop_counter.FlopCounterMode`). On a CPU, this counter misses fused attention, so the job
-# makes it count plain products.
+# PyTorch (`torch.utils.flop_counter.FlopCounterMode`). On a CPU, this counter misses attention if PyTorch computes it as one
+# operation, so the job has it computed as plain products.
 #
 # ## The roof
 #
@@ -90,9 +90,9 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 #     min(peak, intensity × bandwidth)
 #
 # Plotted against the intensity, this is a sloping line that ends in a flat roof, so it is called the **roofline**.
-# Additions, norms and the optimizer have less than one FLOP per byte, so they are below the slope. Large matrix
-# products are below the flat part. A product is large only if *all three* sizes are. A batch of one text makes thin
-# matrices.
+# Additions, norms and the optimizer have less than one FLOP per byte, so bandwidth limits them (the slope). The peak
+# limits large matrix products (the flat part). A product is large only if *all three* sizes are. The slope ends at the
+# intensity peak / bandwidth.
 #
 # **Exercise 14.2.** `attainable` in `flops.py` returns the FLOP/s that a matrix product can reach.
 
@@ -153,7 +153,8 @@ for letter, trace in six.items():
     print(f"{letter}: {whole:.0f} ms, {len(ops)} operations of {each:.0f} µs on average, ", end="")
     print(f"{items} × item, ", end="")
     print(f"input {reading.busy(read) / whole:.0%}, ", end="")
-    print(f"all-reduce {reading.busy(sent):.0f} ms ({reading.hidden(sent, ops):.0%} of it hidden)")
+    told = f"{reading.busy(sent):.0f} ms ({reading.hidden(sent, ops):.0%} of it hidden)"
+    print(f"all-reduce {told}" if sent else "no all-reduce")
 
 # %%
 for letter, trace in six.items():
@@ -173,8 +174,8 @@ plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a *stream*)
 # runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as a long
 # `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the GPU has caught up, and then the GPU waits for
-# the next launch. On a CPU, operations run at once, so `.item()` waits for nothing and costs microseconds. So
-# here you count the calls instead of adding up their times. NCCL's all-reduces have a lane of their own.
+# the next launch. On a CPU, operations run at once, so `.item()` waits for nothing and costs microseconds. Its
+# time says little here, so count the calls. NCCL's all-reduces have a lane of their own.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: trace_a to trace_f: loader, sync, shapes, overlap, batch or none
@@ -192,7 +193,8 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 #
 # **Exercise 14.5.** `batches` in `slow.py` reads texts while the training waits. Each text takes 2 ms, as if it were
 # a small file on a busy disk. In `fast.py`, return a `DataLoader` with `num_workers`. Workers are processes that read
-# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time of a step) ≥ (time to read a batch).
+# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time of a step) ≥ (time to read a batch). Here
+# a batch has eight texts, and a step takes about 20 ms.
 # The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
 #
 # **Exercise 14.6.** `gradients` in `slow.py` computes one text at a time and adds the gradients up. This is
@@ -201,7 +203,7 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 # after the last one, with `model.no_sync()` around the others.)
 #
 # **Exercise 14.7.** `optimizer` in `slow.py` runs about ten operations for each of 28 parameters. AdamW has an option
-# that updates all of them in a handful of operations.
+# that updates all of them in one operation.
 #
 # **Exercise 14.8.** `note` in `slow.py` calls `.item()` for each parameter. On a GPU, each call waits until all
 # launched kernels have finished. Return a tensor instead, which the program reads when the training is over.
@@ -245,15 +247,15 @@ expectations.compare("The step is faster by a factor of", gains, (2, 9), below=s
 plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** The step is two to six times as fast, with the same loss in all printed digits. On a busy
+# **What you should see.** The step is two to nine times as fast, with the same loss in all printed digits. On a busy
 # core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
 # - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
 # - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
 #   operations.
 # - The update shrank from 5 ms to 2 ms.
-# - Noting the gradients was never long. On a GPU it would take long: the slow step waited 57 times, half of them in
-#   the optimizer's loop, and now it never waits.
+# - Noting the gradients was never long. On a GPU it would take long: of the slow step's 57 calls of `.item()`, 29 would
+#   wait for the GPU. Those in the optimizer's loop would not, because AdamW counts its steps on the CPU.
 #
 # ## The share of the peak
 #
@@ -311,8 +313,8 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 #
 # `torch.compile(model)` traces the model (*dynamo*) and generates code that joins small operations (*inductor*). The
 # code is generated for the shapes of the first call. If a shape changes, it is generated again: PyTorch tries to
-# generalise at the second shape, but not all programs allow that, and after eight recompilations it gives up. So
-# avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
+# generalise at the second shape, but not all programs allow that, and after eight recompilations (`recompile_limit`) it
+# gives up. So avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
 # **Exercise 14.10.** `padded` in `lengths.py` adds places at the end of each row. The loss must not count them:
 # `cross_entropy` ignores -100.
@@ -324,8 +326,8 @@ importlib.reload(lengths)
 check.check_14_10(lengths.padded)
 
 # %% [markdown]
-# The job trains a tiny network in four precisions. The texts of each step count as one of 4,096 parts of a large
-# batch. Then it compiles the network for texts of five lengths, without and with padding. It uses the backend
+# The job trains a tiny network in four precisions. The texts of each step are one of 4,096 parts of a large
+# batch, so the job divides their loss by 4,096. Then it compiles the network for texts of five lengths, without and with padding. It uses the backend
 # `eager`, which traces but generates no code, because we only count.
 
 # %%

@@ -51,8 +51,8 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 #
 # 1. A run saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
 # 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but the
-#    position of its sampler, which begins a fresh epoch. How many of the 160 samples are then *not* read exactly
-#    once? Give a number between 0 and 160.
+#    position of its sampler. So it reads the 80 samples that are left in the epoch from a new shuffle of all 160.
+#    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
 # 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
 #    accidents does the loss end as usual, to 1 %? Write letters, or `none`.
@@ -80,7 +80,8 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 # random numbers have to save those states, too, and on GPUs that of CUDA.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
-# `restore(training, saved)` puts it back into new objects.
+# `restore(training, saved)` puts it back into new objects. It need not copy anything, because `train.py` writes the
+# dictionary before the next step.
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
 # continue in the middle of an epoch, and `load` takes it. A position alone is not enough, because the new sampler
@@ -99,7 +100,8 @@ check.check_15_2(sampler)
 # A job may die while it writes. If it was just replacing its only checkpoint, the old file is gone and the new one
 # is half written. So write in four steps:
 #
-# 1. Write to another name beside the file: `with open(beside, "wb") as file: torch.save(state, file)`.
+# 1. Write to another name beside the file, which must not look like a checkpoint (`step_*.pt`):
+#    `with open(beside, "wb") as file: torch.save(state, file)`.
 # 2. `file.flush()` gives the bytes to the operating system.
 # 3. `os.fsync(file.fileno())` waits until they are on the disk. Otherwise, after a crash, the new name may be
 #    on the disk without its bytes.
@@ -127,7 +129,8 @@ check.check_15_3(atomic)
 #
 # Without a function for it, USR1 ends a process. `signals.py` sets one that only makes a note. It is the first
 # import of `train.py`, because a signal may come while PyTorch is still loading. The program finishes its step,
-# saves, and ends with exit code 75, which means "start me again".
+# saves, and ends with exit code 75. The job file takes this number, which Unix calls a temporary failure, to mean
+# "start me again".
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce for ever. So after each step, all ranks ask each
@@ -144,8 +147,9 @@ check.check_15_4(signals)
 # ## A job that comes back
 #
 # A job can put itself back into the queue: `scontrol requeue JOB`. It keeps its number, and later starts again from
-# its first line. `SLURM_RESTART_COUNT` then says how often that has happened. Two lines of the job file prepare
-# this:
+# its first line. `SLURM_RESTART_COUNT` then says how often that has happened. It is not set in the first life, so
+# write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at a variable that is not set. Two lines of the job
+# file prepare this:
 #
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
@@ -164,14 +168,16 @@ check.check_15_4(signals)
 # `kill -9` ended. Do not requeue after other errors, because a bug would fail again. Stop after 5 restarts.
 #
 # **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A
-# shell runs its trap only when no program is in its foreground. So launch in the background, then `wait`:
+# shell reacts to a signal with `trap 'command' USR1`, but only when no program is in its foreground. So launch in the
+# background, then `wait "$ranks"`:
 #
 #     launch … &
 #     ranks=$!
 #
-# `$ranks` is the shell in which `launch` runs, and `srun` is its child: `pkill -USR1 -P "$ranks"` signals the child,
-# which passes USR1 on to all ranks. The signal also ends the `wait` early, so wait twice. `status` gets the exit code
-# of the second `wait`. Then requeue as before.
+# `$ranks` is the shell in which `launch` runs, and `srun` is its child (`-P` means: children of). So
+# `pkill -USR1 -P "$ranks"` signals `srun`, which passes USR1 on to all ranks. The signal also ends the `wait` early, with
+# a code that is not 0. So wait a second time, and take `status` from there. `set -e` ends the script at any `wait`
+# that fails, unless `||` follows. Then requeue as before.
 
 # %% tags=["check"]
 check.check_15_5("job.sbatch")
@@ -200,7 +206,7 @@ check.check_15_7(interval.best_interval)
 # ## Save in the background
 #
 # Training only has to stop until the state is *copied*. A thread can write the copy while the next steps run.
-# Nothing may change the copy meanwhile. Here is the trap: `state_dict()` returns no copy. Its tensors are the
+# Nothing may change the copy meanwhile. But `state_dict()` returns no copy. Its tensors are the
 # parameters themselves, and the next step overwrites them. `tensor.to("cpu")` copies from a GPU, but on a CPU it
 # returns the same tensor.
 #
@@ -208,7 +214,7 @@ check.check_15_7(interval.best_interval)
 # each copy needs memory.
 #
 # **Exercise 15.8.** `copied(value)` returns the same structure of dictionaries, lists and tuples, with a copy of each
-# tensor in host memory. A function that calls itself is the shortest way.
+# tensor in the CPU's memory, without gradients (`.detach()`). A function that calls itself is the shortest way.
 
 # %% tags=["check"]
 importlib.reload(background)
@@ -353,8 +359,9 @@ plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #
 # - `optimizer` changes the loss: 3.02 instead of 3.14. Here it even falls, because Adam's first steps after a restart
 #   are long. In a large training, the same steps can undo days of work.
-# - `sampler` and `random` look perfect. Yet 88 of the 160 samples of the second epoch are read twice or never, and
-#   parameters differ by 0.007 and 0.004. Only counting and comparing shows this.
+# - `sampler` and `random` look perfect. Yet 88 of the 160 samples of the second epoch are read twice or never: about
+#   half of the 80 that were left had been read before, and as many were never read. Parameters differ by 0.007 and
+#   0.004. Only counting and comparing shows this.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
 # One more thing breaks silently: a batch shell that keeps the signal for itself. With `B:USR1` and no trap, USR1 ends

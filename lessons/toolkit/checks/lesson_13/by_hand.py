@@ -293,10 +293,10 @@ def check_13_6(zero: ModuleType) -> str:
             found = results_of(stand_in, len(norms), on_rank)
         for rank, norm in enumerate(norms):
             length = float(found[rank].norm())
-            if abs(length - norm * factor) > 1e-5:
+            if abs(length - norm * factor) > 1e-8:
                 raise CheckFailed(
-                    f"parts of norms {norms}, clipped to 1: rank {rank} keeps {norm * factor:.4g}",
-                    f"{length:.4g}",
+                    f"parts of norms {norms}, clipped to 1: rank {rank} keeps {norm * factor:.9g}",
+                    f"{length:.9g}",
                     wrong_norm(length, norm, norms, factor),
                 )
     return "All ranks use one factor, from the norm of all their parts."
@@ -318,4 +318,4 @@ def wrong_norm(length: float, norm: float, norms: list[float], factor: float) ->
         return "The root is missing: the norm is the square root of the sum of squares."
     if close(norm / (sum(each**2 for each in norms) / len(norms)) ** 0.5):
         return "Each rank has different numbers, so take the sum of their squares, not the mean."
-    return "The factor is most / norm, where norm is the root of the sum of all squares."
+    return "Multiply by most / (norm + 1e-6); norm is the root of the sum of all squares."
