@@ -6,8 +6,8 @@
 It needs this repository, PyTorch, NumPy and pydantic, but no TensorFlow, Horovod, MPI or network.
 It runs each program with few steps, and with two NCCL ranks if there are two GPUs. It compares
 losses with those of the same run on a CPU, measures images per second in float32, TF32 and
-bfloat16, and writes report.json and report.md. Programs that need MPI (speed.py of lesson 10,
-study.py of lesson 12) or Gloo (deadlock.py of lesson 11) are left out.
+bfloat16, and writes report.json and report.md. Programs that need two ranks (speed.py of lesson
+10), MPI (study.py of lesson 12) or Gloo (deadlock.py of lesson 11) are left out.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measure how much faster ranks are than one, with train.py's DDP, and the limit.
 
-mpirun -np 2 python speed.py --rounds 20 --steps 1 --batch-size 32
+mpirun -np 2 python speed.py --rounds 12 --steps 1 --batch-size 32
 
 On each rank, this program starts two processes, and keeps time while they take turns. One of them
 never imports train.py: its work comes from `alone`. The other one's comes from `together`.
@@ -17,7 +17,7 @@ def command_line():
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--rounds", type=int, default=20, help="of three phases each, at most")
+    parser.add_argument("--rounds", type=int, default=12, help="of three phases each, at most")
     parser.add_argument("--steps", type=int, default=1, help="of a phase, on average")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"

@@ -327,7 +327,7 @@ for name, run in broken.items():
 # All batches have the same size, so a share above 1 is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all three phases equally. The result
-# is the median of 10 to 20 rounds. Only the process of the third phase loads your `train.py`; another keeps the time.
+# is the median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another keeps the time.
 # Ranks that skip the exchange would be fast, so some updates, drawn by lot, are computed again.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
@@ -367,7 +367,7 @@ answers.note(predict_share=predict_share)
 # %%
 from autograder.measuring import rounds as measured
 
-words = {"smoke": "--rounds 20 --steps 2 --batch-size 48"}
+words = {"smoke": "--rounds 12 --steps 2 --batch-size 48"}
 words["full"] = "--width 10 --steps 6 --batch-size 256"
 rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=several))

@@ -368,11 +368,11 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
 # communication; all ranks together, with **your** `start_ranks` and `distribute`. Only the process of the third phase
 # loads your `train.py`. Three rounds are drawn by lot, and another process computes their updates again, from the mean
-# of all ranks' gradients. A quiet machine needs 10 rounds, a busy one up to 20. In the `full` profile, the network is
+# of all ranks' gradients. A quiet machine needs 10 rounds, a busy one up to 12. In the `full` profile, the network is
 # ten times as wide (lesson 07).
 
 # %%
-words = {"smoke": "--rounds 20 --steps 1", "full": "--width 10 --steps 6 --batch-size 256"}
+words = {"smoke": "--rounds 12 --steps 1", "full": "--width 10 --steps 6 --batch-size 256"}
 rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=on_nodes(ranks, device)))
 from autograder.measuring.rounds import share

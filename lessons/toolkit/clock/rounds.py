@@ -24,7 +24,8 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any) -> tuple[Any, float]
     Return this rank's parameters at the end, and their spread over the ranks.
     """
     chance = random.Random(secrets.randbits(64))  # of rank 0, which decides everything
-    checked = set(chance.sample(range(1, min(LEAST, args.rounds) + 1), min(3, args.rounds)))
+    first = min(LEAST, args.rounds)
+    checked = set(chance.sample(range(1, first + 1), min(COMPUTED_AGAIN, first)))
     for name in ("silent", "together"):
         turns.phase(name, hub.share(two_seeds(chance)), WARM_UP)
     kept = turns.state(STATE if hub.rank == 0 else 1)
