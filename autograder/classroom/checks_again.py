@@ -41,9 +41,13 @@ def compared(
             names = names_in(condition) & counted.keys()
             if not names:
                 continue
-            if not is_comparable(hand_in, condition, {name: again.get(name) for name in names}):
+            comparable = is_comparable(
+                hand_in, condition, {name: again.get(name) for name in names}
+            )
+            worse = fewer_points(hand_in, repeated, condition) if comparable else None
+            if not comparable or (worse and is_unmeasured(condition, worse[1])):
                 left_out.append(check.id)
-            elif worse := fewer_points(hand_in, repeated, condition):
+            elif worse:
                 launch = counted[sorted(names)[0]].launch
                 missed.setdefault(launch, []).append(as_finding(check, *worse))
     not_compared = tuple(dict.fromkeys(left_out))
@@ -94,12 +98,21 @@ def fewer_points(
 ) -> tuple[Part, Part] | None:
     """Return what the record and what the rerun says, if the rerun earns fewer points."""
     before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
-    pairs = zip(before, after, strict=False)
-    for recorded, again in pairs:
-        noisy = again.status == NOT_MEASURED and again.code == ReasonCode.TOO_NOISY
-        if not noisy and again.credit < recorded.credit - LESS:
+    for recorded, again in zip(before, after, strict=False):
+        if again.credit < recorded.credit - LESS:
             return recorded, again
     return None
+
+
+def is_unmeasured(condition: Condition, again: Part) -> bool:
+    """Return whether a rerun could not measure this, for a reason that honest programs may have.
+
+    The machine may have been busy. A program may also compare its result with that of an earlier
+    job, which the rerun does not have. The rounds of a speed job need nothing from outside.
+    """
+    if again.code == ReasonCode.TOO_NOISY:
+        return True
+    return again.status == NOT_MEASURED and not condition.metric.startswith("rounds")
 
 
 def as_finding(check: RubricCheck, recorded: Part, again: Part) -> Finding:
