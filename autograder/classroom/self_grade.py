@@ -7,6 +7,7 @@ instructor has them. This way, the result is the same in every edition.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_submission import mark_files, to_show
@@ -26,6 +27,7 @@ class Undecided:
     about: str
     points: float
     hint: str = ""  # for an answer that was given
+    looks: Literal["", "right", "wrong"] = ""  # if something other than the expected answer says so
 
 
 @dataclass(frozen=True, slots=True)

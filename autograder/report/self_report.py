@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from autograder.classroom.self_grade import SelfGrade
+from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student.said_once import reasons_in
@@ -82,13 +82,33 @@ def is_open(part: Part) -> bool:
     return part.status == NOT_MEASURED and part.code in LEFT_TO_INSTRUCTOR
 
 
+def has_reasons(self_grade: SelfGrade) -> bool:
+    """Return whether the whole report has lines that the brief one leaves out."""
+    reasons = reasons_in(self_grade.grade)
+    long = (list(check_lines(one, reasons.get(one.id, [])))[1:] for one in self_grade.shown)
+    return (
+        any(long)
+        or bool(self_grade.missing)
+        or any(not finding.private for finding in self_grade.grade.findings)
+    )
+
+
 def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
+    by_looks: dict[str, list[Undecided]] = {"right": [], "wrong": [], "": []}
+    for left in self_grade.undecided:
+        by_looks[left.looks].append(left)
+    if right := [left.about for left in by_looks["right"]]:
+        yield f"  Your instructor gives the points, but these look right: {', '.join(right)}"
+    if by_looks["wrong"]:
+        yield "  These answers are wrong:"
+    for left in by_looks["wrong"]:
+        yield f"    {left.about}: {left.hint}"
     yield "  Only your instructor can say:"
     answered: dict[str, list[str]] = {}
-    for left in self_grade.undecided:
+    for left in by_looks[""]:
         if left.points and left.hint:
             answered.setdefault(left.hint, []).append(left.about)
-    silent = [left.about for left in self_grade.undecided if left.points and not left.hint]
+    silent = [left.about for left in by_looks[""] if left.points and not left.hint]
     if silent:
         yield f"    whether these are right: {', '.join(silent)}"
     for hint, names in answered.items():
@@ -99,6 +119,6 @@ def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
         if not left.points:
             yield f"    {left.about}"
     yield (
-        f"    how far the outputs can be trusted, given the scheduler's accounting; on their own "
-        f"they are {self_grade.grade.tier}"
+        f"    how far the outputs can be trusted, given the scheduler's accounting (on their own "
+        f"they are {self_grade.grade.tier}); there is nothing for you to do"
     )

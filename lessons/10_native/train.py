@@ -41,21 +41,30 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU.
+
+    timeout: a timedelta, as `init_process_group` needs it.
+    """
     raise NotImplementedError(
         "Exercise 10.1: choose the device, let the ranks meet, return the device"
     )
 
 
 def distribute(model, device, bucket_mb=25):
-    """Return the network with rank 0's start; its gradients will be averaged over all ranks."""
+    """Return the network with rank 0's start; its gradients will be averaged over all ranks.
+
+    DistributedDataParallel's device_ids is a list with this rank's GPU, or None on CPUs.
+    """
     raise NotImplementedError(
         "Exercise 10.1: the wrapped network, with its device and size of buckets"
     )
 
 
 def order_of(sampler, epoch):
-    """Return the numbers of the images that this rank reads in an epoch, in this order."""
+    """Return the numbers of the images that this rank reads in an epoch, in this order.
+
+    A sampler is a sequence of such numbers: list(sampler).
+    """
     raise NotImplementedError(
         "Exercise 10.2: tell the sampler the epoch, then make a tensor of its numbers"
     )

@@ -63,6 +63,11 @@ def exact(number: float) -> str:
     return f"exactly {number:.9g}"
 
 
+def can_judge(lesson: str, name: str) -> bool:
+    """Return whether the hashes of this question's right answers are known."""
+    return name in hashes().get(lesson, {})
+
+
 def hint(lesson: str, name: str, question: Question, text: str) -> str:
     """Return the hint for a wrong answer; empty if it is right or cannot be judged here."""
     right = hashes().get(lesson, {}).get(name)

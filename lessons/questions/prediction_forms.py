@@ -34,8 +34,9 @@ def of_another_form(lesson: str, name: str, text: str) -> str:
         number = as_number(text)
         right = number is not None and not (low is not None and number < low)
         right = right and not (high is not None and number > high)
-        within = f" from {low} to {high}" if high is not None else ""
-        return "" if right else f"digits only, {asked}{within}"
+        within = f", from {low} to {high}" if high is not None else ""
+        what = asked if asked.startswith("a ") else f"a number of {asked}"
+        return "" if right else f"digits only: {what}{within}"
     return ""
 
 

@@ -112,10 +112,11 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
     printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
     error = error_of(cell)
     if not error:
-        said = "".join(printed.strip().splitlines()[-1:])
-        return ExerciseResult(
-            exercise, "passed", said.removeprefix(f"Exercise {exercise}: right. ")
-        )
+        right = f"Exercise {exercise}: right. "
+        lines = printed.strip().splitlines()
+        # The cell may print more after its check, such as a comparison with a prediction.
+        said = [line for line in lines if line.startswith(right)] or lines
+        return ExerciseResult(exercise, "passed", "".join(said[-1:]).removeprefix(right))
     if explanation.startswith("NotImplementedError: "):
         error = explanation  # the exercise's own cell raised it and defines nothing yet
     name, _, words = error.partition(": ")

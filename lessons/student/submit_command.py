@@ -1,20 +1,22 @@
 """The command `lessons submit`: pack a lesson's folder and report what the grader will find."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from autograder.classroom.self_grade import grade_yourself
+from autograder.classroom.self_grade import SelfGrade, Undecided, grade_yourself
 from autograder.codes import GradeStatus
 from autograder.commands.check_mine import own_settings
 from autograder.reading.files import read_files
 from autograder.report import self_report
 from autograder.submissions.kinds import kind_of
-from autograder.submissions.lesson_files import LessonFiles, join
+from autograder.submissions.lesson_files import LessonFiles, answers_of, join
 from autograder.submissions.walk import Found
 from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
+from lessons.questions import answer_hints
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
@@ -31,7 +33,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     number = lesson.split("_")[0].zfill(2)
     if LESSON_NAME.fullmatch(folder.name) and folder.name[:2] != number:
         raise click.UsageError(f"{folder} is lesson {folder.name[:2]}, not {number}.")
-    target = out or Path(f"{folder.name}.zip")
+    target = out or default_target(folder)
     if target.suffix != ".zip":
         raise click.UsageError(f"--out {target}: name a file that ends in .zip.")
     bundle = choose_files(folder, target)
@@ -44,6 +46,15 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
     tell_grade(bundle, number)
+
+
+def default_target(folder: Path) -> Path:
+    """Return the package's path: in the current folder, but never in another lesson's folder."""
+    name, here = f"{folder.name}.zip", Path.cwd().resolve()
+    inside_lesson = any(LESSON_NAME.fullmatch(place.name) for place in (here, *here.parents))
+    if inside_lesson and not here.is_relative_to(folder.resolve()):
+        return folder.parent / name
+    return Path(name)
 
 
 def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
@@ -77,8 +88,28 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
         files.add(Found(bundle.folder / path, path, kind_of(path.name)))
     join(files, [], settings.ids)
     grade = grade_yourself(files, settings, None)
-    if grade.grade.status == GradeStatus.GRADED:
-        click.echo(f"\n{self_report.text([grade], chosen=False, brief=True)}", nl=False)
+    if grade.grade.status != GradeStatus.GRADED:
+        return
+    grade = with_own_checks(grade, lesson, files)
+    click.echo(f"\n{self_report.text([grade], chosen=False, brief=True)}", nl=False)
+    if self_report.has_reasons(grade):
         click.echo(
             f"For the reasons: autograder check-mine {shlex.quote(str(shown(bundle.folder)))}"
         )
+
+
+def with_own_checks(grade: SelfGrade, lesson: str, files: LessonFiles) -> SelfGrade:
+    """Say of the answers whether they look right, as the notebook's cells do."""
+    if grade.rubric is None:
+        return grade
+    questions = grade.rubric.answers
+    given, _ = answers_of(files.answers, questions)
+
+    def checked(left: Undecided) -> Undecided:
+        if left.about not in given or not answer_hints.can_judge(lesson, left.about):
+            return left
+        text = given[left.about].text
+        wrong = answer_hints.hint(lesson, left.about, questions[left.about], text)
+        return replace(left, looks="wrong" if wrong else "right", hint=wrong)
+
+    return replace(grade, undecided=tuple(map(checked, grade.undecided)))

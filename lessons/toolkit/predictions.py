@@ -66,7 +66,7 @@ def _verdict(before: float | str, measured: Measure | float | str) -> str:
     value = measured.value if isinstance(measured, Measure) else measured
     if not is_number(before) or not is_number(value):
         same = str(before).casefold() == str(value).casefold()
-        return ": the same." if same else ": not the same."
+        return ": as you predicted." if same else ": not as you predicted."
     if isinstance(measured, Measure) and measured.low <= before <= measured.high:
         return ": within this range."
     if before == 0 or value == 0 or (before < 0) != (value < 0):

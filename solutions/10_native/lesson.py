@@ -108,18 +108,22 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 #   selects its GPU, and which one identifies it among all ranks? `help(dist.init_process_group)` lists what the
 #   ranks need to meet.
 # - Make this GPU the process's current device, and return it as a `torch.device`. Without GPUs, return the CPU.
-# - `distribute` wraps the network. The wrapper must know its GPU (what does `help(DistributedDataParallel)` say
-#   about CPUs?), and its buckets must have the size that the caller asks for.
-#
-# **Exercise 10.2.** Complete `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
-# epoch number, and gives each rank every size-th image in that order. Set the sampler's epoch, then return its
-# indices as a tensor, unchanged.
+# - `distribute` wraps the network. The wrapper must know its GPU, and its buckets must have the size that the
+#   caller asks for.
 
 # %% tags=["check"]
 import train
 
 importlib.reload(train)
 check.check_10_1(train)
+
+# %% [markdown]
+# **Exercise 10.2.** Complete `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
+# epoch number, and gives each rank every size-th image in that order. Set the sampler's epoch, then return its
+# indices as a tensor, unchanged.
+
+# %% tags=["check"]
+importlib.reload(train)
 check.check_10_2(train)
 
 # %% [markdown]

@@ -9,6 +9,8 @@ def accumulate(model, loss_function, x, y, parts):
     """Compute a batch's gradients in parts. Return the loss and the outputs.
 
     model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
+    The loss is a tensor, the mean over the whole batch. The outputs are those of all images, in
+    order, as one tensor.
     """
     ### BEGIN SOLUTION Exercise 10.4: forward and backward of each part, all but the last in no_sync
     chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))

@@ -41,7 +41,10 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU.
+
+    timeout: a timedelta, as `init_process_group` needs it.
+    """
     ### BEGIN SOLUTION Exercise 10.1: choose the device, let the ranks meet, return the device
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
@@ -54,7 +57,10 @@ def start_ranks(rank, size, local_rank, timeout):
 
 
 def distribute(model, device, bucket_mb=25):
-    """Return the network with rank 0's start; its gradients will be averaged over all ranks."""
+    """Return the network with rank 0's start; its gradients will be averaged over all ranks.
+
+    DistributedDataParallel's device_ids is a list with this rank's GPU, or None on CPUs.
+    """
     ### BEGIN SOLUTION Exercise 10.1: the wrapped network, with its device and size of buckets
     gpus = [device] if device.type == "cuda" else None
     return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)
@@ -62,7 +68,10 @@ def distribute(model, device, bucket_mb=25):
 
 
 def order_of(sampler, epoch):
-    """Return the numbers of the images that this rank reads in an epoch, in this order."""
+    """Return the numbers of the images that this rank reads in an epoch, in this order.
+
+    A sampler is a sequence of such numbers: list(sampler).
+    """
     ### BEGIN SOLUTION Exercise 10.2: tell the sampler the epoch, then make a tensor of its numbers
     sampler.set_epoch(epoch)
     return torch.tensor(list(sampler))

@@ -64,7 +64,8 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # And for the second part:
 #
 # 3. Copies of a network with 8 layers of 256 neurons send gradients to each other. If the layers are cut
-#    *through* instead, the ranks send activations. At how many images per batch do both send the same amount?
+#    *through* instead, the ranks send activations. At how many images per batch do both send the same amount? (A
+#    layer has 256 × 256 weights, and 256 activations per image.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set all three to numbers; of the first two, 1 is the time of one process
@@ -119,7 +120,8 @@ check.check_11_2(bubble)
 #
 # **Exercise 11.3.** In `plan.py`, `schedule(stages, m, kind)` returns the order of work for every stage. `grid(rank,
 # stages, replicas)` returns this rank's place in a *hybrid* (several pipelines side by side): its stage, its replica,
-# and all ranks with the same layers, which average their gradients.
+# and all ranks with the same layers, which average their gradients. The stages of a pipeline are consecutive ranks:
+# with two stages, ranks 0 and 1 are replica 0, and ranks 2 and 3 are replica 1.
 
 # %% tags=["check"]
 importlib.reload(plan)
@@ -147,7 +149,14 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 #
 # **Exercise 11.4.** Complete `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are ranks,
 # or `None` at the ends. (Rank 0 is false in an `if`, so test `is not None`.) Activations go through the group
-# `stage.down`, and gradients go through `stage.up`. Four things are easy to forget:
+# `stage.down`, and gradients go through `stage.up`. In order:
+#
+# | | first stage | stages in between | last stage |
+# |---|---|---|---|
+# | `forward` | layers, send | receive, layers, send | receive, layers |
+# | `backward` | receive, `backward` | receive, `backward`, send | `backward`, send |
+#
+# Four things are easy to forget:
 #
 # - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device, or
 #   the numbers are garbage. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
@@ -315,7 +324,8 @@ check.check_11_6(tensor_layers)
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
-# the blocks' outputs are `sizes[2], sizes[4], …`; the first block's input needs no gradient.
+# the blocks' outputs are `sizes[2], sizes[4], …`. Forward, each block sums its outputs. Backward, each block sums the
+# gradients of its inputs, except the first block: the images need no gradient.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -338,7 +348,8 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # %% [markdown]
 # **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
 # send 4,795,501 bytes per step, whether with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and
-# 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor.) With 387 images both send the same amount. For a
+# 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor. Your formula gives 4,786,256, 395,776 and 12,664,832:
+# the kernel also counted Gloo's own messages.) With 387 images both send the same amount. For a
 # block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
 # images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
 # first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
@@ -357,9 +368,9 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # - `bubble_share`: with 4 stages and 8 micro-batches, what share of all the time is idle? `bubble_ratio`: this idle
 #   time divided by the time that would be enough.
 # - `held_first`: in 1F1B with 8 stages and 64 micro-batches, how many of them does the first stage hold?
-# - `gpipe_most`: in GPipe's paper (arXiv:1811.06965, table 2) 8 accelerators with 32 micro-batches trained a
-#   Transformer 6.3 times as fast as two that take turns (as fast as one), and AmoebaNet, which is hard to divide
-#   evenly, 3.48 times. What is the largest speedup that the bubble allows?
+# - `gpipe_most`: GPipe's paper (arXiv:1811.06965, table 2) compares 8 accelerators and 32 micro-batches with two
+#   accelerators that take turns. These two are only as fast as one. The 8 trained a Transformer 6.3 times as fast,
+#   and AmoebaNet, which is hard to divide evenly, 3.48 times. What is the largest speedup that the bubble allows?
 # - `loss_rank`: which stage knows the loss, `"first"`, `"every"` or `"last"`?
 # - `better_cut`: which of the two layers above, `"dense"` or `"convolution"`, sends less when it is cut than when
 #   it is copied?

@@ -175,7 +175,7 @@ check.check_12_2(karp_flatt, ring_s)
 # |---|---|---|
 # | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, and a part f is serial | p/S − 1 = f·(p−1) |
 # | **Gustafson** S = p − s(p−1) | the work grows with p, but a part s of the time does not | p − S = s·(p−1) |
-# | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ) | two columns, κ ≥ 0 |
+# | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ) | p/S − 1 = σ·(p−1) + κ·p(p−1) |
 # | **fixed cost** T = a + b/p | starting, loading and saving take *a* seconds for every p | a straight line in 1/p |
 #
 # Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes.
@@ -219,6 +219,7 @@ check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% tags=["exercise"]
 def usl(sizes, speedups):
+    """Return σ and κ. np.linalg.lstsq(columns, y) solves y = columns @ [σ, κ]: a row per size."""
     ### BEGIN SOLUTION Exercise 12.4: two columns, np.linalg.lstsq; κ below 0 becomes 0, σ below 0 too
     p = np.array(sizes, float)
     columns, y = np.stack([p - 1, p * (p - 1)], axis=1), p / np.array(speedups) - 1
@@ -268,7 +269,7 @@ plots.laws_beyond(sets, curves, 1024)
 # stragglers, shared links and reading the data.
 #
 # The fixed cost is 318 s for the small set and 313 s for the large one: about five minutes in which no GPU computes.
-# (The large set's times are not on this page; its line is off by 67 s at 32 GPUs.) So the small set's throughput grew
+# (The large set's times are not on this page.) So the small set's throughput grew
 # 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times do not belong in one table.*
 #
 # Ratios in papers need the same care. Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
@@ -280,7 +281,7 @@ plots.laws_beyond(sets, curves, 1024)
 # ## Foretell
 #
 # The next tables hide their last value. Predict an interval for it, then look. Two things are graded: the interval is
-# **honest** if it contains the truth, and **useful** if it is no wider than allowed.
+# **honest** if it contains the truth, and **useful** if high / low is at most the printed limit.
 
 # %%
 for name, table in foretelling.TABLES.items():
@@ -295,7 +296,7 @@ for name, table in foretelling.TABLES.items():
         table.what,
     )
     print(
-        f"   {table.asked:,}: ?   laws: {said[0]:.4g} to {said[1]:.4g}; at most {table.widest} times wide"
+        f"   {table.asked:,}: ?   laws: {said[0]:.4g} to {said[1]:.4g}; high / low at most {table.widest}"
     )
 
 # %% [markdown]
@@ -463,7 +464,7 @@ plots.cost_against_time(times)
 # - `kind_b`: ImageNet, 32 images per step on each GPU, on 8 to 256 GPUs; seconds per epoch.
 # - `kind_c`: Every GPU gets a file with 10,000 images; seconds to go through it, on 8 to 256 GPUs.
 #
-# Answer with one or two letters:
+# Answer with one letter, or with two like `"ab"`:
 #
 # - `supported`: which recommendation do the small set's numbers support? (a) Ask for 32, because it is 21.7 times as
 #   fast. (b) Ask for 32 if somebody waits, and pay 19 times as much for 3.8 minutes less. (c) Ask for 32, because an
@@ -472,7 +473,7 @@ plots.cost_against_time(times)
 #   (b) which size reaches a given accuracy first; (c) what twice your largest size would gain; (d) how much of the
 #   lost speed is due to the machine itself.
 #
-# `sweet_large`: the sweet spot of the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the
+# `sweet_large`: the best of the six `GPUS` for the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the
 # GPU-hours of the small set on 32 GPUs divided by those on one. `plugin_1024`: the upper limit of Horovod's
 # efficiency on 1,024 nodes divided by the plugin's, if both are equally fast on one node.
 #

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -127,7 +128,7 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
         ("cpu_gpu_is_speedup = maybe", "maybe has the wrong form. Expected: one word: yes or no"),
         ("cpu_gpu_is_speedup = 'No'", ""),
         ("keras_epoch_s = 7,2 s", ""),
-        ("predict_accuracy = 97", "digits only, a fraction of 1"),
+        ("predict_accuracy = 97", "digits only: a fraction of 1"),
         ("predict_accuracy = 0.5", ""),  # a prediction may be wrong
     ],
 )
@@ -224,6 +225,27 @@ def test_usage(folder, lessons_command, arguments, words):
     done = lessons_command("submit", *arguments)
     assert done.exit_code == (0 if words is None else 2)
     assert (words or "02_serial.zip") in done.output
+
+
+def test_the_package_is_never_written_into_another_lesson(folder, lessons_command, monkeypatch):
+    (other := folder.parent / "00_cluster" / "logs").mkdir(parents=True)
+    monkeypatch.chdir(other)
+    assert lessons_command("submit", "02").exit_code == 0
+    assert packed(folder.parent / "02_serial.zip")
+    assert not list(folder.parent.glob("00_cluster/**/*.zip"))
+    monkeypatch.chdir(folder)
+    assert lessons_command("submit", "02").exit_code == 0
+    assert packed(folder / "02_serial.zip")
+
+
+def test_answers_are_checked_as_in_the_notebook(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "answers.txt").write_text("cpu_gpu_is_speedup = yes\ns4_epoch_s = 7.2\n")
+    end = lessons_command("submit", "02", "--in", folder).output.partition("\n02 A serial")[2]
+    [right] = [line for line in end.splitlines() if "look right" in line]
+    assert right.split(": ")[1] == "s4_epoch_s"
+    assert re.search(r"These answers are wrong:\n    cpu_gpu_is_speedup: \S", end)
+    assert "cpu_gpu_is_speedup" not in end.partition("Only your instructor")[2]
 
 
 def test_it_ends_with_what_the_outputs_decide(folder, lessons_command, run_output):

@@ -17,9 +17,9 @@ COMPARED = [
     (0.1, 0.8, "you said 0.1, you measured 0.8: 8 times too low."),
     (1, 0, "you said 1, you measured 0: 1 apart."),
     (0, 0, "you said 0, you measured 0: the same."),
-    ("other", "other", "you said “other”, you measured “other”: the same."),
-    ("Same", "other", "you said “Same”, you measured “other”: not the same."),
-    ("a lot", 3.4, "you said “a lot”, you measured 3.4: not the same."),
+    ("other", "other", "you said “other”, you measured “other”: as you predicted."),
+    ("Same", "other", "you said “Same”, you measured “other”: not as you predicted."),
+    ("a lot", 3.4, "you said “a lot”, you measured 3.4: not as you predicted."),
     (1.9, Measure(1.7, 1.5, 2.0), "you measured 1.7 (1.5 to 2): within this range."),
     (4, Measure(1.7, 1.5, 1.9), "you measured 1.7 (1.5 to 1.9): 2.4 times too high."),
 ]

@@ -60,7 +60,9 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
                 right = function(*students, **options)
             except NotImplementedError as gap:
                 task = str(gap).partition(": ")[2] or "fill it in"
-                raise named(StillAGap(task, None, "Replace the line `raise …`."), number) from None
+                raise named(
+                    StillAGap(task, None, "Replace `raise …` with your own lines."), number
+                ) from None
             except CheckFailed as failed:
                 raise named(failed, number) from None
             except Exception as error:

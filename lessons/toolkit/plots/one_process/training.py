@@ -30,7 +30,7 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
     """Seconds of each epoch, the first one hatched. A line shows the reported time per epoch."""
     axes = figure.subplots()
     width = 0.8 / max(len(runs), 1)
-    most = 1
+    most, medians = 1, False
     for place, (name, run) in enumerate(runs.items()):
         colour = COLOURS[place % len(COLOURS)]
         seconds = seconds_of(run)
@@ -48,14 +48,17 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
             bar.set(facecolor="white", edgecolor=colour, hatch="////")
         time = interval.measured_or_none(measure.epoch_time, as_run(run))
         if time:
-            axes.hlines(
-                time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2
-            )
+            for centre in centres[1:]:  # across this program's own bars only
+                left, right = centre - 0.46 * width, centre + 0.46 * width
+                axes.hlines(time.value, left, right, "black", lw=2)
+            medians = True
             name = f"{name}: {digits(time.value)} s per epoch ({time.basis})"
         axes.bar(0, 0, color=colour, label=name)
     axes.bar(
         0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"
     )
+    if medians:
+        axes.hlines(0, 0, 0, "black", lw=2, label="black line: seconds per epoch")
     axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
     axes.set_xlim(0.5, most + 0.5)
     axes.grid(False, axis="x")
@@ -104,7 +107,8 @@ def speed_card(figure: Any, run: Run, samples_per_second: float) -> None:
     bars = axes.bar(range(1, len(seconds) + 1), seconds, color=COLOURS[0])
     for bar in bars[:1]:
         bar.set(facecolor="white", edgecolor=COLOURS[0], hatch="////")
-    axes.set(xlabel="epoch", ylabel="seconds", xticks=range(1, len(seconds) + 1))
+    xlabel = "epoch (hatched: not counted)"
+    axes.set(xlabel=xlabel, ylabel="seconds", xticks=range(1, len(seconds) + 1))
     axes.grid(False, axis="x")
 
 

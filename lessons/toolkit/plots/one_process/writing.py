@@ -9,6 +9,7 @@ from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 LETTERS_A_LINE = 76
+TITLE = "A small language model learns to write like Python's documentation"
 SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.M)
 
 
@@ -22,8 +23,8 @@ def writing(figure: Any, run: Run) -> None:
     if losses:
         axes.plot(*zip(*losses, strict=True), color=COLOURS[0], marker="o")
         axes.set_xticks([number for number, _ in losses])
-    axes.set(xlabel="epoch", ylabel="loss")
-    axes.set_title(where_it_ran(run), loc="left", fontsize=11)
+    axes.set(xlabel="epoch", ylabel="loss (lower is better)")
+    axes.set_title(f"{TITLE}\n{where_it_ran(run)}", loc="left", fontsize=11)
     below.set_axis_off()
     height = 1.0
     for moment, colour in (("Before", GREY), ("After", "black")):
