@@ -177,6 +177,7 @@ def test_no_faults_are_made_of_what_is_excused():
     grade = graded(LOST, status="excused", score=None, adjustments=("excused: ill",))
     page = student_page("Ada", [grade], {})
     assert '<span class="chip">excused</span>' in page
+    assert "could be graded" not in page
     assert next_steps([grade]) == []
 
 
