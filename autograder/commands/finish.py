@@ -39,7 +39,7 @@ def finish_class(
         missing = student_files.missing_lessons(rows, settings)
         publish = student_files.publisher(settings, out, options.junit, missing=missing)
         rows = student_files.with_pages_of_absent(rows, people, settings, publish)
-        student_files.update_pages(people, missing, out, publish)
+        student_files.update_pages(people, missing, out, settings)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         exports = class_files.Exports(options.canvas, options.moodle, names)
         said = class_files.write_all(rows, out, people, settings, exports)

@@ -39,7 +39,6 @@ def publisher(
     missing: Missing = MappingProxyType({}),
 ) -> Publish:
     """Return a function that writes all of a student's files."""
-    policy = settings.policy
     speeds = speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None
 
     def publish(student: str, grades: Sequence[Grade], page: str) -> None:
@@ -48,14 +47,7 @@ def publisher(
         if out is None:
             return
         name = readable_name(settings.names.get(student) or student)
-        requests = requests_of_student(student, grades, policy)
-        absent = not_handed_in(student, grades, policy, missing.get(printable(student), {}))
-        write_if_new(
-            out / PAGES / page,
-            html.student_page(
-                name, grades, settings.curves, requests, absent, heading=settings.heading
-            ),
-        )
+        write_if_new(out / PAGES / page, page_of(student, grades, settings, missing))
         programs.write(out, page, name, grades, settings.heading)
         data = {"format": 1, "student": printable(student), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
@@ -65,6 +57,17 @@ def publisher(
             write_if_new(path, junit.document(student, grades))
 
     return publish
+
+
+def page_of(
+    student: str, grades: Sequence[Grade], settings: ClassSettings, missing: Missing
+) -> str:
+    name = readable_name(settings.names.get(student) or student)
+    requests = requests_of_student(student, grades, settings.policy)
+    mine = missing.get(printable(student), {})
+    absent = not_handed_in(student, grades, settings.policy, mine)
+    curves, heading = settings.curves, settings.heading
+    return html.student_page(name, grades, curves, requests, absent, heading=heading)
 
 
 def with_pages_of_absent(
@@ -100,7 +103,9 @@ def is_absent(row: Row) -> bool:
     return row.status == GradeStatus.MISSING and not row.page
 
 
-def update_pages(people: Collection[str], missing: Missing, out: Path, publish: Publish) -> None:
+def update_pages(
+    people: Collection[str], missing: Missing, out: Path, settings: ClassSettings
+) -> None:
     """Write the pages again of students whose missing lessons are new or no longer missing.
 
     Each page is made when its student is graded, before it is known what the others submitted.
@@ -114,7 +119,7 @@ def update_pages(people: Collection[str], missing: Missing, out: Path, publish: 
         if not (mine or name in before) or not page.exists():
             continue
         if before.get(name) != [mine, facts_of(page)]:
-            publish(student, read_record(out, name), name)
+            write_if_new(page, page_of(student, read_record(out, name), settings, missing))
         if mine:
             now[name] = [mine, facts_of(page)]
     write_if_new(out / MISSING, json.dumps(now) + "\n")

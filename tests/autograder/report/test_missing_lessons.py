@@ -46,6 +46,12 @@ def test_both_pages_count_the_same(graded):
     assert "Not submitted" not in on_page(folder, "ada")
 
 
+def test_naming_a_missing_lesson_changes_only_the_page(graded, tmp_path):
+    record = (graded() / "records/ben.json").read_bytes()
+    shutil.rmtree(tmp_path / "class/ada/01")
+    assert (graded() / "records/ben.json").read_bytes() == record
+
+
 def test_a_page_follows_what_the_others_submit(graded, tmp_path):
     folder = graded()
     (folder / "students/ben.html").write_text("lost")
