@@ -59,15 +59,32 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return sum(ticks) / TICKS
 
 
+def threads(pids: Iterable[int]) -> list[int]:
+    """Return the ids of all threads of these processes."""
+    found: list[int] = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found += [int(thread.name) for thread in (PROC / str(pid) / "task").iterdir()]
+    return found
+
+
 def cores(pids: Iterable[int]) -> int:
     """Return on how many CPUs the threads of these processes may run."""
     usable: set[int] = set()
-    for pid in pids:
+    for thread in threads(pids):
         with contextlib.suppress(OSError):
-            for thread in (PROC / str(pid) / "task").iterdir():
-                with contextlib.suppress(OSError):
-                    usable |= os.sched_getaffinity(int(thread.name))
+            usable |= os.sched_getaffinity(thread)
     return len(usable)
+
+
+def ranking(pid: int) -> set[tuple[int, int]]:
+    """Return the scheduling policies of a process's threads, with their nice values."""
+    found = set()
+    for thread in threads([pid]):
+        with contextlib.suppress(OSError):
+            nice = os.getpriority(os.PRIO_PROCESS, thread)
+            found.add((os.sched_getscheduler(thread), nice))
+    return found
 
 
 def send(number: signal.Signals, pids: Iterable[int]) -> None:

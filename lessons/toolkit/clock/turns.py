@@ -114,9 +114,21 @@ class Turns:
             values = self.ask(who, "values", chosen, self.size)[1]
         seconds = time.perf_counter() - began
         found = [seconds, processes.cpu_seconds(pids) - cpu, processes.cores(pids)]
+        self.look_for_disadvantage()
         every = list(zip(*self.hub.gather(found), strict=True))
         cores = (max if name == "together" else min)(every[2])
         return Phase(round(max(every[0]), 6), round(sum(every[1]), 3), cores, values)
+
+    def look_for_disadvantage(self) -> None:
+        """Make sure that nobody has slowed the yardstick down, which began as this process did."""
+        yardstick, own = self.process.pid, os.getpid()
+        others = processes.descendants(own) - {yardstick}
+        slower = processes.ranking(yardstick) - processes.ranking(own)
+        if slower or processes.cores([yardstick]) < processes.cores(others):
+            raise FailedError(
+                f"Rank {self.rank}: the process that runs the released code got fewer cores or a "
+                "lower priority than the one with train.py. Leave both as they are."
+            )
 
     def state(self, arrays: int) -> tuple[list[float], Any]:
         """Return Adam's number of steps and rate, and the learner's parameters and moments.
