@@ -67,7 +67,8 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% [markdown]
 # ## The program, Keras
 #
-# Open `train.py` beside this notebook. Three things have changed since lesson 01:
+# Open this lesson's `train.py`, in the folder `02_serial`. (If a tab with another lesson's `train.py` is open,
+# close it: the tabs look the same.) Three things have changed since lesson 01:
 #
 # - The forward pass, the backward pass and the update are now a **model** and **`fit`**.
 # - SGD is now **Adam**, which keeps two numbers for each parameter.
