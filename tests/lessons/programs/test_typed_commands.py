@@ -35,6 +35,7 @@ IN_A_SENTENCE = {
     "ipython kernel install --user --name py3.6-keras --display-name \"…\"": "another course's",
     "module load python/3.6.4-anaconda": "another site's",
     "cluster logs JOB": "cluster logs -f JOB is typed",
+    "cluster use NAME": "cluster use laptop is typed",
     "sbatch clock.sbatch": SLURM,
     "sbatch job.sbatch": SLURM,
     "squeue --me": SLURM,
