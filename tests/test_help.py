@@ -59,7 +59,7 @@ EVERY = [words for name, main in PROGRAMS.items() for words in commands(name, ma
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_every_help_explains_each_option_and_the_exit_codes(words):
     assert [option for option, text in described(" ".join(words)).items() if not text] == []
-    done = CliRunner().invoke(PROGRAMS[words[0]], [*words[1:], "-h"])
+    done = CliRunner().invoke(PROGRAMS[words[0]], [*words[1:], "--help"])
     assert re.search(r"\n  Exit code 0: .*2:\s", done.output, re.DOTALL)
 
 

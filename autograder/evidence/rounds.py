@@ -70,6 +70,7 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
 # and 10, on two cores with loads of 8 to 14. A clock that student code slowed down, or edited
 # seconds, left 0.65 s of a round of 3.5 s, and 0.8 to 1.1 s of 5 s.
 BETWEEN_S, OF_ROUND = 0.4, 0.05  # seconds, plus a fraction of the phases' own seconds
+COMPUTED_AGAIN = "update_computed_again"  # a measure
 S_PER_PARAMETER = 5e-8  # two exchanges and three copies of the parameters, between nodes
 
 
@@ -96,10 +97,14 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
 def between_lines(run: Run) -> Iterator[tuple[float, float]]:
     """Yield, for each round after the first, its seconds by the clock and those of its phases.
 
-    In a scaling study, the points are the phases, and its `round` adds only the silent one.
+    In a scaling study, the points are the phases, and its `round` adds only the silent one. A round
+    after one that was computed again has no such seconds.
     """
     ends: dict[str, float] = {}
     phases: dict[str, float] = {}
+    again = {
+        str(event.facts.get("round")) for event in run.measures if event.name == COMPUTED_AGAIN
+    }
     for event in run.measures:
         number, times = str(event.facts.get("round")), rounds.seconds_of_phases(event)
         if event.written_ms is None or event.value is None:
@@ -112,6 +117,8 @@ def between_lines(run: Run) -> Iterator[tuple[float, float]]:
             continue
         ends[number] = event.written_ms / 1000
     for before, after in pairwise(ends):
+        if before in again:
+            continue
         yield ends[after] - ends[before], phases[after]
 
 
