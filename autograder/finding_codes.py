@@ -63,7 +63,7 @@ class FindingCode(StrEnum):
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
-    LESSON_OVERRIDDEN = auto(), LOOK, "The files are of another lesson than `--lesson` says", True
+    LESSON_OVERRIDDEN = auto(), LOOK, "The files belong to a lesson other than `--lesson`", True
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"
@@ -151,7 +151,7 @@ class FindingCode(StrEnum):
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
         "By the clock, the rounds of the speed job took longer than they report")
-    MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores together than silent"
+    MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores when together than when silent"
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.

@@ -13,7 +13,7 @@ SACCT_COLUMNS = (
     *("NodeList", "SubmitLine"),
     # JobIDRaw is the number that an array task itself sees. NTasks is the number of a step's tasks.
     *("JobIDRaw", "NTasks"),
-    # What the job computed. A step has its largest process; the job has all of its CPU time.
+    # How much the job computed: its total CPU time, and each step's largest process.
     *("TotalCPU", "MaxRSS"),
 )
 SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format

@@ -37,14 +37,14 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the text with a capital, unless it begins with a name like `answers.txt`."""
+    """Return the text with a capital letter, unless it begins with a name like `answers.txt`."""
     first = text.split(maxsplit=1)[0] if text.split() else ""
     named = any(sign in first for sign in "._=")
     return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
 
 
 def sentences(texts: Iterable[str]) -> str:
-    """Join texts to one. If there are several, each becomes a sentence."""
+    """Join texts into one. If there are several, each becomes a sentence."""
     several = list(texts)
     if len(several) < 2:
         return "".join(several)

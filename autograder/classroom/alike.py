@@ -203,7 +203,7 @@ def reasons_to_look(
 def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
     """Return where both runs are, and how many more runs the two students share.
 
-    `is_named` says whether the text before it names the other student, and nobody else.
+    `is_named`: whether the text before it names the other student, and nobody else.
     """
     alike = is_named and mine.place == other.place
     theirs = f"{mine.place}; {other.student}: {other.place}"
@@ -226,7 +226,7 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, dict[str, tuple[Print, Print]]]:
-    """Return the other students with the same mark, each with both runs by our run's place.
+    """Map each other student with the same mark to the pairs of runs, by our run's place.
 
     If there are very many, return only the first ones.
     """

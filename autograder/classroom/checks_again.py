@@ -1,4 +1,4 @@
-"""Judge a rerun by the same rubric, and find the checks that it does not pass as the record did."""
+"""Judge a rerun by the same rubric, and find the checks that earn fewer points in it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from autograder.records import Run
 from autograder.settings.rubric_schema import Condition, RubricCheck
 from autograder.verdict import NOT_MEASURED, Finding, Part
 
-# By how much the points of a timed condition may differ between two honest runs.
+# The points of a timed condition may differ by this much between two honest runs.
 LESS = 0.1
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
@@ -24,10 +24,9 @@ OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ra
 def compared(
     hand_in: HandIn, counted: Mapping[str, Run], found: Mapping[str, Again]
 ) -> dict[str, Again]:
-    """Return the reruns with the conditions that they miss, and the checks that were not compared.
+    """Return the reruns, each with the conditions it misses and the checks that were not compared.
 
-    `counted` are the runs that count by their names in the rubric; `found` are their reruns by
-    launch.
+    `counted`: the runs that count, by name in the rubric. `found`: their reruns, by launch.
     """
     again = {name: found[run.launch] for name, run in counted.items() if run.launch in found}
     runs = {id(one.run): one.run for one in again.values() if one.run is not None}
@@ -73,8 +72,8 @@ def names_in(condition: Condition) -> set[str]:
 def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again | None]) -> bool:
     """Return whether the reruns of these runs can show the value of a condition.
 
-    Seconds need the same kind of machine, without other load. A metric of all runs of a name needs
-    all of them, and a rerun repeats only the run that counts.
+    Timings need the same kind of machine, without other load. A metric over all runs of a name
+    needs every one of them, but a rerun repeats only the run that counts.
     """
     if any(one is None or one.run is None for one in again.values()):
         return False
@@ -96,7 +95,7 @@ def on_same_machine(hand_in: HandIn, name: str, again: Again) -> bool:
 def fewer_points(
     hand_in: HandIn, repeated: HandIn, condition: Condition
 ) -> tuple[Part, Part] | None:
-    """Return what the record and what the rerun says, if the rerun earns fewer points."""
+    """Return the record's and the rerun's result, if the rerun earns fewer points."""
     before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
     for recorded, again in zip(before, after, strict=False):
         if again.credit < recorded.credit - LESS:
@@ -105,7 +104,7 @@ def fewer_points(
 
 
 def is_unmeasured(condition: Condition, again: Part) -> bool:
-    """Return whether a rerun could not measure this, for a reason that honest programs may have.
+    """Return whether a rerun could not measure this, for a reason that an honest program may have.
 
     The machine may have been busy. A program may also compare its result with that of an earlier
     job, which the rerun does not have. The rounds of a speed job need nothing from outside.

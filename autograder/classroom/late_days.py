@@ -63,8 +63,8 @@ def is_untimed(grade: Grade, policy: Policy) -> bool:
 def without_time(grade: Grade) -> Grade:
     """Mark a grade as having no submission time.
 
-    If the platform has no times, only the instructor needs to know. A time that cannot be read is
-    also the student's business.
+    If the platform has no times, only the instructor needs to know. A time that cannot be read
+    concerns the student too.
     """
     remarks = (TIME_UNREADABLE,) if grade.handed_in else ()
     return replace(grade, untimed=True, adjustments=(*grade.adjustments, *remarks))

@@ -27,7 +27,7 @@ class Undecided:
     about: str
     points: float
     hint: str = ""  # for an answer that was given
-    looks: Literal["", "right", "wrong"] = ""  # if something other than the expected answer says so
+    looks: Literal["", "right", "wrong"] = ""  # judged without the expected answer, if possible
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 An attempt is a download or, in JupyterHub's exchange, a folder. Each package in it, and each folder
 in it that is named after the lesson, is also an attempt. The platform's time decides, then its
-number of the upload, then the time at which the files were last changed. If the times are equal,
-the name decides, and a doubt is noted unless the attempts are copies.
+upload number, then the time at which the files were last changed. If the times are equal, the name
+decides, and a doubt is noted unless the attempts are copies.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,7 +133,7 @@ def the_last(
 
 
 def upload_of(pieces: Iterable[Piece]) -> int:
-    """Return the platform's number of the last upload; 0 if it has none."""
+    """Return the platform's highest upload number; 0 if it has none."""
     return max((piece.item.upload for piece in pieces), default=0)
 
 

@@ -60,7 +60,7 @@ class Collected:
     kept: list[str] = field(default_factory=list)  # folders that already hold a later attempt
     kept_by_hand: list[str] = field(default_factory=list)  # the download has no work for them
     removed: list[str] = field(default_factory=list)  # files that the download does not have
-    replaced: list[str] = field(default_factory=list)  # folders whose files are others now
+    replaced: list[str] = field(default_factory=list)  # folders whose files were replaced
     older: list[str] = field(default_factory=list)  # folders that now hold an earlier attempt
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
 
@@ -235,7 +235,7 @@ def rows_of(
 
 
 def with_facts_of(earlier: Row, row: Row) -> Row:
-    """Return the row of a submission without files, with the facts of the one whose files count."""
+    """Return the row of a submission without files, with the facts of the one that counts."""
     late = "marked late" if row.late else ""
     facts = ", ".join(filter(None, (row.submitted, late)))
     doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")

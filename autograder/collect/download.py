@@ -26,7 +26,7 @@ class Item:
     lesson: str = ""  # from the platform's name; a lesson found in the outputs takes precedence
     submitted: str = ""  # the platform's time
     late: bool = False  # marked late by the platform
-    upload: int = 0  # the platform's number of the upload; a later upload has a larger one
+    upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts of the same student
     download: str = ""  # the name of the download that contains it
 

@@ -1,4 +1,4 @@
-"""Name the files in a lesson's folder of the class."""
+"""Name the files of a lesson's folder in the class."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePath

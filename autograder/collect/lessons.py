@@ -185,7 +185,7 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
 
 
 def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
-    """Return the lessons with the most questions that a file answers."""
+    """Return the lessons whose questions a file answers."""
     every_id = {id_ for one in ids.values() for id_ in one}
     written, _ = read_answers(piece.path, str(piece.name), every_id)
     mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}

@@ -1,7 +1,8 @@
 """Update manifest.csv after collecting again: keep the instructor's edits, replace all else.
 
 A hidden copy holds what was collected last. A cell that differs from it was edited. An edit that
-describes a submission ends with that submission. The copy also says when each attempt was made.
+describes a submission no longer applies when another one replaces that submission. The copy also
+says when each attempt was made.
 """
 
 from collections.abc import Collection
@@ -13,7 +14,7 @@ from autograder.submissions.manifest import ATTEMPT, Row, doubts_in
 from autograder.writing import write_if_new
 
 COPY = ".collected.csv"
-ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # a new submission needs these edits again
+ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # edits end when a submission is replaced
 Rows = dict[str, Row]
 
 
@@ -25,7 +26,7 @@ def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows,
     """Write the manifest and the hidden copy.
 
     replaced: the folders whose files another submission replaced. Return the manifest's rows, and
-    what an instructor wrote about the submissions that were replaced.
+    the edits that no longer apply because their submissions were replaced.
     """
     before = collected_before(home)
     edited = manifest.read(home / manifest.NAME)

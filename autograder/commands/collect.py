@@ -170,7 +170,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ended = some(done.ended)
         lines.append(f"Edits that no longer apply, because the files were replaced: {ended}")
     if overridden := [row.folder for row in done.new if has(row, FindingCode.LESSON_OVERRIDDEN)]:
-        lines.append(f"Files of another lesson than --lesson says: {some(overridden)}")
+        lines.append(f"Files of a different lesson than --lesson says: {some(overridden)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

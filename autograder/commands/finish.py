@@ -61,14 +61,14 @@ def about_times(rows: Sequence[Row]) -> list[str]:
     if late:
         names = enumerated([f"{row.student}/{row.lesson}" for row in late])
         lines.append(
-            f"Marked late by the platform, with the points of a submission on time: {names}. "
+            f"Marked late by the platform, but graded as on time: {names}. "
             "To deduct points, write the time of submission into manifest.csv and grade again."
         )
     return lines
 
 
 def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
-    """Return a sentence on each lesson that a single student submitted, perhaps by mistake."""
+    """Return a sentence about each lesson that only one student submitted, perhaps by mistake."""
     lines = []
     for lesson in sorted({row.lesson for row in rows} - settings.policy.late.due.keys()):
         states = {row.student: row.status for row in rows if row.lesson == lesson}
@@ -76,9 +76,9 @@ def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
         absent = sum(status == GradeStatus.MISSING for status in states.values())
         if len(there) == 1 and absent >= FEWEST:
             lines.append(
-                f"Lesson {lesson} is missing for {counted(absent, 'student')}, because {there[0]} "
-                "submitted it. If it should not count, empty the cell `students` of that row in "
-                "manifest.csv."
+                f"Lesson {lesson} counts as missing for {counted(absent, 'student')}, because "
+                f"{there[0]} submitted it. If it should not count, empty the `students` cell of "
+                "that row in manifest.csv."
             )
     return lines
 

@@ -1,7 +1,7 @@
 """Compare the work that runs claim with the CPU time and the memory of their job.
 
 A job that slept has the right hosts and the right length, but it used no CPU time. Energy is not
-compared, because an idle node needs most of it too.
+compared, because even an idle node uses most of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ from autograder.verdict import Finding
 # cores it gets a fourteenth of one. A rank that sleeps uses less than a thousandth.
 LEAST_CPU = 0.05
 SHORTEST_S = 60.0  # memory is sampled every 30 s at most sites, so shorter steps show too little
-LEAST_BYTES = 20e6  # of Python with NumPy
+LEAST_BYTES = 20e6  # what Python with NumPy needs
 
 
 def too_little(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run in a job that worked less than all its runs claim."""
+    """Return a finding for each run whose job did less work than all its runs claim together."""
     groups: dict[str, list[tuple[Run, AccountedJob]]] = {}
     for run in runs:
         job = job_of(run, jobs)
@@ -62,9 +62,9 @@ def idle(run: Run, job: AccountedJob, claimed: float) -> Finding | None:
 
 
 def small(run: Run, job: AccountedJob) -> Finding | None:
-    """Compare the largest process of the job with a network of 32-bit numbers.
+    """Compare the memory of the job's largest process with that of a 32-bit network.
 
-    Ranks may share the network.
+    The ranks may split the network among themselves.
     """
     long = [step for step in job.steps if step.lasted is not None and step.lasted >= SHORTEST_S]
     used = max((step.memory or 0.0 for step in long), default=0.0)

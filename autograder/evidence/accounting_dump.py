@@ -69,7 +69,7 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
         raise click.UsageError(f"{path} has no job. {take_it}")
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
-    if not any(job.cpu_seconds for job in jobs):  # as `sacct -X` and a Slurm without a gatherer
+    if not any(job.cpu_seconds for job in jobs):  # `sacct -X`, or Slurm without a gatherer
         jobs = [replace(job, cpu_seconds=None) for job in jobs]
     return {job.raw_id: job for job in jobs if job.raw_id} | {job.job_id: job for job in jobs}
 

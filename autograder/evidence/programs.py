@@ -199,7 +199,7 @@ def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
 
 
 def filled_gaps(differences: Compared, solution: Pieces, counts: bool) -> tuple[FilledGap, ...]:
-    """Return the gaps that have text, each beside the solution's, with what is unusual marked."""
+    """Return the filled gaps, each beside the solution's, with the unusual lines marked."""
     by_gap: dict[int, list[Line]] = {}
     for number, line in zip(differences.of_gap, differences.in_gaps, strict=True):
         by_gap.setdefault(number, []).append(line)

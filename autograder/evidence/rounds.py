@@ -43,9 +43,9 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def as_many_cores(run: Run) -> Iterator[Finding]:
-    """Compare the cores that ranks may use together and silent. Older records do not report them.
+    """Compare the cores that a rank may use when together and when silent. Older records lack them.
 
-    One rank of lesson 10 with all cores of its node earns more than it should.
+    In lesson 10, one rank with all cores of its node would earn more points than it should.
     """
     events = run.measured(rounds.NAME)
     more = [
@@ -62,13 +62,13 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
             f"{silent:g} cores per rank, as for the silent ranks",
             f"{together:g} in most rounds",
             [event.where for event, _, _ in more],
-            "leave the cores of the ranks as the launcher sets them",
+            "leave each rank the cores that the launcher gives it",
         )
 
 
 # Between two rounds the programs only copy and compare the parameters: 0.03 to 0.15 s in lessons 07
-# and 10, on two cores with loads of 8 to 14. A clock that student code slowed down, or edited
-# seconds, left 0.65 s of a round of 3.5 s, and 0.8 to 1.1 s of 5 s.
+# and 10, on two cores with loads of 8 to 14. When student code had slowed down the clock, or the
+# seconds were edited, the rest was 0.65 s of a 3.5 s round, and 0.8 to 1.1 s of a 5 s round.
 BETWEEN_S, OF_ROUND = 0.4, 0.05  # seconds, plus a fraction of the phases' own seconds
 COMPUTED_AGAIN = "update_computed_again"  # a measure
 S_PER_PARAMETER = 5e-8  # two exchanges and three copies of the parameters, between nodes
@@ -78,7 +78,7 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
     """Compare the phases of the rounds with the wall clock between the rounds' lines.
 
     The median counts, because a single round may include a pause of the machine. Lesson 11 writes
-    all rounds at its end, and lesson 06 only their ratios; they have nothing to compare.
+    all rounds at its end, and lesson 06 only their ratios, so neither can be compared.
     """
     spans = list(between_lines(run))
     if len(spans) < rounds.LEAST - 1:
@@ -90,7 +90,7 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
             f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock",
             f"{median(seconds for _, seconds in spans):.4g} s in their phases",
             [event.where for event in run.measures if "round" in event.facts],
-            "do nothing but the phases between two rounds, and leave the clock as it is",
+            "do no other work between two rounds, and leave the clock as it is",
         )
 
 

@@ -169,7 +169,7 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
 
 # Each of several ranks prints its own mean or the mean of all, and the record may have the other.
 RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
-# Keras has printed 2/2 for an epoch of 3 steps, whose number it did not know before it ended.
+# Keras has printed 2/2 for an epoch of 3 steps: it learns the number only when the epoch ends.
 KERAS_LATE = 1  # step
 
 

@@ -30,7 +30,7 @@ MEASURES = re.compile(
     r"\s*(,\s*\w+\s*){0,3}[-+*/]?=(?!=)"
     r"|^\s*(rank|size|local_rank|source|lr|lr_base|labels|gather)=\S"
 )
-# What few gaps need. On the programs page these words are marked where the solution has none.
+# Words that few gaps need. The programs page marks them where the solution does not use them.
 UNUSUAL = {
     "clock": r"\b(perf_counter|monotonic|process_time|thread_time|clock_gettime|time\.time|now)\b",
     "clock replaced": r"\.(perf_counter|monotonic|process_time|time|sleep)(_ns)?\s*=(?!=)",

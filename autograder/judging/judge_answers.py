@@ -177,7 +177,7 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
-    """Return whether an answer is near a value, in one of the ways in which it can be read."""
+    """Return whether any reading of an answer is near a value."""
     relative, absolute = tolerance(question.tolerance)
     slack = max(absolute, relative * abs(value), 1e-9 * abs(value))
     return any(abs(number - value) <= slack for number in readings(answer.text, question.unit))

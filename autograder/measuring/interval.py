@@ -25,7 +25,7 @@ class Measure:
     unit: str = ""
     where: tuple[Where, ...] = ()
     basis: str = ""  # how it was obtained: "median of epochs 2 to 4"
-    # The part of the interval that is the rounding of printed numbers; the rest is noise between
+    # The part of the interval that comes from rounding printed numbers; the rest is noise between
     # repeats. None: all of it is rounding.
     rounding: tuple[float, float] | None = None
 

@@ -133,7 +133,7 @@ METRICS: dict[str, Metric] = {
     "rounds_speedup": Metric(rounds.speedup,
         "work per second of all ranks together / work per second of one rank alone"),
     "rounds_ceiling": Metric(rounds.ceiling,
-        "the same of ranks that do not communicate; below 1 if the machine is busy"),
+        "the same for ranks that do not communicate; below 1 if the machine is busy"),
     "rounds_share": Metric(rounds.share,
         "`rounds_speedup` / the ceiling, which is the speedup of ranks that do not communicate",
         in_words=rounds.in_words),

@@ -12,7 +12,7 @@ from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import MeasureEvent, Run, Where
 
 NAME = "round"  # its name in the record's measures
-PIPELINE = "pipeline_round"  # lesson 11's, whose ranks share one network when they are together
+PIPELINE = "pipeline_round"  # in lesson 11, where ranks share one network when together
 LEAST = 3
 RUN_IT = "submit job_speed.sbatch, with at least three rounds"
 

@@ -91,7 +91,7 @@ def met(check: Check) -> list[tuple[str, str]]:
 
 
 def required(part: Part) -> str:
-    """Return the required value, with a space that does not break after `>`."""
+    """Return the required value, with a non-breaking space after an operator such as `>`."""
     text = part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0]
     return OPERATOR.sub("\\1\N{NO-BREAK SPACE}", text)
 
@@ -109,7 +109,7 @@ def student_page(
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count and are not shown. `absent` are the lessons that were not submitted.
+    Hidden checks count but are not shown. `absent` are the lessons that were not submitted.
     """
     shared = said_once.in_several_lessons(grades)
     return (
@@ -141,7 +141,7 @@ def student_page(
 
 
 def is_counted(grade: Grade) -> bool:
-    """Return whether a lesson's points are among the possible ones, as on the class page."""
+    """Return whether a lesson counts towards the possible points, as on the class page."""
     counts = grade.score is not None or grade.status == GradeStatus.MISSING
     return counts and grade.lesson not in (NO_LESSON, "?")
 

@@ -26,7 +26,7 @@ from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
 Missing = Mapping[str, Mapping[str, float]]  # student -> lesson that others submitted -> points
-MISSING = ".missing"  # the missing lessons that the students' pages name
+MISSING = ".missing"  # the missing lessons listed on the students' pages
 FOLDERS = {PAGES: ".html", "records": ".json", "junit": ".xml"}  # of the files of one student
 
 
@@ -88,7 +88,7 @@ def with_pages_of_absent(
 
 
 def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
-    """Return the lessons that count among a student's points and are not on the student's page."""
+    """Return the lessons that count towards a student's points but are missing from their page."""
     heads = matrix.columns(rows, settings.policy)
     absent = {(row.student, row.lesson) for row in rows if is_absent(row)}
     found: dict[str, dict[str, float]] = {}
@@ -106,9 +106,9 @@ def is_absent(row: Row) -> bool:
 def update_pages(
     people: Collection[str], missing: Missing, out: Path, settings: ClassSettings
 ) -> None:
-    """Write the pages again of students whose missing lessons are new or no longer missing.
+    """Rewrite the pages of students whose missing lessons have changed.
 
-    Each page is made when its student is graded, before it is known what the others submitted.
+    Each page is made when its student is graded, before the other submissions are known.
     """
     before = read_state(out / MISSING)
     now = {}

@@ -8,7 +8,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-MAXIMA = "Points Possible"  # in the column of the students: the line with the maximum points
+MAXIMA = "Points Possible"  # in the Student column: marks the line with the maximum points
 TEST_STUDENT = "Student, Test"  # Canvas's preview of a course as a student
 LOGIN = "sis login id"
 Cells = Mapping[str, str]
@@ -37,7 +37,7 @@ def full_name(row: Cells) -> str:
 
 
 def with_our_columns(row: Cells, names: Mapping[str, int]) -> Cells:
-    """Return the row with a student, who is called like the login or, without one, by the name."""
+    """Return the row with our columns. `student` is the login or, without one, the name."""
     name, canvas_id, login = full_name(row), row.get("id", ""), row.get(LOGIN, "")
     called = name if names[name] == 1 else f"{name} {canvas_id}".strip()
     email = login if "@" in login else ""

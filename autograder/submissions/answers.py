@@ -33,7 +33,7 @@ MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
-# The same with the signs of many other countries: 1.190,48 or 1.325.568.
+# The same with the separators of many other countries: 1.190,48 or 1.325.568.
 POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
@@ -220,8 +220,8 @@ def readings(text: str, unit: str = "") -> tuple[float, ...]:
     """Return the number in an answer, or nothing if there is none.
 
     Quotes, `~`, sums of products and other units of the same kind are accepted too. 150.528 and
-    150,528 have two readings, because in one half of the world the sign separates thousands and in
-    the other half decimals.
+    150,528 have two readings, because the sign separates thousands in one half of the world and
+    decimals in the other.
     """
     found = (text, 1.0) if as_number(text, unit) is not None else value_in(text, unit)
     if found is None:
@@ -237,9 +237,9 @@ def readings(text: str, unit: str = "") -> tuple[float, ...]:
 
 
 def as_word(text: str) -> str:
-    """Return a word without what does not make an answer wrong.
+    """Return a word without differences that do not make an answer wrong.
 
-    This is case, quotes, brackets, a final full stop, and the language of yes and no.
+    These are case, quotes, brackets, a final full stop, and the language of yes and no.
     """
     word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
     return SAME_WORDS.get(word, word)

@@ -73,7 +73,7 @@ TABLE: dict[FindingCode, Entry] = {
     C.LESSON_OVERRIDDEN: Entry(
         "files of the lesson in `--lesson`",
         "instructor: if they should count for their own lesson, write it into manifest.csv; "
-        "otherwise leave the row, and the student's page says that they are of another lesson"),
+        "otherwise leave the row, and the student's page says that they belong to another lesson"),
     # Files that were not read.
     C.LEFT_OUT: Entry(
         "outputs and answers.txt", "submit regular files, in the lesson's folder"),

@@ -121,7 +121,7 @@ def value_in(text: str, unit: str) -> tuple[str, float] | None:
 
 
 def sum_in(text: str) -> float | None:
-    """Return the value of a short sum of products, which is certain. Other expressions are not."""
+    """Return the value of a short sum of products. Other expressions are ambiguous."""
     text = unquoted(text)
     if not SUM.match(text):
         return None

@@ -23,7 +23,7 @@ from autograder.submissions.moments import moment_of
 
 NAME = "manifest.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
-# Which of two attempts is later. Only the hidden copy has these columns (collect/merge.py).
+# These show which of two attempts is later. Only the hidden copy has them (collect/merge.py).
 ATTEMPT = ("upload", "changed")
 AND = "; "  # between students
 LONGEST_CELL = 10_000
@@ -41,7 +41,7 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
-    upload: str = ""  # the platform's number of the last upload
+    upload: str = ""  # the platform's highest upload number
     changed: str = ""  # when the files were last changed, in seconds since 1970
 
     @property
@@ -87,12 +87,12 @@ def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
 
 
 def is_doubtful(row: Row) -> bool:
-    """Return whether a person should look at a doubt of this row; some are only information."""
+    """Return whether a person should look at this row's doubts; some are only information."""
     return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
 
 
 def written(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the first of the row's columns as CSV."""
+    """Return the rows as CSV. `columns` are the first ones of a row, in order."""
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(columns)

@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
-The grader gets the text of programs outside their gaps, in a file beside each rubric, and that of
-the solution's gaps, beside the expected answers. It imports no lesson. For hints, there are hashes
-of the right answers.
+The grader imports no lesson. A file beside each rubric contains the text of the programs outside
+their gaps. A file beside the expected answers contains the solution's gaps. For hints, there are
+hashes of the right answers.
 """
 
 import json

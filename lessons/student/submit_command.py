@@ -99,7 +99,7 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
 
 
 def with_own_checks(grade: SelfGrade, lesson: str, files: LessonFiles) -> SelfGrade:
-    """Say of the answers whether they look right, as the notebook's cells do."""
+    """Add whether each answer looks right, as the notebook's cells do."""
     if grade.rubric is None:
         return grade
     questions = grade.rubric.answers

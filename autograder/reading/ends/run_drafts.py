@@ -58,7 +58,7 @@ class RunDraft:
 def drafts_of(
     files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[RunDraft]:
-    """Return the runs in one job's files: at least one, unless all are copied from other files."""
+    """Return the runs in one job's files: at least one, unless the files only copy other files."""
     drafts: list[RunDraft] = []
     for at, file in enumerate(files):
         here = from_records(at, file, launches)

@@ -121,7 +121,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end")):
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
     elif handler is on_measure:  # a median could be outvoted by ranks that do not even exist
-        launch.complain(where, text, f"rank {rank} recorded a measure, which only rank 0 does")
+        launch.complain(where, text, f"rank {rank} recorded a measure; only rank 0 records them")
     return run
 
 

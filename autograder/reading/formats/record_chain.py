@@ -12,13 +12,13 @@ DIGITS = 12
 class Chain:
     """The lines of one rank, read so far."""
 
-    seed: bytes  # of the next line: the hash that the last line states, or the run's id
+    seed: bytes  # for the next line: the hash stated in the last line, or the run's id
     broken: bool = False
     lines: list[bytes] = field(default_factory=list)  # hashes of the lines
-    copied: int = 0  # how many of them the copy that is being read has repeated
+    copied: int = 0  # how many of them the current copy has repeated
 
     def repeats(self, payload: bytes) -> bool:
-        """Return whether this line continues a copy: the lines from the first on, in their order.
+        """Return whether this line continues a copy, which repeats the lines from the first on.
 
         An edited line is not a copy, and breaks the chain.
         """

@@ -66,7 +66,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 
 
 def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
-    """Return how many submissions were reproduced, were not, and were never run again.
+    """Count the submissions that were reproduced, were not reproduced, and were never run again.
 
     Return None for a class without reruns.
     """

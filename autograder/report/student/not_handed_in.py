@@ -17,7 +17,7 @@ class Absent:
 
     lesson: str
     due: str = ""
-    points: float = 0.0  # what it counts among the possible points, as on the class page
+    points: float = 0.0  # its share of the possible points, as on the class page
 
 
 def not_handed_in(

@@ -1,8 +1,8 @@
 """Conduct a speed job on one rank: start its processes, measure, and write the record.
 
-A conductor imports neither a framework nor the student's program, and it does not use MPI. Its two
-processes are called *yardstick*, which imports released code only, and *learner*. Conductors of all
-ranks talk to each other through rank 0 (hub.py).
+A conductor imports neither a framework nor the student's program, and it does not use MPI. Each one
+starts two processes: the *yardstick*, which imports only released code, and the *learner*. The
+conductors of all ranks talk to each other through rank 0 (hub.py).
 """
 
 import os
@@ -42,21 +42,21 @@ def conduct(
     lesson: str,
     framework: str,
 ) -> None:
-    """Measure the speed job of a program, which ends with this call.
+    """Measure the speed job of a program. The program ends with this call.
 
     alone: makes the work of a rank that exchanges nothing; runs in the yardstick. together: makes
-    the work of a rank with the student's code; runs in the learner.
+    the work of a rank that uses the student's code; runs in the learner.
     """
     if not ROLE:  # started by a launcher: start again, in a clean interpreter
         words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
         os.execv(sys.executable, [sys.executable, *words])
     args = parser.parse_args()
     if min(args.rounds, args.steps, args.batch_size, args.width) < 1:
-        parser.error("--rounds, --steps, --batch-size and --width are at least 1")
+        parser.error("--rounds, --steps, --batch-size and --width must be at least 1")
     me = launched()
     if me is None or me.size < 2 or me.launcher == "torchrun":
         name = Path(sys.argv[0]).name
-        text = f"{name} compares ranks: start it by mpirun or srun, with at least two."
+        text = f"{name} compares ranks: start it with mpirun or srun, on at least two."
         leave(me.rank if me else 0, text)
     job = Job(args, me.rank, me.size, me.local_rank)
     if ROLE != [CONDUCTOR]:
@@ -86,7 +86,7 @@ def measured(job: Job, lesson: str, framework: str) -> None:
         params, spread = rounds.measure(record, hub, turns, job.args)
         record.end(params=[params], param_spread=spread)
         turns.end_learner()
-        hub.gather()  # nobody ends before all have written their lines
+        hub.gather()  # no rank ends before all have written their lines
     finally:
         if turns:
             turns.kill()

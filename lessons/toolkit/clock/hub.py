@@ -17,7 +17,7 @@ from lessons.toolkit.record.run_record import launch_id
 MEET_S = 120  # seconds to wait for the other ranks at the beginning
 WAIT_S = 600  # seconds to wait for another rank later
 
-# The number of ranks on this node, as launchers call it.
+# The launchers' variables for the number of ranks on this node.
 ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_SIZE")
 
 
@@ -117,7 +117,7 @@ def accepted(port: int, size: int, key: bytes) -> dict[int, Channel]:
             except TimeoutError:
                 missing = sorted(set(range(1, size)) - set(found))
                 raise UnmetError(
-                    f"After {MEET_S} s, rank 0 still waits for ranks {missing}."
+                    f"After {MEET_S} s, rank 0 is still waiting for ranks {missing}."
                 ) from None
             caller.setblocking(True)
             quick(caller)
@@ -169,6 +169,6 @@ def quick(caller: socket.socket) -> None:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody uses at this moment."""
+    """Return a port of this machine that is free at the moment."""
     with socket.create_server(("", 0)) as server:
         return int(server.getsockname()[1])

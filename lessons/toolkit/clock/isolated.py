@@ -1,9 +1,9 @@
-"""Run a speed job's program in an interpreter that loads no code of the student's by itself.
+"""Run a speed job's program in an interpreter that does not load student code by itself.
 
     python -I isolated.py ROLE PROGRAM WORDS…
 
-With `-I`, Python ignores PYTHONPATH and the program's folder. Here they come last, so that none of
-their modules replaces an installed package.
+With `-I`, Python ignores PYTHONPATH and the program's folder. This file adds them to the end of the
+path, so that none of their modules replaces an installed package.
 """
 
 import os

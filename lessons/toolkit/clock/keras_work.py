@@ -1,4 +1,4 @@
-"""A network of Keras that a process of a speed job trains, with random images."""
+"""A Keras network that a process of a speed job trains on random images."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 
 class KerasWork:
-    """See serve.Work. `optimizer` is Keras's Adam, or one that averages gradients before."""
+    """See serve.Work. `optimizer` is Keras's Adam, or one that averages gradients first."""
 
     def __init__(self, model: Any, optimizer: Any, args: Any) -> None:
         self.model, self.optimizer, self.batch_size = model, optimizer, args.batch_size
@@ -47,9 +47,9 @@ class KerasWork:
         return flat(self.params)[places]
 
     def state(self) -> tuple[list[float], list[Any]]:
-        """Return Adam's number of steps and rate, and the parameters and moments.
+        """Return Adam's step count and learning rate, and the parameters and moments.
 
-        Where a student has chosen another optimizer, there are no moments.
+        If a student has chosen another optimizer, there are no moments.
         """
         nothing = [tf.zeros_like(param) for param in self.params]
         names = ("_momentums", "_velocities")
@@ -76,7 +76,7 @@ class KerasWork:
         self.optimizer.apply_gradients(zip(self.cut(gradient), self.params, strict=True))
 
     def cut(self, array: Any) -> list[Any]:
-        """Return a flat array as arrays of the parameters' shapes."""
+        """Split a flat array into arrays with the parameters' shapes."""
         ends = np.cumsum([int(np.prod(param.shape)) for param in self.params])
         pieces = np.split(array, ends[:-1])
         return [

@@ -1,6 +1,6 @@
 """Messages between the processes of a speed job: a line of JSON, and numbers as bytes.
 
-A learner's process runs the student's code, so nothing that it sends is unpickled.
+The learner runs the student's code, so nothing that it sends is unpickled.
 """
 
 import json
@@ -15,7 +15,7 @@ MOST_BYTES = 2**34
 
 
 class EndedError(Exception):
-    """Another process of the job has ended: the one at the other end of `channel`."""
+    """The process at the other end of `channel` has ended."""
 
     def __init__(self, channel: "Channel") -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Channel:
     def receive(self, seconds: float, others: Iterable["Channel"] = ()) -> tuple[Any, Any]:
         """Return the next words and numbers.
 
-        Raise LateError after so many seconds, and EndedError if this channel or another has ended.
+        Raise LateError after this many seconds, and EndedError if this or another channel ended.
         """
         words, more = json.loads(self.next(seconds, others))
         return words, np.frombuffer(self.next(seconds, others), np.float32) if more else None

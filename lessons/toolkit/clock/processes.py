@@ -46,7 +46,7 @@ def stat_of(pid: int) -> list[str]:
 
 
 def wait_for(states: str, pids: Iterable[int], seconds: float) -> None:
-    """Wait until each process has ended or has one of these states, but no longer than this."""
+    """Wait until each process has ended or is in one of these states, for at most `seconds`."""
     until = time.monotonic() + seconds
     for pid in pids:
         while (stat := stat_of(pid)) and stat[0] not in f"ZX{states}" and time.monotonic() < until:
@@ -69,7 +69,7 @@ def threads(pids: Iterable[int]) -> list[int]:
 
 
 def cores(pids: Iterable[int]) -> int:
-    """Return on how many CPUs the threads of these processes may run."""
+    """Return the number of CPUs on which the threads of these processes may run."""
     usable: set[int] = set()
     for thread in threads(pids):
         with contextlib.suppress(OSError):

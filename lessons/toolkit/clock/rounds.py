@@ -59,7 +59,7 @@ def two_seeds(chance: random.Random) -> list[int]:
 
 
 def planned(chance: random.Random, steps: int) -> dict[str, Any]:
-    """Return the order of the phases of a round, the seeds and the number of steps, by chance."""
+    """Draw the order of a round's phases, their seeds and the number of steps at random."""
     return {
         "order": chance.sample(PHASES, len(PHASES)),
         "seeds": {name: two_seeds(chance) for name in PHASES},

@@ -1,4 +1,4 @@
-"""The side of the processes that do the work: they do what the conductor asks, one by one."""
+"""The side of the processes that do the work: they answer the conductor's requests one by one."""
 
 import importlib
 import os
@@ -20,23 +20,23 @@ FOREVER = 10**6
 
 
 class Work(Protocol):
-    """A network that a process trains with random images. It exists for PyTorch and for Keras."""
+    """A network that a process trains on random images. PyTorch and Keras have one each."""
 
     size: int  # number of trainable parameters
     counted: int  # number of parameters, as the framework counts them
     lr: float
 
     def train(self, seed: int, steps: int) -> None:
-        """Make steps on the batches of this seed, and wait until all parameters are complete."""
+        """Take steps on the batches of this seed, and wait until all parameters are complete."""
 
     def values(self, places: Any) -> Any:
-        """Return the parameters with these numbers, of the flat array of all parameters."""
+        """Return the parameters at these places in the flat array of all parameters."""
 
     def state(self) -> tuple[list[float], list[Any]]:
-        """Return Adam's number of steps and its rate, and flat arrays: parameters, two moments."""
+        """Return Adam's step count and learning rate, and flat arrays: parameters, two moments."""
 
     def load(self, adam: list[float], state: Any) -> None:
-        """Set what `state` returns, with its three arrays as one."""
+        """Set what `state` returns, with its three arrays joined into one."""
 
     def batches(self, seed: int, steps: int) -> Any:
         """Return an iterator over the batches of this seed."""
@@ -45,19 +45,19 @@ class Work(Protocol):
         """Return the gradient of all parameters for this batch, as a flat array."""
 
     def apply(self, gradient: Any) -> None:
-        """Make the optimizer's step with this gradient."""
+        """Take an optimizer step with this gradient."""
 
 
 def places(seed: int, size: int) -> Any:
-    """Return the numbers of some parameters, drawn with this seed."""
+    """Return the places of some parameters, drawn with this seed."""
     return np.random.default_rng(seed).integers(0, size, PLACES)
 
 
 def start_both(sockets: list[int], framework: str, alone: Any, together: Any) -> None:
-    """Be the yardstick, and start the learner as a copy that has only the framework loaded.
+    """Become the yardstick, and fork the learner when only the framework is loaded.
 
     Loading a framework takes seconds, so it is done once for the two processes. Neither of them has
-    made any network at that time.
+    made a network at that point.
     """
     end_with_parent()
     os.dup2(2, 1)  # the conductor alone writes the record
@@ -99,7 +99,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
         print(ended.code, file=sys.stderr)
         channel.send({"failed": True})
     except BaseException:
-        # A sentence for the user comes from the conductor.
+        # The conductor writes the sentence for the user.
         traceback.print_exc()
         channel.send({"failed": True})
     finally:

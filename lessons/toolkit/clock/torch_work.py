@@ -1,4 +1,4 @@
-"""A network of PyTorch that a process of a speed job trains, with Adam and random images."""
+"""A PyTorch network that a process of a speed job trains with Adam on random images."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 
 class TorchWork:
-    """See serve.Work. `model` is the network itself, or what wraps it to average gradients."""
+    """See serve.Work. `model` is the network itself, or a wrapper that averages gradients."""
 
     def __init__(self, network: Any, model: Any, args: Any) -> None:
         self.params = list(network.parameters())
@@ -68,7 +68,7 @@ class TorchWork:
         self.optimizer.step()
 
     def cut(self, array: Any) -> list[Any]:
-        """Return a flat array as tensors of the parameters' shapes."""
+        """Split a flat array into tensors with the parameters' shapes."""
         whole = torch.tensor(array, device=self.device)
         pieces = whole.split([param.numel() for param in self.params])
         return [piece.view_as(param) for piece, param in zip(pieces, self.params, strict=True)]

@@ -1,4 +1,4 @@
-"""One rank's two processes, which take turns, and the phases that they work in."""
+"""The two processes of a rank, which take turns, and their phases."""
 
 import contextlib
 import os
@@ -22,9 +22,9 @@ from lessons.toolkit.clock.serve import places
 
 ISOLATED = Path(__file__).with_name("isolated.py")
 PHASES = ("alone", "silent", "together")
-STOP_S = 10  # seconds in which a busy machine stops a process
+STOP_S = 10  # seconds for a busy machine to stop a process
 END_S = 60  # seconds for the exit handlers of frameworks
-PHASE_S = 600  # seconds after which a process does not answer any more
+PHASE_S = 600  # seconds to wait for a process's answer
 
 
 class FailedError(Exception):
@@ -33,11 +33,11 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Phase:
-    """What the conductors of all ranks found out about one phase."""
+    """What the conductors of all ranks measured in one phase."""
 
     seconds: float  # until the slowest rank was done
     cpu_s: float  # of all ranks together
-    cores: int  # on which a rank's process was allowed to run; the fewest, or most if together
+    cores: int  # that a process may use: the fewest on any rank, or the most if together
     values: Any = None  # some of this rank's parameters, right at the end
 
 
@@ -64,18 +64,18 @@ class Turns:
         self.size = self.ready["yardstick"]["size"]
 
     def heard(self, who: str) -> tuple[Any, Any]:
-        """Return what a process answers."""
+        """Return a process's answer."""
         try:
             words, numbers = self.channels[who].receive(PHASE_S, self.hub.peers)
         except LateError:
             raise FailedError(
-                f"Rank {self.rank}: the process of the {who} has not answered for {PHASE_S} s. Do "
+                f"Rank {self.rank}: the {who} process has not answered for {PHASE_S} s. Do "
                 "all ranks reach the same collective?"
             ) from None
         except EndedError as ended:
             if ended.channel is not self.channels[who]:
                 raise  # another rank, which says why
-            raise FailedError(f"Rank {self.rank}: the process of the {who} has ended.") from None
+            raise FailedError(f"Rank {self.rank}: the {who} process has ended.") from None
         if isinstance(words, dict) and words.get("failed"):
             whose = "train.py" if who == "learner" else "the program"
             raise FailedError(f"Rank {self.rank}: {whose} failed. The error is above this line.")
@@ -87,7 +87,7 @@ class Turns:
         return self.heard(who)
 
     def give_turn(self, who: str) -> list[int]:
-        """Let only this process run, with all that it started. Return their numbers."""
+        """Let only this process and those it started run. Return their ids."""
         yardstick = {self.process.pid}
         others = processes.descendants(os.getpid()) - yardstick
         runs, waits = (yardstick, others) if who == "yardstick" else (others, yardstick)
@@ -99,8 +99,8 @@ class Turns:
     def phase(self, name: str, seeds: Iterable[int], steps: int) -> Phase:
         """Measure a phase. All ranks call this.
 
-        A process learns the seed of its batches when the clock runs, and after its last step which
-        of its parameters it has to show. The clock stops when they are here.
+        A process gets the seed of its batches once the clock is running. Only after its last step
+        does it learn which parameters to send. The clock stops when they arrive.
         """
         who = "learner" if name == "together" else "yardstick"
         works = name != "alone" or self.rank == 0
@@ -120,7 +120,7 @@ class Turns:
         return Phase(round(max(every[0]), 6), round(sum(every[1]), 3), cores, values)
 
     def look_for_disadvantage(self) -> None:
-        """Make sure that nobody has slowed the yardstick down, which began as this process did."""
+        """Make sure that nothing has slowed down the yardstick, which began like this process."""
         yardstick, own = self.process.pid, os.getpid()
         others = processes.descendants(own) - {yardstick}
         slower = processes.ranking(yardstick) - processes.ranking(own)
@@ -131,7 +131,7 @@ class Turns:
             )
 
     def state(self, arrays: int) -> tuple[list[float], Any]:
-        """Return Adam's number of steps and rate, and the learner's parameters and moments.
+        """Return Adam's step count and learning rate, and the learner's parameters and moments.
 
         arrays: 1 for parameters only, 3 for the moments too.
         """
@@ -142,7 +142,7 @@ class Turns:
         return adam, state
 
     def late(self, phase: Phase, chosen: int, params: Any) -> None:
-        """Make sure that the learner's parameters are those that it had when the clock stopped."""
+        """Make sure that the learner's parameters have not changed since the clock stopped."""
         shown = params[places(chosen, self.size)]
         if phase.values is None or not np.array_equal(phase.values, shown, equal_nan=True):
             raise FailedError(
@@ -151,7 +151,7 @@ class Turns:
             )
 
     def end_learner(self) -> None:
-        """Let the learner end as programs do: MPI calls all else a failure."""
+        """Let the learner exit normally, because MPI treats any other end as a failure."""
         self.give_turn("learner")
         with contextlib.suppress(EndedError):
             self.channels["learner"].send(["end"])

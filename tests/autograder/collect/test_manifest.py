@@ -120,9 +120,7 @@ def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster)
     result = grade(folder, *words)
     assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "8.2/10"}
     assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)
-    assert "Marked late by the platform, with the points of a submission on time: ada/01." in (
-        result.stderr
-    )
+    assert "Marked late by the platform, but graded as on time: ada/01." in (result.stderr)
     edit(folder, {"ada/01": {"submitted": "2026-03-01T20:00+00:00"}})
     result = grade(folder, *words)
     assert points(result)["ada", "01"] == "7.2/10"

@@ -42,7 +42,7 @@ def check_5_2(program: Any) -> str:
     fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
     if fewest != 2:
         advice = "The scope must contain model.compile(…) and the call that makes the optimizer."
-        found = f"{fewest} of the optimizer's counter of steps: it was made outside the scope"
+        found = f"{fewest} of the optimizer's step counter: it was made outside the scope"
         raise CheckFailed("2 copies of every variable", found, advice)
     check_compiled(model, optimizer)
     images = np.zeros((4, 32, 32, 3), np.float32)

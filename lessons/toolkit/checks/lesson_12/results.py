@@ -63,7 +63,7 @@ def check_12_6(time_to: Function) -> str:
                 )
             raise CheckFailed(f"{what} = {right:g} s", "None", advice)
         compare(number(found, what), right, what, mistakes, "Add up the seconds up to that epoch.")
-    return "7 s if the target holds, 9.5 s if the first time was luck, and None if it is not sure."
+    return "7 s if the target holds, 9.5 s if the first time was luck, and None if it is uncertain."
 
 
 LINE = "1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M"

@@ -69,7 +69,7 @@ def check_14_3(busy: Function) -> str:
     for spans, right, total, whole in CASES:
         what = f"busy({spans})"
         mistakes = {
-            float(total): "Time in which two spans run counts only once.",
+            float(total): "Time in which two spans overlap counts only once.",
             float(whole): "Time in which nothing runs does not count.",
         }
         otherwise = "Sort them by their start, and remember how far you have counted."

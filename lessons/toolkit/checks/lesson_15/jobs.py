@@ -57,7 +57,7 @@ def check_15_5(job_file: str) -> str:
     compare_call(run(job_file, "75", late), "after 5 restarts", False, why)
     early = {"SLURM_RESTART_COUNT": "4"}
     compare_call(run(job_file, "75", early), "after 4 restarts", True, why)
-    return "The job comes back after a kill or a warning, but not after an error or its end."
+    return "The job comes back after a kill or a warning, but not after an error or a normal end."
 
 
 def check_signal(found: Any, limit: int | None, written: str | None) -> None:

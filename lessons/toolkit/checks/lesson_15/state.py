@@ -72,7 +72,7 @@ ADVICE = {
 
 @exercise("15.1")
 def check_15_1(snapshot: ModuleType) -> str:
-    """A restored training takes the same steps as the one that was captured."""
+    """A restored run takes the same steps as the one that was captured."""
     import torch
 
     before = torch.get_rng_state()

@@ -117,9 +117,7 @@ def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -
     right = {"type": kind, "index": index}
     if isinstance(task, Mapping) and dict(task) == right and type(task["index"]) is int:
         return
-    advice = (
-        'Use a dictionary with "type" and "index", which are the last two arguments, unchanged.'
-    )
+    advice = 'Use a dictionary with "type" and "index": the last two arguments, unchanged.'
     if isinstance(task, Mapping) and set(task) == set(right):
         found = task["index"]
         if task["type"] != kind:

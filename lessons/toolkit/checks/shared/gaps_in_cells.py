@@ -24,7 +24,7 @@ def show(
     trace: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """Show the error. The name of the last parameter is IPython's."""
+    """Show the error. IPython sets the name of the last parameter."""
     if LABEL.match(str(error)):
         lines = [f"{error}.", f"Replace `raise …` in {place_of(trace)} with your own lines."]
         error._render_traceback_ = lambda: lines

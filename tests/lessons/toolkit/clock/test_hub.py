@@ -76,7 +76,7 @@ def test_a_rank_of_another_job_cannot_join(monkeypatch):
         rank_0 = pool.submit(hub.Hub, 0, 2, ours)
         with pytest.raises(hub.UnmetError, match="Another program answers"):
             hub.Hub(1, 2, ours | {"SLURM_JOB_ID": "2"})
-        with pytest.raises(hub.UnmetError, match=r"still waits for ranks \[1\]"):
+        with pytest.raises(hub.UnmetError, match=r"is still waiting for ranks \[1\]"):
             rank_0.result()
 
 
