@@ -10,7 +10,7 @@ from autograder.measuring.laws import forms
 
 KINDS = {
     "strong": "the same work on each size",
-    "epoch": "the same samples on each size, in larger batches",
+    "epoch": "the same samples at each size, in larger batches",
     "weak": "work that grows with the size",
 }
 HARDLY = 1.25  # a smaller speedup on the largest size gets a remark

@@ -439,7 +439,8 @@ check.check_3_6(shapes)
 #    23,585,290. The last layer has 2,048 weights and a bias for each class. **For how many classes is
 #    25,613,800 right?**
 # 2. It says that `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
-#    (224, 224, 3)". **Must a network with top and `weights=None` be 224 × 224?** `"yes"` or `"no"`.
+#    (224, 224, 3)". **Must images be 224 × 224 for a network with its top layer and
+#    `weights=None`?** `"yes"` or `"no"`.
 #
 # And three more questions:
 #

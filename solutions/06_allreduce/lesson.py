@@ -449,7 +449,7 @@ for m in exchange.measures:
 #   (in GB, one separate server): the same for 1,024 workers.
 # - `whole_arrays`: how many times as many bytes move on 8 ranks if whole arrays go around the ring?
 # - `sum_rate`: with the *mean* of the gradients the rate is 0.1. Which rate gives the same training on 4 ranks with
-#   the *sum*?
+#   summed gradients?
 # - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many epochs is that on 8 ranks for
 #   E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is

@@ -98,8 +98,8 @@ check.check_7_1(train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam, the rule has to be tested. For
-# this network, it holds up to 16 workers (lesson 09).
+# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam, it has to be tested: for
+# this network, it holds for up to 16 workers (lesson 09).
 
 # %% tags=["check"]
 importlib.reload(train)

@@ -350,7 +350,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 # step becomes no faster, because converting costs as much. In float16, the same step took five to thirteen times
 # *longer*: the CPU has no float16 products. Measure before you believe.
 #
-# **Compiling for real** needs a C++ compiler on a CPU. Without one, the first call ends with
+# On a CPU, **real compilation** needs a C++ compiler. Without one, the first call ends with
 # `InvalidCxxCompiler: No working C++ compiler found`. Here, generating code for this tiny network took 16 to 36 s
 # for *each* shape on a busy core. So it is not part of this page: try
 # `python train_ways.py --ways padded --backend inductor` in a terminal. It pays off only in long runs.

@@ -34,7 +34,7 @@ def check_2_1(build_model: Function) -> str:
         )
     if not model.built:  # train.py counts the parameters before any image goes through
         raise CheckFailed(
-            "a network whose parameters can be counted at once",
+            "a network that knows the number of its parameters",
             "it does not know the shape of its input yet",
             "Write `input_shape=(28, 28)` in the first layer.",
         )

@@ -181,7 +181,7 @@ def check_7_3(program: Any) -> str:
                 "model.variables contains all of them; the trainable ones are not enough: batch "
                 "normalisation keeps averages that are not trained.",
             )
-    return "All variables are sent from rank 0, on every rank, before the first step."
+    return "Before the first step, every rank gets all variables from rank 0."
 
 
 def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
