@@ -1,6 +1,6 @@
 """The processors that this process may use.
 
-Training programs use it, so it must be quick to import.
+Training programs import this module, so it must be quick to import.
 """
 
 import os

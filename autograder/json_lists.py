@@ -1,4 +1,4 @@
-"""The option `--json` of commands that list things: a JSON list, with an object for each thing."""
+"""The option `--json` of commands that list things: a JSON array with one object per thing."""
 
 import json
 from collections.abc import Sequence

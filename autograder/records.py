@@ -170,7 +170,7 @@ class Header(Facts):
     others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, unchanged
 
     def fact(self, name: str) -> Any:
-        """Return the fact of this name, even if the grader does not know it."""
+        """Return the fact with this name, even if it is not a field that the grader knows."""
         return getattr(self, name) if name in HEADER_FACTS else self.others.get(name)
 
 
@@ -180,7 +180,7 @@ NO_HEADER = Header()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Facts):
-    """The end of a run record. A value of None is missing or is not a number."""
+    """The end of a run record. None means that a value is missing or is not a number."""
 
     test_accuracy: float | None = None
     test_loss: float | None = None
@@ -276,7 +276,7 @@ class Run:
 
     @property
     def rank_lines(self) -> tuple[Where, ...]:
-        """Return where each rank reports that it takes part."""
+        """Return the lines on which the ranks report that they take part."""
         return tuple(rank.where for rank in self.ranks if rank.where)
 
     @property
@@ -290,5 +290,5 @@ class Run:
         return sorted({rank.host for rank in self.ranks if rank.host})
 
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
-        """Return the program's own measures of this name at this point, in order."""
+        """Return the program's own measures with this name and these facts, in order."""
         return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

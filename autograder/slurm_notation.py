@@ -1,6 +1,6 @@
 """Slurm's notation: the columns for `sacct`, and lists of node names.
 
-Training programs read node lists too, so this must be quick to import.
+Training programs read node lists too, so this module must be quick to import.
 """
 
 import re

@@ -9,7 +9,7 @@ def counted(number: float, word: str) -> str:
 
 
 def enumerated(names: Sequence[str], most: int = 8) -> str:
-    """Return the first of these names, and how many more there are.
+    """Return the first few names as text, and how many more there are.
 
     Names like `Lovelace, Ada` are separated by semicolons.
     """

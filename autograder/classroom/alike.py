@@ -23,7 +23,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """The marks by which a run is recognized."""
+    """The marks that identify a run, and the place where it begins."""
 
     fingerprint: str
     launch: str
@@ -53,8 +53,8 @@ Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's run
 class Agreement:
     """A fact that must be equal in all runs that share a mark.
 
-    An edited record must not cast doubt on the honest ones. If most runs agree, only the others are
-    reported. Records that contradict themselves do not count.
+    An edited record must not cast doubt on the honest ones. If most runs agree, only the runs that
+    differ are reported. Records that contradict themselves do not count.
     """
 
     value: Callable[[Print], Any]  # of a run
@@ -68,7 +68,7 @@ class Agreement:
         owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
-        """Return a few runs that differ from this one.
+        """Return a few runs whose value differs from the value of this run.
 
         Limiting their number keeps the cost per student constant in a large class.
         """
@@ -80,11 +80,11 @@ class Agreement:
         return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
-        """Return a run with which more than half of the runs agree, and two of those that agree.
+        """Return a run that agrees with more than half of the runs, and two of those runs.
 
-        If there is no such run, return None and both ends of the sorted runs. A value that more
-        than half share is always the median. A run that differs from any other differs from an
-        extreme.
+        If there is no such run, return None and the first and last runs, sorted by value. A value
+        that more than half of the runs share is always the median. A run that differs from any
+        other run also differs from the lowest or the highest value.
         """
         prints = self.sound.get(mark) or self.contradicted.get(mark, {})
         ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
@@ -100,7 +100,7 @@ class Agreement:
 
 @dataclass(slots=True)
 class Known:
-    """All marks of a class, and the students who have them."""
+    """All marks found in a class, and the students whose runs have them."""
 
     room: int  # more names, so that partners can be skipped
     accounted: Collection[str]  # job ids in the instructor's accounting, which is from one cluster
@@ -165,7 +165,7 @@ def job_marks(known: Known, print_: Print) -> list[str]:
 def reasons_to_look(
     known: Known, student: set[str], prints: Sequence[Print]
 ) -> Iterator[LookReason]:
-    """Yield the reasons to look.
+    """Yield the reasons to look at a student's runs.
 
     `student` contains the student and everyone who may have submitted the same work.
     """
@@ -203,7 +203,7 @@ def reasons_to_look(
 def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
     """Return where both runs are, and how many more runs the two students share.
 
-    `is_named`: whether the text before it names the other student, and nobody else.
+    `is_named`: whether the text before these places names only the other student.
     """
     alike = is_named and mine.place == other.place
     theirs = f"{mine.place}; {other.student}: {other.place}"
@@ -226,9 +226,9 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, dict[str, tuple[Print, Print]]]:
-    """Map each other student with the same mark to the pairs of runs, by our run's place.
+    """Map each other student to the pairs of runs with the same mark, by our run's place.
 
-    If there are very many, return only the first ones.
+    If there are very many such students, return only the first ones.
     """
     others: dict[str, dict[str, tuple[Print, Print]]] = {}
     for print_ in prints:

@@ -1,4 +1,4 @@
-"""Judge a rerun by the same rubric, and find the checks that earn fewer points in it."""
+"""Judge a rerun by the same rubric, and find the checks that earn fewer points than before."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ra
 def compared(
     hand_in: HandIn, counted: Mapping[str, Run], found: Mapping[str, Again]
 ) -> dict[str, Again]:
-    """Return the reruns, each with the conditions it misses and the checks that were not compared.
+    """Return the reruns, each with its missed conditions and the checks that were not compared.
 
     `counted`: the runs that count, by name in the rubric. `found`: their reruns, by launch.
     """
@@ -64,7 +64,7 @@ def conditions_of(hand_in: HandIn, check: RubricCheck) -> Iterator[Condition]:
 
 
 def names_in(condition: Condition) -> set[str]:
-    """Return the runs that a condition needs."""
+    """Return the names of the runs that a condition needs."""
     others = (condition.base, condition.minus, condition.over, condition.threshold.of)
     return {*condition.of, *filter(None, others)}
 
@@ -72,8 +72,8 @@ def names_in(condition: Condition) -> set[str]:
 def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again | None]) -> bool:
     """Return whether the reruns of these runs can show the value of a condition.
 
-    Timings need the same kind of machine, without other load. A metric over all runs of a name
-    needs every one of them, but a rerun repeats only the run that counts.
+    Timings can be compared only on the same kind of machine, without other load. A metric over all
+    runs with one name needs every one of them, but a rerun repeats only the run that counts.
     """
     if any(one is None or one.run is None for one in again.values()):
         return False
@@ -95,7 +95,7 @@ def on_same_machine(hand_in: HandIn, name: str, again: Again) -> bool:
 def fewer_points(
     hand_in: HandIn, repeated: HandIn, condition: Condition
 ) -> tuple[Part, Part] | None:
-    """Return the record's and the rerun's result, if the rerun earns fewer points."""
+    """Return the recorded result and the rerun's result, if the rerun earns fewer points."""
     before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
     for recorded, again in zip(before, after, strict=False):
         if again.credit < recorded.credit - LESS:
@@ -104,7 +104,7 @@ def fewer_points(
 
 
 def is_unmeasured(condition: Condition, again: Part) -> bool:
-    """Return whether a rerun could not measure this, for a reason that an honest program may have.
+    """Return whether a rerun could not measure this condition, for an innocent reason.
 
     The machine may have been busy. A program may also compare its result with that of an earlier
     job, which the rerun does not have. The rounds of a speed job need nothing from outside.

@@ -30,7 +30,7 @@ RACY_SECONDS = 2.0  # a file changed so recently may change again with the same 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A unit's rows, and the key under which they can be reused (empty: never)."""
+    """A unit's rows, and the key that must match for them to be reused (empty: never)."""
 
     unit: str
     key: str
@@ -38,7 +38,7 @@ class Done:
 
 
 def state_of(unit: Unit, settings: ClassSettings) -> str:
-    """Return a key of all inputs of a unit's grades, without reading the files.
+    """Return a key computed from all inputs of a unit's grades, without reading the files.
 
     The key is empty if there are too many files, or if one has just been changed.
     """

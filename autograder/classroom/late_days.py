@@ -41,7 +41,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
-    """Return a grade for each unsubmitted lesson that gets its points from an override."""
+    """Return a grade for each unsubmitted lesson whose total is set by an override."""
     grades = []
     for (name, lesson), changes in sorted(settings.policy.overrides.items()):
         totals = [change for change in changes if not change.check]
@@ -63,8 +63,8 @@ def is_untimed(grade: Grade, policy: Policy) -> bool:
 def without_time(grade: Grade) -> Grade:
     """Mark a grade as having no submission time.
 
-    If the platform has no times, only the instructor needs to know. A time that cannot be read
-    concerns the student too.
+    If the platform records no times, only the instructor needs to know. If a time was recorded but
+    cannot be read, the student needs to know too.
     """
     remarks = (TIME_UNREADABLE,) if grade.handed_in else ()
     return replace(grade, untimed=True, adjustments=(*grade.adjustments, *remarks))
@@ -159,7 +159,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
     """Excuse the lessons with the lowest shares of points.
 
-    The earlier of two equal ones comes first.
+    If two lessons have equal shares, the earlier lesson is excused first.
     """
     scored = [g for g in grades if g.score is not None and g.max_score > 0]
     if count <= 0 or len(scored) <= count:

@@ -63,7 +63,7 @@ def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[
 
 
 def joined(descriptor: int, mine: bytes) -> bool:
-    """Share the folder with graders that wrote the same options, or write them as the first."""
+    """Share the folder if its graders use the same options. The first grader writes its options."""
     if locked(descriptor, fcntl.LOCK_EX):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine, 0)

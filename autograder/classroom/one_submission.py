@@ -231,9 +231,9 @@ def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
 
 
 def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
-    """Return the titles of the findings that need a look.
+    """Return the findings that need a look, as reasons with their titles.
 
-    Files that were left out become one reason, which names the first file.
+    All files that were left out are combined into one reason, which names the first file.
     """
     to_look = [one for one in findings if one.look]
     left_out = [one for one in to_look if one.code in SAYS_LITTLE]

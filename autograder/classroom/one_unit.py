@@ -39,8 +39,8 @@ def by_partner(name: str) -> Finding:
 def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
     """Return one grade per lesson.
 
-    Of several submissions, one that contains work takes precedence, then the latest. Findings about
-    unreadable files in the others are added to it.
+    If there are several submissions, prefer one that contains work, then the latest one. Findings
+    about unreadable files in the others are added to its grade.
     """
     by_lesson: dict[str, list[Grade]] = {}
     for grade in grades:

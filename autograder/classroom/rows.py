@@ -92,7 +92,7 @@ def adapter() -> TypeAdapter[Row]:
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    """Return the row in JSON data. Anything else raises ValueError."""
+    """Return the row that the JSON data describes. Raise ValueError for any other data."""
     return adapter().validate_python(data)
 
 
@@ -113,7 +113,8 @@ def reasons_missed(check: Check) -> tuple[str, ...]:
 def reason(part: Part) -> str:
     """Return the reason why a part gave no points.
 
-    It names the condition that was not met, because individual numbers would not form groups.
+    The reason names the condition that was not met. With individual numbers in it, equal reasons
+    could not be counted together.
     """
     if part.code == ReasonCode.NO_ANSWER:
         return f"{part.name}: {part.found}"

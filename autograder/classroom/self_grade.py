@@ -22,7 +22,7 @@ YOU = "you"
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A share of a check's points, or a doubt about them, that the outputs alone cannot decide."""
+    """A share of a check's points that the outputs alone cannot decide, or a doubt about them."""
 
     about: str
     points: float
@@ -98,7 +98,7 @@ def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Gra
 
 
 def untold(grade: Grade) -> Grade:
-    """Hide a record's numbers that answer a question. Students must find them themselves."""
+    """Hide recorded numbers that answer a question, because students must find them themselves."""
     checks = tuple(
         replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
         if (parts := tuple(map(without_number, check.parts))) != check.parts
@@ -127,12 +127,12 @@ def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
 
 
 def reached(grade: Grade) -> tuple[float, float]:
-    """Return the points and the sum of fulfilled conditions, which decides between equal points."""
+    """Return the points and, to break ties, the summed credit of all parts of the checks."""
     return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
 
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """Return the grade, with what is undecided and what is missing."""
+    """Return the grade with its undecided points and its missing runs, answers or reports."""
     undecided, missing = [], []
     by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:

@@ -33,7 +33,7 @@ class Shard:
         return f"shard-{self.number}-of-{self.of}.jsonl"
 
     def units(self, everybody: Sequence[Unit]) -> Sequence[Unit]:
-        """Return every n-th unit in order of names, so parts differ by at most one unit."""
+        """Return every n-th unit in name order, so part sizes differ by at most one unit."""
         return everybody[self.number - 1 :: self.of]
 
 
@@ -70,7 +70,7 @@ def grade_shard(
 
 
 def digest_of(names: Iterable[str]) -> str:
-    """Return a digest of a class by its students' names, in any order."""
+    """Return a digest of a class's student names that does not depend on their order."""
     return kept.digest([json.dumps(sorted(names)).encode()])
 
 

@@ -72,7 +72,7 @@ def with_class_findings(
 def most_severe_first(rows: Sequence[Row]) -> list[Row]:
     """Sort each row's reasons to look.
 
-    Of two equally severe ones, the rarer in the class comes first.
+    Of two equally severe reasons, the one that is rarer in the class comes first.
     """
     counts = Counter(reason.text for row in rows for reason in set(row.look))
     return [
@@ -85,7 +85,7 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
-    """Add the reasons to look.
+    """Add the reasons to look that come from copied runs.
 
     If two students submitted the same run, the accounting confirms only the run of the account that
     owns the job. Without known accounts it confirms neither.
@@ -101,7 +101,7 @@ def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) ->
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
     """Return the students who are not on the roster, each with the roster name that may be meant.
 
-    That name differs only in case, or it is similar and belongs to somebody who submitted nothing.
+    The suggested name differs only in case, or it is similar and its owner submitted nothing.
     """
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
@@ -118,9 +118,11 @@ def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookRea
 def asked_for(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> dict[str, set[str]]:
-    """Return each student's lessons: all submitted ones for the roster, and those in overrides.
+    """Return each student's expected lessons.
 
-    A lesson in which nobody has counted runs or points was submitted by mistake, and is left out.
+    A student on the roster is expected to submit every lesson that the class submitted. Lessons in
+    the student's overrides are added. A lesson in which nobody has counted runs or points was
+    submitted by mistake, and is left out.
     """
     meant = [row for row in rows if row.runs or row.raw_score]
     lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
@@ -144,7 +146,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
     """Return the reason to look at students whose toolkit nobody else has.
 
-    Versions that two students have, and the version beside the grader, are not reported.
+    A version that two students have is not reported, nor is the version installed with the grader.
     """
     users: dict[str, set[str]] = defaultdict(set)
     for row in rows:

@@ -60,7 +60,7 @@ def unpack(
     most: Limits = USUAL,
     named_alone: Wanted = lambda path: False,
 ) -> list[Doubt]:
-    """Unpack the wanted regular files of an archive below target, and return what was unusual.
+    """Unpack an archive's wanted regular files below target, and return doubts about the archive.
 
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
@@ -138,9 +138,9 @@ def safe_path(name: str) -> PurePosixPath | None:
 
 
 def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
-    """Copy the content.
+    """Copy a packed file's content to a path.
 
-    Return the number of bytes, and the problem that stopped the copy, if any.
+    Return the number of unpacked bytes, and the problem that stopped the copy, if any.
     """
     written = 0
     with path.open("wb") as file:
@@ -165,7 +165,7 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
 
 
 def name_in(info: zipfile.ZipInfo) -> str:
-    """Return a member's name, even if macOS packed it.
+    """Return an archive member's name, decoded correctly even if macOS packed it.
 
     macOS stores names as UTF-8 without the flag for it, so zipfile decodes them as MS-DOS names.
     """

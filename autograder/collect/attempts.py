@@ -42,7 +42,7 @@ def whole(piece: Piece) -> Attempt:
 
 
 def with_top(piece: Piece) -> Attempt | None:
-    """Return the attempt within a student's own folder; None for files beside the attempts."""
+    """Return a file's attempt within a student's own folder, or None if it is in no attempt."""
     folders = piece.name.parts[:-1] if not piece.item.called else ()
     for depth, part in enumerate(folders, start=1):
         if is_package(part) or lesson_of(part) or hinted_lesson(stem(part)):
@@ -77,7 +77,7 @@ def place_of(piece: Piece) -> str:
 
 
 def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return how many folders and packages a file is below its lesson's folder.
+    """Return a sort key: how many folders and packages a file is below its lesson's folder.
 
     The timestamp nearest to the top is from the tool that collected the submission.
     """
@@ -90,7 +90,7 @@ def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
 
 
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
-    """Keep the last of several downloads and, in it, the last of several packages and folders."""
+    """Keep only the last download and, within it, only the last package or folder."""
     left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
     for attempt_of in (whole, with_top):
         attempts: dict[Attempt, list[Piece]] = {}

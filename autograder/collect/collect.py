@@ -91,7 +91,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def told_apart(places: Iterable[Path]) -> dict[Path, str]:
-    """Return the shortest endings of the downloads' paths that tell them apart."""
+    """Return the shortest path endings that distinguish the downloads."""
     whole = {place: Path(os.path.abspath(place)).parts for place in places}
     for count in range(1, max(map(len, whole.values()), default=0) + 1):
         names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}
@@ -136,7 +136,7 @@ def nothing_in(download: Path, place: Path, platform: str) -> str:
 
 
 def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[str]:
-    """Return the names of files and folders of no student that may still be somebody's work."""
+    """Return the names of unassigned files and folders that may still be somebody's work."""
     if platform is gradescope and taken == {place}:
         return []
     known = {*taken, *(path.parent for path in taken)}
@@ -235,7 +235,7 @@ def rows_of(
 
 
 def with_facts_of(earlier: Row, row: Row) -> Row:
-    """Return the row of a submission without files, with the facts of the one that counts."""
+    """Return an empty submission's row, with the facts of the earlier submission that counts."""
     late = "marked late" if row.late else ""
     facts = ", ".join(filter(None, (row.submitted, late)))
     doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
@@ -255,7 +255,7 @@ def lesson_meant(owner: Owned, wanted: Wanted) -> str:
 def row_of(
     owner: Owned, lesson: str, pieces: Sequence[Piece], about: Iterable[Doubt], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
-    """Return a lesson's row, and the paths of its files by their names in the lesson's folder."""
+    """Return a lesson's row, and its files' paths by their names in the lesson's folder."""
     found = [*owner.doubts, *about]
     if wanted.latest:
         pieces, odd = attempts.keep_latest(pieces)

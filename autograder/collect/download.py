@@ -53,7 +53,7 @@ def name_without_ending(entry: Entry) -> str:
 
 
 def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Entry, Any, bool]]:
-    """Yield the entries of this form with their match, and whether one student has the name.
+    """Yield each entry that matches, its match, and whether only one student has the name.
 
     Numbers distinguish students with the same name.
     """

@@ -44,7 +44,7 @@ def are_of_one_student(entries: Sequence[Entry]) -> bool:
 
 
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
-    """Yield the items. A clone named `x-ada` may belong to the student ada."""
+    """Yield one item per folder or archive. A clone named `x-ada` may belong to the student ada."""
     for entry in entries:
         if entry.is_symlink() or not (is_dir(entry) or is_package(entry.name)):
             continue

@@ -52,7 +52,7 @@ def lesson_named(text: str, lessons: Collection[str], where: str) -> str:
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
-    """Return the members of each group over all lessons."""
+    """Return each group's members, combined from all lessons."""
     found: dict[str, set[str]] = {}
     for (name, _), students in groups.items():
         found.setdefault(name, set()).update(students)
@@ -73,7 +73,7 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
 
 
 def alone(row: Row) -> Row:
-    """Return the row as it was before the group was added."""
+    """Return the row as it was before the group's members were added."""
     home = row.folder.partition("/")[0]
     own = [student for student in row.owners if folder_name(student) == home]
 

@@ -43,7 +43,7 @@ def named_lesson(name: PurePath, ids: Ids) -> str:
 
 
 def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str, Doubt]]]:
-    """Return the files by lesson, and doubts with their lesson.
+    """Return the files by lesson, and each doubt with the lesson that it concerns.
 
     A file may belong to several lessons.
     """
@@ -79,14 +79,14 @@ class Sorted:
             self.lessons.setdefault(lesson, []).append(piece)
 
     def home(self, piece: Piece) -> list[str]:
-        """Return lessons for a file of unknown lesson: the first one, or none for an output."""
+        """Return a default lesson for a file: the only or first one, or none for an output."""
         known = sorted(filter(None, self.lessons))
         if len(self.ids) == 1:
             return [*self.ids]
         return known[:1] if known and piece.kind != Kind.OUTPUT else [""]
 
     def without_time(self) -> set[str]:
-        """Return the lessons in whose folders no file gives a time."""
+        """Return the lessons whose folders contain no timestamp file."""
         return {
             lesson
             for lesson, pieces in self.lessons.items()
@@ -96,7 +96,7 @@ class Sorted:
     def near(self, piece: Piece, most: int = 100) -> set[str]:
         """Return the lessons of the outputs nearest to a file: beside it or else further up.
 
-        Return none if there are more than `most`.
+        Return an empty set if there are more than `most` lessons.
         """
         spots = spots_of(piece)
         found = next((self.by_spot[spot] for spot in spots if spot in self.by_spot), set())
@@ -104,7 +104,7 @@ class Sorted:
 
 
 def spots_of(piece: Piece) -> list[Spot]:
-    """Return the folders that contain a file, from the inside outwards."""
+    """Return the folders that contain a file, innermost first."""
     return [(piece.item.download, place) for place in piece.name.parents]
 
 
@@ -128,7 +128,7 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
 
 
 def recorded_lessons(outputs: Sequence[Piece], ids: Ids) -> dict[Piece, set[str]]:
-    """Return the lessons that records name. A job's error output follows its output."""
+    """Return the lessons that run records name. A job's error output gets the same lessons."""
     jobs: dict[tuple[str, PurePath, str], list[Piece]] = {}
     for piece in outputs:
         shared = output_names.read(piece.name.name).shared
@@ -194,7 +194,7 @@ def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
 
 
 def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
-    """Return a doubt if the records and answers name other lessons, and none names this one."""
+    """Return a doubt if the records and answers name only lessons other than this one."""
     named = recorded_lessons([one for one in pieces if one.kind == Kind.OUTPUT], ids)
     answers = [one for one in pieces if one.kind == Kind.ANSWERS]
     named |= {one: found for one in answers if (found := answered_lessons(one, ids))}

@@ -1,8 +1,8 @@
 """Update manifest.csv after collecting again: keep the instructor's edits, replace all else.
 
-A hidden copy holds what was collected last. A cell that differs from it was edited. An edit that
-describes a submission no longer applies when another one replaces that submission. The copy also
-says when each attempt was made.
+A hidden copy holds the rows of the last collection. A cell that differs from the copy was edited.
+An edit that describes a submission no longer applies when another one replaces that submission. The
+copy also records the time of each attempt.
 """
 
 from collections.abc import Collection
@@ -25,7 +25,7 @@ def collected_before(home: Path) -> Rows:
 def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
     """Write the manifest and the hidden copy.
 
-    replaced: the folders whose files another submission replaced. Return the manifest's rows, and
+    `replaced`: the folders whose files another submission replaced. Return the manifest's rows, and
     the edits that no longer apply because their submissions were replaced.
     """
     before = collected_before(home)

@@ -20,7 +20,7 @@ UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNO
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A submitted file, perhaps from an archive, with the item it came in."""
+    """A submitted file, perhaps unpacked from an archive, with the item that contained it."""
 
     path: Path
     name: PurePath  # as the student knows it; inside an archive, it starts with the archive
@@ -33,9 +33,9 @@ class Piece:
 
 
 def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
-    """Return an item's files, and doubts.
+    """Return an item's files, and doubts about what was left out.
 
-    `stack` removes the folders into which archives were unpacked.
+    Closing `stack` removes the temporary folders of unpacked archives.
     """
     walk = Walk()
     name = PurePath(item.label)
@@ -51,7 +51,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
 def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator[Piece]:
     """Yield an item's files, and those in its archives.
 
-    Files in archives that are not read are created empty, because their names may still be useful.
+    Archived files that are not read are created empty, because their names may still be useful.
     """
     for found in walk.files(item.path, name):
         if found.kind != Kind.ARCHIVE:

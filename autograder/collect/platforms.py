@@ -51,7 +51,7 @@ def below_wrapper(home: Path, platform: ModuleType) -> Path:
 
 
 def is_wrapper(entries: Sequence[Entry], platform: ModuleType) -> bool:
-    """Return whether there is only one folder, and its name is not that of a submission."""
+    """Return whether the only entry is a folder that contains the submissions."""
     if len(entries) != 1 or not is_dir(entries[0]) or is_clone(entries[0]):
         return False
     named, home = getattr(platform, "NAME", None), Path(entries[0].path)

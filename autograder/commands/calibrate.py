@@ -1,4 +1,4 @@
-"""`autograder calibrate`: measure what the solution reaches on a site, as rubrics' reference."""
+"""`autograder calibrate`: measure the solution on a site, as the reference for rubrics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -66,7 +66,8 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
 def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
     """Yield the files of each lesson's folder.
 
-    Several folders that are not lessons are a class, and a class's speeds cannot be a reference.
+    Several folders that are not named after lessons are probably a class, whose speeds cannot be a
+    reference.
     """
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     if lesson := folder_lesson(runs.resolve().name, lessons):
@@ -134,7 +135,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """For each number of workers, yield the named runs with that number, and all other runs."""
+    """Yield each number of workers, with the named runs on that number and all other runs."""
     own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
     kept = {run.id for other in others for run in solution.runs_by_name[other]}

@@ -1,4 +1,4 @@
-"""`autograder check-mine`: a student's own folder, before it is submitted."""
+"""`autograder check-mine`: grade a student's own folder before it is submitted."""
 
 import sys
 from pathlib import Path

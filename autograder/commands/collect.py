@@ -90,7 +90,7 @@ def collect_command(class_file: Path | None, **given: Any) -> None:
 
 
 def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
-    """Read all files before anything is collected."""
+    """Read all settings files before anything is collected."""
     asked = {
         path.stem: rubric.load_rubric(path)
         for path in rubric.files_in(options.rubrics or rubric.FOLDER)

@@ -76,9 +76,9 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
 
 
 def as_graded(grades: Path, student: str) -> str:
-    """Return the student's name as it is in the grades.
+    """Return the student's name as it is written in the grades.
 
-    `student` may be any other form of it, such as an address or account.
+    `student` may be that name or another identifier, such as an address or account.
     """
     there = {row["student"] for row in table(grades)}
     if printable(student) in there or (grades / "records" / f"{file_name(student)}.json").exists():
@@ -98,7 +98,7 @@ def as_graded(grades: Path, student: str) -> str:
 
 
 def others(grades: Path, student: str) -> str:
-    """Return a message with the names most like this one, or else with the first names."""
+    """Return a message with the most similar names or, if there are none, the first few names."""
     names = sorted({row["student"] for row in table(grades)})
     spelt = {name.casefold(): name for name in names}
     near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]

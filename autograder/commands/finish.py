@@ -51,7 +51,7 @@ def finish_class(
 
 
 def about_times(rows: Sequence[Row]) -> list[str]:
-    """Return what an instructor has to know about times before the points go to the students."""
+    """Return notes on submission times for the instructor to read before releasing the points."""
     lines = []
     if untimed := sum(row.untimed for row in rows):
         lines.append(

@@ -1,4 +1,4 @@
-"""Read and check what a class is graded by, and make keys that show whether it has changed."""
+"""Read and check the settings of a class, and make keys that show whether they have changed."""
 
 from collections.abc import Collection
 from dataclasses import fields
@@ -88,7 +88,7 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
 
 
 def fingerprint(name: str, value: object) -> str:
-    """Return a text for a setting. A file or folder counts by its contents, not by its place."""
+    """Return a setting as text, or a digest of its contents if it is a file or folder."""
     if isinstance(value, LateRules):
         return repr(value.late)
     if not isinstance(value, Path):

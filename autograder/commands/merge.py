@@ -70,7 +70,7 @@ def parts_in(path: Path) -> list[GradedShard]:
 
 
 def check_complete(parts: Sequence[GradedShard]) -> None:
-    """Check that there is each part once, and that all are from the same class."""
+    """Check that every part is there exactly once, and that all parts are from the same class."""
     first = parts[0]
     there: dict[Shard, GradedShard] = {}
     for one in parts:

@@ -82,7 +82,7 @@ OPTIONS = (
 
 
 def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
-    """Return the settings of a class. What the command line gives replaces what the file says."""
+    """Return the settings of a class. Options on the command line replace fields of the file."""
     # An option that was not given is None, or empty if it may be given several times.
     options = file.given | read_words(given.pop("words", ()))
     options |= {name: value for name, value in given.items() if value}

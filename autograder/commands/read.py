@@ -78,7 +78,7 @@ def read_command(
 
 
 def is_recognised(run: dict[str, Any]) -> bool:
-    """Return whether lines of the output, not only its name, show facts about training."""
+    """Return whether the output's lines, not only its file name, contain facts about training."""
     facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
 

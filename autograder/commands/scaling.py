@@ -13,7 +13,7 @@ MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with e
 
 
 def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """Return the tables of each job whose files contain several sizes."""
+    """Return the tables of each job whose files contain runs on several sizes."""
     return {
         files: job_tables for files, job in jobs_of(runs).items() if (job_tables := tables(job))
     }
@@ -27,7 +27,7 @@ def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
 
 
 def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return a table for each kind of scaling that a study in one launch measured.
+    """Return a table for each kind of scaling that a scaling study in a single launch measured.
 
     If there is no study, return one table of the runs whose size is known.
     """
@@ -41,7 +41,7 @@ def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
-    """Return the runs if they have at least two sizes. Runs of unknown size are ignored."""
+    """Return the runs by size if there are at least two sizes. Ignore runs of unknown size."""
     sized = [run for run in runs if measure.workers(run)]
     if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
         return None
@@ -56,7 +56,7 @@ def kind_of(runs: Sequence[Run]) -> str | None:
 
 
 def texts(runs: Sequence[Run]) -> list[str]:
-    """Return the tables as text, one for each job with several sizes."""
+    """Return the tables as text, one for each job with runs on several sizes."""
     sizes_of_files = {files: comparable(job) for files, job in jobs_of(runs).items()}
     return [
         f"{', '.join(files)}\n{size_table.text(sizes)}"

@@ -1,7 +1,7 @@
 """Compare the work that runs claim with the CPU time and the memory of their job.
 
 A job that slept has the right hosts and the right length, but it used no CPU time. Energy is not
-compared, because even an idle node uses most of it.
+compared, because an idle node uses most of the energy of a busy one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ LEAST_BYTES = 20e6  # what Python with NumPy needs
 
 
 def too_little(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run whose job did less work than all its runs claim together."""
+    """Return a finding for each run in a job that did less work than its runs claim in total."""
     groups: dict[str, list[tuple[Run, AccountedJob]]] = {}
     for run in runs:
         job = job_of(run, jobs)
@@ -44,7 +44,7 @@ def counts_work(job: AccountedJob | None) -> bool:
 
 
 def rank_seconds(run: Run) -> float:
-    """Return ranks × seconds of the training and, in a speed job, of its phases."""
+    """Return the rank-seconds of the training and, in a speed job, of the phases."""
     ranks = measure.workers(run) or max(len(run.ranks), 1)
     trained = ranks * sum(epoch.seconds.value for epoch in run.epochs if epoch.seconds)
     phases = (seconds_of_phases(event) for event in run.measured("round"))
@@ -62,9 +62,9 @@ def idle(run: Run, job: AccountedJob, claimed: float) -> Finding | None:
 
 
 def small(run: Run, job: AccountedJob) -> Finding | None:
-    """Compare the memory of the job's largest process with that of a 32-bit network.
+    """Compare the memory of the job's largest process with the size of the 32-bit parameters.
 
-    The ranks may split the network among themselves.
+    The ranks may split the parameters among themselves, so only one rank's share has to fit.
     """
     long = [step for step in job.steps if step.lasted is not None and step.lasted >= SHORTEST_S]
     used = max((step.memory or 0.0 for step in long), default=0.0)

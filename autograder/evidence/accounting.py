@@ -46,7 +46,7 @@ def compare(
 
 
 def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
-    """Return the run's job. PBS's ids end in the server's name, which its accounting omits."""
+    """Return the run's job. PBS job ids end with a server name, which the accounting omits."""
     named = run.job_id or ""
     return jobs.get(named) or jobs.get(named.partition(".")[0])
 
@@ -65,7 +65,7 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
 
 
 def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
-    """Return a finding on the run's job, with the place where the run begins."""
+    """Return a finding about the run's job, located at the beginning of the run."""
     where = run.rank_lines[:1] or [Where(file, 0) for file in run.files[:1]]
     advice = "submit the output of the job that the scheduler ran"
     return finding(code, expected, found, where, advice, **fields)
@@ -135,10 +135,10 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run whose step took far longer than all runs in it.
+    """Return a finding for each run whose step took far longer than all of its runs together.
 
-    If the accounting has no steps, the time of the job is used. A record whose seconds were reduced
-    by hand shows such a gap.
+    If the accounting has no steps, the time of the job is used. Such a gap is left if somebody
+    reduces the seconds in a record by hand.
     """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
@@ -175,7 +175,7 @@ STEP_SLACK = 10.0
 
 
 def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
-    """Return the launched step that contains the run's time, the shortest if there are several."""
+    """Return the launched step during which the run took place, or the shortest one of several."""
     lasted = span(run)
     if lasted is None:
         return None

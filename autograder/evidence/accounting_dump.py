@@ -1,6 +1,6 @@
 """Read the scheduler's accounting, as the instructor exported it: jobs and, if present, steps.
 
-Reads `sacct -P`, with or without its header line, with or without -X.
+The format is the output of `sacct -P`, with or without a header line, with or without `-X`.
 """
 
 import re
@@ -128,7 +128,7 @@ def step_of(name: str, cells: Mapping[str, str]) -> AccountedStep:
 
 
 def duration(text: str | None) -> float | None:
-    """Return the seconds in Slurm's 1-02:03:04 or 03:04.567, or None."""
+    """Return a Slurm duration such as 1-02:03:04 or 03:04.567 in seconds, or None."""
     found = DURATION.match(text or "")
     if not found:
         return None
@@ -137,7 +137,7 @@ def duration(text: str | None) -> float | None:
 
 
 def size(text: str | None) -> float | None:
-    """Return the bytes in Slurm's 1234K or 1.5G, or None."""
+    """Return a Slurm size such as 1234K or 1.5G in bytes, or None."""
     found = SIZE.match(text or "")
     return float(found[1]) * 1024 ** (" KMGTP".index(found[2] or " ")) if found else None
 
@@ -145,7 +145,7 @@ def size(text: str | None) -> float | None:
 def seconds(text: str | None) -> float | None:
     """Return a time from sacct in seconds since 1970.
 
-    A time without a zone is in the zone of the grading machine.
+    A time without a time zone is taken to be in the zone of the grading machine.
     """
     if not text or text in ("Unknown", "None"):
         return None

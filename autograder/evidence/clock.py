@@ -59,7 +59,7 @@ def _never_back(run: Run) -> Iterator[Finding]:
 
 
 def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
-    """Yield each epoch with its seconds by the clock and its measured seconds."""
+    """Yield each epoch with its wall-clock seconds and its measured seconds."""
     for epoch in run.epochs:
         if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds:
             yield epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds

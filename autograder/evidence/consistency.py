@@ -93,12 +93,12 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
 
 def samples_add_up(run: Run) -> Iterator[Finding]:
-    """Compare the number of samples read with all limits, and yield at most one finding."""
+    """Check the number of samples read against every limit, and yield at most one finding."""
     yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
 
 
 def _epochs_hold_them(run: Run) -> Iterator[Finding]:
-    """Compare the samples with steps × batch and with the size of the training set."""
+    """Check each epoch's samples against steps × batch and the size of the training set."""
     batch, size = run.header.global_batch, measured_or_none(train_samples, run)
     for epoch in run.epochs:
         unique = epoch.unique_samples

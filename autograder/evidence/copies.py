@@ -3,9 +3,9 @@
 Honest runs of one program with one seed can end with the same losses and parameters to the last
 digit. However, no two runs have the same seconds to the microsecond. Runs with different seeds,
 frameworks, numbers of ranks or numbers of samples do not share their losses either. There are three
-exceptions. Strong scaling and a network in stages compute the same as one process, on any number of
-ranks. Two programs may be two ways of one training, such as lesson 16's parameter server and its
-all-reduce, so only runs of one program are compared.
+exceptions. Strong scaling, and a network split into stages, compute the same as a single process,
+whatever the number of ranks. Two programs may implement the same training, such as lesson 16's
+parameter server and its all-reduce, so only runs of the same program are compared.
 """
 
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ def digest(facts: list) -> str:
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
-    """For each run, return the findings that it is a changed copy of another submitted run."""
+    """Return, by run id, the findings that a run is a changed copy of another submitted run."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[tuple[str, str | None], tuple[str, Run]] = {}

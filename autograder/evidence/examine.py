@@ -99,7 +99,7 @@ def examine(
 ) -> Examined:
     """Return the findings on all finished runs, and the level of the weakest run that counts.
 
-    `names_of` returns a run's names in the rubric, under which a calibration has its references.
+    `names_of` returns a run's names in the rubric. A calibration lists references by these names.
     """
     findings: list[Finding] = []
     tiers = []
@@ -143,7 +143,7 @@ def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
 def tier_of(
     run: Run, about: Sequence[Finding], on_rerun: Sequence[Finding], sources: Sources
 ) -> tuple[EvidenceLevel, str]:
-    """Return the level of one run and its reason, from the findings on it and on its rerun."""
+    """Return a run's evidence level and the reason, from the findings on the run and its rerun."""
     wrong = [one.title for one in (*about, *on_rerun) if one.contradicts]
     if wrong:
         return EvidenceLevel.CONTRADICTED, wrong[0]

@@ -1,9 +1,9 @@
 """Find what a student changed outside the gaps of a program. Text is compared, never run or parsed.
 
-A gap takes any number of lines. Of all alignments of the other lines, the one with the fewest
-missing released lines counts. If several have as few, the one with the fewest new lines counts. A
-program in which only the gaps were filled shows no difference. A program with extra lines has still
-lost none.
+A gap may be filled with any number of lines. Of all alignments of the other lines, the one in which
+the fewest released lines are missing counts. If there is a tie, the one with the fewest new lines
+counts. A program in which only the gaps were filled shows no difference. Extra lines never make a
+released line count as missing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
-    """Yield the lines that are not blank, without comments and trailing spaces."""
+    """Yield the number and text of each nonblank line, without comments and trailing spaces."""
     for number, line in enumerate(lines, start=1):
         text = line.expandtabs().rstrip()
         if "#" in text:
@@ -67,7 +67,7 @@ def without_comment(text: str) -> str:
 
 
 def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compared:
-    """Align the lines by dynamic programming, starting from the ends. None is a gap."""
+    """Align the lines by dynamic programming, starting from the ends. None stands for a gap."""
     costs = [list(range(len(lines), -1, -1))]
     for text in reversed(released):
         below = costs[-1]

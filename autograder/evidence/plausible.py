@@ -80,7 +80,7 @@ def diverged(run: Run) -> Iterator[Finding]:
 def convergence(
     run: Run, names: Iterable[str], references: Mapping[str, Measure]
 ) -> Iterator[Finding]:
-    """Report a first epoch that is far better than the solution's own.
+    """Report a first epoch that is far better than the solution's first epoch.
 
     If a run has several names in the rubric, the best of their references is used.
     """

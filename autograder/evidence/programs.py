@@ -1,6 +1,7 @@
 """Check whether the submitted program is the one that ran, and what the student changed in it.
 
-Hashes of what ran come from the run record. Texts come from the submission and the release.
+The hashes of the files that ran come from the run record. The texts come from the submission and
+the release.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ NEAREST = 0.5  # fraction of a released program's lines that a copy under anothe
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One file of the programs that ran: its hashes, each with an output that reports it."""
+    """A program file that ran, and its hashes, each with an output that reports it."""
 
     name: str
     hashes: dict[str, str]  # hash -> an output
@@ -39,9 +40,9 @@ class Ran:
 
 
 def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
-    """Return the programs of the runs that count.
+    """Return the program files of the runs that count.
 
-    A name has several hashes if the file changed between two runs.
+    A file has several hashes if it changed between two runs.
     """
     files: dict[str, Ran] = {}
     for run in runs:
@@ -141,7 +142,7 @@ def compared(
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces] = NOTHING,
 ) -> Iterator[ProgramText]:
-    """Yield the programs with gaps, those that differ outside them, and those of no lesson."""
+    """Yield programs with gaps, programs changed outside the gaps, and programs of no lesson."""
     if not released:
         return
     hashes = {hash_ for file in ran for hash_ in file.hashes}
@@ -199,7 +200,7 @@ def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
 
 
 def filled_gaps(differences: Compared, solution: Pieces, counts: bool) -> tuple[FilledGap, ...]:
-    """Return the filled gaps, each beside the solution's, with the unusual lines marked."""
+    """Return each filled gap with the solution's text for it, and mark the unusual lines."""
     by_gap: dict[int, list[Line]] = {}
     for number, line in zip(differences.of_gap, differences.in_gaps, strict=True):
         by_gap.setdefault(number, []).append(line)
@@ -264,7 +265,7 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding for all programs, with their lines. Only the instructor sees it."""
+    """Yield one finding that lists the lines of all programs. Only the instructor sees it."""
     looks = [text for text in texts if text.look]
     if not looks:
         return

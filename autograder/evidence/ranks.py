@@ -49,10 +49,11 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 
 
 def parameters_agree(run: Run) -> Iterator[Finding]:
-    """Compare the parameter hashes with the spread.
+    """Compare the ranks' parameter hashes with the reported parameter spread.
 
-    Equal hashes mean no spread. The reverse holds only if both come from the same parameters at the
-    same time, as in record.trained(). Otherwise, the hash may cover more parameters.
+    Equal hashes mean no spread. The reverse holds only if both are computed from the same
+    parameters at the same time, as in record.trained(). Otherwise, the hash may cover more
+    parameters.
     """
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.param_spread
@@ -88,7 +89,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
 
 
 def same_program(run: Run) -> Iterator[Finding]:
-    """Compare the programs that the ranks name, including the one in rank 0's separate line."""
+    """Compare the program hashes of all ranks, including the one in rank 0's separate line."""
     stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
         stated.insert(0, (first, None))

@@ -1,7 +1,7 @@
 """Compare a run with the instructor's own run of the submitted program.
 
 A program that recognises the rerun can invent its output. Its output cannot have been prepared in
-advance, though: it names the job and time of a job that the student never saw.
+advance, though: it contains the id and time of a job that the student never saw.
 """
 
 from collections.abc import Callable, Iterator
@@ -154,7 +154,7 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def stopped_early(run: Run) -> bool:
-    """Return whether the training stops at a goal, so its number of epochs may differ.
+    """Return whether the training stopped early, so a rerun may have more or fewer epochs.
 
     Ranks may divide the epochs among themselves.
     """

@@ -43,7 +43,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def as_many_cores(run: Run) -> Iterator[Finding]:
-    """Compare the cores that a rank may use when together and when silent. Older records lack them.
+    """Compare a rank's cores in the together and silent phases. Older records do not state them.
 
     In lesson 10, one rank with all cores of its node would earn more points than it should.
     """
@@ -95,10 +95,10 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
 
 
 def between_lines(run: Run) -> Iterator[tuple[float, float]]:
-    """Yield, for each round after the first, its seconds by the clock and those of its phases.
+    """Yield the wall-clock seconds of each round after the first, and the sum of its phases.
 
     In a scaling study, the points are the phases, and its `round` adds only the silent one. A round
-    after one that was computed again has no such seconds.
+    that follows a recomputed round is left out.
     """
     ends: dict[str, float] = {}
     phases: dict[str, float] = {}

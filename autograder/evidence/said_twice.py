@@ -42,7 +42,7 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 def device_as_in_header(run: Run) -> Iterator[Finding]:
     """Compare rank 0's device with the one in the header.
 
-    With several devices, its name includes a number.
+    If there are several devices, rank 0's device name includes a number.
     """
     named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
     if named is None or first is None or not first.device:
@@ -68,7 +68,7 @@ JOB_SLACK_S = 60.0  # seconds between the clocks of two nodes; no site's clocks 
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
-    """Compare the start in the header with the clock of the first line and with the job's start."""
+    """Compare the header's start time with the first line's timestamp and the job's start."""
     started = moment(run.header.started)
     if started is None or run.began_ms is None:
         return
@@ -107,7 +107,7 @@ NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "
 
 
 def job_as_printed(run: Run) -> Iterator[Finding]:
-    """Compare job, ranks and GPUs with what the job file printed before the run."""
+    """Compare the run's job, ranks and GPUs with what the job file printed before the run."""
     job, where = run.beside.job, run.rank_lines[:1]
     printed, recorded = job_number(job.get("job")), job_number(run.header.job_id)
     if printed and recorded and printed != recorded:
@@ -141,7 +141,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
 def job_number(text: object) -> str:
     """Return `1234` from "1234 02_keras", "1234.pbs01" or 1234.
 
-    Return an empty text if there is no number.
+    Return an empty string if there is no number.
     """
     word = str(text).split(" ")[0].partition(".")[0].partition("[")[0]
     return word if word.isascii() and word.isdigit() else ""
@@ -174,7 +174,7 @@ KERAS_LATE = 1  # step
 
 
 def epochs_as_printed(run: Run) -> Iterator[Finding]:
-    """Compare the epochs with the lines of Keras and of the course's loops.
+    """Compare the epochs with the lines that Keras and the course's loops printed.
 
     Only the first difference is reported, because an edited output usually has many.
     """

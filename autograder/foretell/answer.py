@@ -14,7 +14,7 @@ from autograder.measuring.laws import Foretold
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The prediction for one size: both ends in the table's unit, as speedup, and as efficiency."""
+    """The predicted interval for one size: in the table's unit, as speedup and as efficiency."""
 
     size: int
     value: tuple[float, float]

@@ -15,7 +15,7 @@ BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
 
 def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
-    """Draw on these axes, up to the largest requested size."""
+    """Plot the table and its predictions on `axes`, up to the largest requested size."""
     study = table.study
     asked = asked or usual_sizes(table)
     answers = lines(table, drawn_sizes(table, asked))
@@ -46,7 +46,7 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
 
 
 def gains(table: Table) -> list[tuple[int, float]]:
-    """Return every row as a speedup over the median of the smallest size."""
+    """Return each row's size and its speedup over the median of the smallest size."""
     base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
     points = []
     for size, value in table.points:

@@ -23,7 +23,7 @@ MOST_BYTES, MOST_LINES = 2_000_000, 10_000
 
 
 class TableError(SettingsError):
-    """A table that cannot be used: exit code 2."""
+    """The table cannot be used. The command ends with exit code 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def of_points(
     per_node: int | None = None,
     file: Path = Path("table"),
 ) -> Table:
-    """Return a table made from pairs of workers and value."""
+    """Return a table made from (workers, value) pairs."""
     sizes, values = zip(*points, strict=True) if points else ((), ())
     try:
         if column == "seconds":
@@ -168,7 +168,7 @@ def split(file: Path, number: int, line: str) -> list[str]:
 
 
 def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
-    """Return the largest number of workers on one node; None without a column `nodes`."""
+    """Return the largest number of workers on one node, or None without a `nodes` column."""
     if "nodes" not in rows[0]:
         return None
     return max(math.ceil(row["workers"] / row["nodes"]) for row in rows)

@@ -1,4 +1,4 @@
-"""Report runs and answers that do not fit the lesson, whatever its checks say."""
+"""Report runs and answers that do not fit the lesson, whatever the results of its checks."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Judge a condition on runs, and return parts of a check, each with its credit and reason."""
+"""Evaluate a condition on the runs, and return the parts of the check with credit and reasons."""
 
 from dataclasses import replace
 
@@ -31,9 +31,9 @@ RUN_AGAIN = (
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """Judge a condition on its runs, and return the parts for the decisive runs.
+    """Evaluate a condition on its runs, and return the check parts for the decisive runs.
 
-    `take` says how many runs have to satisfy it.
+    `condition.take` says how many of the runs have to satisfy it.
     """
     names = [name for name in condition.of if is_asked_of(hand_in, condition, name)]
     parts = [judge_run(hand_in, condition, name) for name in names]
@@ -56,15 +56,15 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
     """Return whether a condition applies to a run.
 
-    A run on synthetic data cannot show that the network learnt real images. Evidence reports such a
-    run.
+    A run on synthetic data cannot show that the network learnt real images. The evidence checks
+    report such a run.
     """
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
     return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Return a sort key for runs with the same credit. The best of them is reported."""
+    """Return the key that orders runs with the same credit. The best run is reported."""
     value = measured_or_none(condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
@@ -138,7 +138,7 @@ def partial_from(condition: Condition) -> Threshold | None:
 def is_too_noisy(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
 ) -> bool:
-    """Return whether the repeats differ so much that no points and all points are both possible."""
+    """Return whether the repeats differ so much that no credit and full credit are possible."""
     if condition.run_again != "noisy" or value.rounding is None:
         return False
     ends = (replace(value, low=end, high=end) for end in (value.low, value.high))
@@ -147,7 +147,7 @@ def is_too_noisy(
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
-    """Return full credit if the whole interval meets the threshold, borderline if a part does."""
+    """Return full credit if the whole interval meets the threshold; borderline if a part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
     if condition.operator == "equal":

@@ -32,7 +32,7 @@ class HandIn:
 
     @cached_property
     def runs_by_name(self) -> dict[str, list[Run]]:
-        """Return the runs of each name in the rubric, oldest first."""
+        """Return the runs that match each name in the rubric, oldest first."""
         return {name: matching(self.runs, self.rubric, name) for name in self.rubric.runs}
 
 
@@ -43,7 +43,7 @@ def by_time(run: Run) -> tuple:
 
 
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
-    """Return all runs of this name in the rubric, oldest first."""
+    """Return all runs that match this name in the rubric, oldest first."""
     choice = rubric.runs[name]
     facts = {"lesson": rubric.lesson} | choice.where
     matches = [
@@ -73,8 +73,8 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
     """Return the facts of `where` that an output without a record does not show.
 
-    A format implies the lesson and the source. Of the other facts, an output can show only its
-    workers.
+    The output's format implies the lesson and the source. Of the other facts, the output can show
+    only the number of workers.
     """
     return [
         fact
@@ -84,6 +84,6 @@ def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
 
 
 def says(run: Run, key: str, value: object) -> bool:
-    """Return whether a run states this fact. A run without a lesson may belong to any lesson."""
+    """Return whether a run states this fact. A run that names no lesson may belong to any."""
     stated = run.header.get(key)
     return stated == value or (key == "lesson" and stated is None)

@@ -88,7 +88,7 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
     """Return a check on answers or on a report.
 
-    Its credit is the fraction of parts that are right.
+    Its credit is the mean credit of its parts.
     """
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED

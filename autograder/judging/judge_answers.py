@@ -25,7 +25,7 @@ KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
-    """Return the expected kind of answer if the text is of another kind, or an empty text."""
+    """Return the expected kind of answer if the text is of another kind, else an empty string."""
     if question.kind == "number" and not readings(text, question.unit):
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
@@ -177,7 +177,7 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
-    """Return whether any reading of an answer is near a value."""
+    """Return whether any interpretation of an answer is near a value."""
     relative, absolute = tolerance(question.tolerance)
     slack = max(absolute, relative * abs(value), 1e-9 * abs(value))
     return any(abs(number - value) <= slack for number in readings(answer.text, question.unit))

@@ -143,8 +143,7 @@ def quotes_table(text: str, rows: Sequence[Row]) -> bool:
     """Return whether a text quotes a size from the table, and a value that was measured there.
 
     The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
-    two digits, because a number of ranks would always match some value that is rounded to one
-    digit.
+    two digits, because a rank count would always match some value rounded to one digit.
     """
     numbers = FIGURE.findall(text)
     values = [

@@ -23,7 +23,7 @@ WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 
 
 def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
-    """Return a function that returns the names of a run in the rubric."""
+    """Return a function that maps a run to its names in the rubric."""
     names: dict[int, list[str]] = {}
     for name, runs in hand_in.runs_by_name.items():
         for run in runs:
@@ -32,7 +32,7 @@ def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
 
 
 def program_of(run: Run) -> str:
-    """Return the program and model in the record. Runs on different sizes share them."""
+    """Return the program and model from the record. They do not depend on the size of the run."""
     return printable(
         ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
     )
@@ -110,7 +110,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Return whether an output has the name of these runs' job, such as 10_multiworker_7.out."""
+    """Return whether an output is named after these runs' job, such as 10_multiworker_7.out."""
     source = hand_in.rubric.runs[name].where.get("source")
     called = {name, str(source), str(source).partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
@@ -173,7 +173,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Return the advice to look at the error file or, without one, at the output."""
+    """Return advice to look at the error file or, if there is none, at the output."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 

@@ -18,7 +18,7 @@ from autograder.settings.rubric_schema import Condition, Threshold
 def metric_value(
     hand_in: HandIn, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
 ) -> Value:
-    """Return a metric of a run, or of all runs with its name. Speedups use `base`."""
+    """Return the value of a metric for a run or for all runs with its name. Speedups use `base`."""
     row = metric_named(metric)
     if row.all_runs:
         return row.function(finished(hand_in, name), at)
@@ -49,7 +49,7 @@ def threshold_value(
 ) -> Value:
     """Return the threshold for the run with this name.
 
-    `threshold` is either the one where full credit begins, or one of partial credit.
+    `threshold` is either the threshold for full credit or one of those for partial credit.
     """
     fixed = threshold.fixed(hand_in.profile)
     if isinstance(fixed, str):

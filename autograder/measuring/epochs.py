@@ -22,7 +22,7 @@ def epochs(run: Run) -> Measure:
 
 
 def extreme(choose: Callable) -> Callable[[Run], Measure]:
-    """Return a function for the shortest or longest of the epochs that determine the epoch time."""
+    """Return a function that measures the shortest or longest epoch after the first."""
 
     def value(run: Run) -> Measure:
         measure.epoch_time(run)
@@ -52,14 +52,14 @@ def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
 
 
 def read_most(run: Run) -> Measure:
-    """Return how often the most frequent sample was read, in the worst epoch."""
+    """Return the highest number of times that any sample was read in one epoch."""
     return exact(max(read.most for read in _reads(run)), "times", last_epoch(run))
 
 
 def reading_orders(run: Run) -> Measure:
-    """Return the number of different reading orders.
+    """Return the number of different orders in which the epochs read the samples.
 
-    The number is 1 if all epochs have the same order.
+    The number is 1 if all epochs use the same order.
     """
     return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 

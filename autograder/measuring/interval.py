@@ -31,7 +31,7 @@ class Measure:
 
     @property
     def rounded(self) -> "Measure":
-        """Return the value with its rounding alone, as if there were no noise."""
+        """Return the value with only its rounding interval, as if there were no noise."""
         low, high = self.rounding or (self.low, self.high)
         return replace(self, low=low, high=high, rounding=None)
 
@@ -127,7 +127,7 @@ def stated(number: Number | None, what: str, unit: str = "") -> Measure:
 
 
 def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
-    """Return above / below. In whole seconds, 14 s / 5 s is 2.8, from 2.45 to 3.22."""
+    """Return above / below. For times in whole seconds, 14 s / 5 s is 2.8, from 2.45 to 3.22."""
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
         raise NotMeasured("a time or count has to be positive to divide by it", where=where)

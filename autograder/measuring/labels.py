@@ -204,5 +204,5 @@ LABELS: dict[str, Label] = {
 
 
 def label_of(name: str) -> Label:
-    """Return the label of a metric. A measure of a course of one's own is called by its name."""
+    """Return a metric's label. A measure that a custom course defines is labelled with its name."""
     return LABELS.get(name) or Label(name.removeprefix(OWN).replace("_", " "))

@@ -79,7 +79,7 @@ def throughput(run: Run) -> Measure:
 
 
 def workers(run: Run) -> int | None:
-    """Return the number of workers that took part: ranks times the replicas of each."""
+    """Return the number of workers that took part: ranks × replicas per rank."""
     ranks = whole(run.workers) or whole(run.header.world_size)
     each = 1 if run.header.replicas is None else whole(run.header.replicas)
     return ranks * each if ranks and each else None
@@ -97,7 +97,7 @@ HARDWARE = ("device", "threads")
 
 
 def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Return a sentence for each of these facts that both headers state and that differs."""
+    """Return a sentence for each of these facts that both headers state with different values."""
     differences = []
     for fact in facts:
         a, b = first.header.get(fact), other.header.get(fact)

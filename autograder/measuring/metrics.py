@@ -49,7 +49,7 @@ class Metric:
 
     @property
     def of_a_run(self) -> bool:
-        """Return whether the metric needs only a run."""
+        """Return whether the metric's function takes nothing but a run."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 

@@ -46,7 +46,7 @@ IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # identifies a GPU; two GPUs may sha
 
 
 def devices(run: Run) -> Measure:
-    """Return the number of devices: GPUs of a host if they can be told apart, else local ranks."""
+    """Return the number of devices: a host's GPUs if they are distinguishable, else local ranks."""
 
     def place(rank: Rank) -> tuple[Any, Any]:
         identity = IDENTITY.search(rank.device or "")

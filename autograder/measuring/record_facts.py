@@ -76,7 +76,8 @@ def job_known(run: Run) -> str:
     """Return "yes" if the run is part of a job.
 
     If the record says that the run was started by hand, a number in the output's name is not
-    enough. A job number in the environment also needs the job's own process.
+    enough. If the environment has a job number, the job's process must also be
+    among those that started the run.
     """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")
@@ -102,7 +103,7 @@ def at_end(name: str) -> Callable[[Run], Measure]:
 
 
 def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
-    """Return a function that takes the median of a point's `measure` events with this name."""
+    """Return a function that computes the median of a point's `measure` events with this name."""
 
     def typical(run: Run, at: Mapping[str, Any]) -> Measure:
         events = run.measured(name, **at)

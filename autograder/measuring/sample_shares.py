@@ -15,7 +15,7 @@ PIECES, PIECES_A_SHARE = 4096, 64
 
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
-    """Return the shares, how many ranks have each one, and the size of the training set.
+    """Return each share with the number of ranks that have it, and the size of the training set.
 
     A share is a range of indices.
     """
@@ -51,7 +51,7 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
 
 
 def _reads(run: Run) -> tuple[int, int, int]:
-    """Return the number of all ranks' reads, of distinct samples among them, and of all samples."""
+    """Return three counts: the reads of all ranks, the distinct samples read, and all samples."""
     shares, size = _shares(run)
     different, before, end = 0, -1, -1
     for rest, first, last in sorted(_pieces(shares)):

@@ -47,20 +47,20 @@ def overheads(points: Points) -> list[Measure]:
 
 
 def amdahl(speedups: Points) -> Measure:
-    """Return f of S = 1 / (f + (1−f)/p), the serial fraction: p/S − 1 = f (p − 1)."""
+    """Return the serial fraction f in S = 1 / (f + (1−f)/p), fitted as p/S − 1 = f (p − 1)."""
     points = grown(speedups)
     return through_zero([p - 1 for p, _ in points], overheads(points))
 
 
 def gustafson(speedups: Points) -> Measure:
-    """Return s of S = p − s (p − 1), for work that grows with p."""
+    """Return the s in S = p − s (p − 1), for work that grows with p."""
     points = grown(speedups)
     lost = [Measure(p - s.value, p - s.high, p - s.low, where=s.where) for p, s in points]
     return through_zero([p - 1 for p, _ in points], lost)
 
 
 def usl(speedups: Points) -> tuple[float, float]:
-    """Return σ and κ of S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
+    """Return the σ and κ in S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
     points = grown(speedups, 2)
     ys = [y.value for y in overheads(points)]
     ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]

@@ -91,7 +91,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """Return the place of one line for each run, to show to people."""
+    """Return the location of one line per run, for messages."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
@@ -119,7 +119,7 @@ def speedups(runs: Sequence[Run]) -> Points:
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Return, by size, the base's time divided by the size's time, from the pairs in each round."""
+    """Return each size's speedup: the base's time divided by its own, paired within each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
     for by_ranks in study_points.by_round(used):
@@ -133,7 +133,7 @@ def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
 
 
 def from_one(runs: Sequence[Run]) -> Points:
-    """Return the speedups over one worker, which laws need."""
+    """Return the speedups over one worker, which the laws need."""
     points = speedups(runs)
     if points[0][0] != 1:
         raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")
@@ -197,7 +197,7 @@ def foretold(law: Callable[[Points, int], Measure]) -> Callable:
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
-    """Return a function for the smallest value at the size in `at`, or at the largest size."""
+    """Return a function that measures the smallest value at the size in `at`, or at the largest."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         sized = by_size(runs)

@@ -1,8 +1,8 @@
 """Turn the points of a scaling study that one launch measured in rounds into runs.
 
 Each round runs one pass on every size. A point becomes a run of its own, with the workers and the
-work in its line. The same functions can then measure a study in one launch and a study of many
-jobs.
+work that its line states. The same functions can then measure a study in one launch and a study of
+many jobs.
 """
 
 from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ class Row:
 
     @property
     def values(self) -> dict[str, float]:
-        """Return the numbers by column of HEAD."""
+        """Return the row's numbers, keyed by the columns in HEAD."""
         seconds, gain = self.seconds, self.speedup
         numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
         return dict(

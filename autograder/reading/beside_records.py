@@ -1,4 +1,4 @@
-"""Read lines printed beside a run record: the same facts, from Keras, the program or the job file.
+"""Read lines printed around a run record: the same facts from Keras, the program or the job file.
 
 Keras prints a line per epoch, the course's programs print losses and the test result, and a job
 file begins with facts about the job. Only text in three places is read: after the end of an epoch,
@@ -36,7 +36,7 @@ KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
 
 @dataclass(slots=True)
 class BesideSoFar:
-    """The lines printed beside one run, read so far."""
+    """The printed lines that belong to one run, read so far."""
 
     epochs: list[Epoch] = field(default_factory=list)
     tests: dict[str, Number] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class BesideSoFar:
 
 @dataclass(slots=True)
 class BesideRecords:
-    """The lines printed beside all runs of a file, and facts that belong to no run yet."""
+    """The printed lines of all runs in a file, and facts not yet assigned to a run."""
 
     runs: dict[str, BesideSoFar] = field(default_factory=dict)
     job: dict[str, str] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """Find the lane of a line: the latest one that it fits, by its epoch or its heading.
 
-A line without an epoch belongs to the heading above it. Ranks without labels print their headings
-one after another. With several lanes, the line therefore goes to the lane whose turn it is.
+A line that names no epoch belongs to the heading above it. Ranks without labels print their
+headings one after another. With several lanes, the line therefore goes to the lane whose turn it
+is.
 """
 
 import re
@@ -60,7 +61,7 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
 
 
 def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Add a line without an epoch to the lane with the latest epoch before it."""
+    """Add a line that names no epoch to the lane with the latest epoch before it."""
     # Keras' heading is the most common.
     candidates = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
     lanes = max(
@@ -104,7 +105,7 @@ def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
 
 
 def split_parts(lane: Lane, facts: LineFacts) -> None:
-    """Set the data set of an unnamed loss, from the heading or because the counts start again."""
+    """Set the data set of a loss that names none, from the heading or from restarted counts."""
     if facts.passes and facts.part is None and facts.step is not None:
         epoch = lane.epochs.get(lane.current)
         trained, checked = (epoch.last_step.get(part) if epoch else None for part in PARTS)
@@ -120,7 +121,7 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
     """Return whether a heading names the same epoch again, for another part or from another rank.
 
-    If there are several ranks, the heading goes to the one whose last heading is the oldest.
+    If there are several ranks, the heading goes to the rank whose last heading is the oldest.
     """
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
     candidates = [lane for lane in ranks if may_head_again(lane, facts)]

@@ -38,7 +38,7 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return the runs, but only one of those that several formats read from the same lines.
+    """Return the runs, but only one run if several formats read the same lines.
 
     Runs with results come first, in the order of the formats. `begins` are the sorted lines at
     which a program begins.
@@ -77,9 +77,9 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
 
 
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
-    """Return whether a program began between these steps and the runs around them.
+    """Return whether a program began between these steps and the runs before and after them.
 
-    If none did, the steps may be part of such a run: its validation, or an earlier part of it.
+    Otherwise, the steps may be part of one of these runs: its validation, or an earlier part.
     """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]
@@ -225,7 +225,7 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
 
 
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
-    """Return what an unlabelled lane prints once in its first epoch.
+    """Return the names of the values that an unlabelled lane prints once in its first epoch.
 
     Return None if it may print everything many times, because it has only a running loss and no
     validation, time, last step or heading.
@@ -261,7 +261,7 @@ def of_steps(
 
 
 def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
-    """Return whether all epochs of a lane are there, or None if the output lacks their number."""
+    """Return whether the lane has all its epochs, or None if the output lacks their number."""
     if lane.progress is not None:
         return lane.run.done
     if unfinished is not None:
@@ -298,7 +298,7 @@ def to_epoch(
 
 
 def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
-    """Return the number if a value of this name can have it. Otherwise add a problem."""
+    """Return the value if it is valid for this name. Otherwise, add a problem and return None."""
     if value is None:
         return None
     if name in ACCURACIES and not 0 <= value.value <= 1:

@@ -57,7 +57,7 @@ def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
 
 
 def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
-    """Return the first problems of this kind, each once."""
+    """Return the first problems of this kind, without duplicates."""
     problems = (problem for run in runs for problem in run.problems if problem.code == code)
     return list(dict.fromkeys(problems))[:MOST]
 

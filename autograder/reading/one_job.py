@@ -81,7 +81,7 @@ def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
 
 
 def workers_of(facts: RunFacts) -> int | None:
-    """Return the workers, as printed or computed from the batch on all workers and on each one."""
+    """Return the number of workers, as printed or as global batch / batch per worker."""
     if facts.workers is None and facts.alone and facts.rank is None:
         return 1
     if facts.workers is not None or not facts.batch or not facts.batch_each:
@@ -148,7 +148,7 @@ def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def job_of(files: list[ScannedFile]) -> str | None:
-    """Return the job's id from the output, or else from the names; None if they differ."""
+    """Return the job id in the outputs, or else in the file names. Return None if ids differ."""
     printed = [facts.job_id for file in files for _, facts in file.facts if facts.job_id]
     named = [job for file in files if (job := output_names.read(file.name).job_id)]
     ids = dict.fromkeys(printed or named)

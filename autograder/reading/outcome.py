@@ -176,7 +176,7 @@ def read_exception(line: str, where: Where) -> EndLine | None:
 
 
 def exception_name(text: str) -> str:
-    """Return the exception that ends a traceback by its name alone, such as `TypeError`."""
+    """Return only the name of the exception that ends a traceback, such as `TypeError`."""
     return re.split(r"[: ]", text, maxsplit=1)[0].rsplit(".", 1)[-1]
 
 

@@ -186,7 +186,7 @@ def read_formats(
 
 
 def may_be_below(file: ScannedFile, label: int | None) -> bool:
-    """Return whether a line without an epoch can belong to one."""
+    """Return whether a line that names no epoch can still belong to one."""
     lanes = file.lanes.open
     return bool(lanes.get((plain.READER.format, label)) or lanes.get((keras.READER.format, label)))
 

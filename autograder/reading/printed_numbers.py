@@ -86,7 +86,7 @@ def elapsed(text: str) -> Number:
 
 
 def fraction(text: str, unit: str = "") -> Number | None:
-    """Return the accuracy in a text: a percentage if it has the sign or is above 1."""
+    """Return the accuracy in a text: a percentage if it has a percent sign or is above 1."""
     number = printed(text, 0.01 if unit == "%" else 1.0)
     if number is not None and number.value > 1 and unit != "%":
         return printed(text, 0.01)

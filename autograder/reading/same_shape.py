@@ -45,7 +45,7 @@ def goes_on(before: LineFacts, now: LineFacts) -> bool:
 
 
 def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) -> int:
-    """Return the start of the last line like `line` in an unbroken sequence, or `at` without one.
+    """Return the start of the last line in the unbroken sequence of lines like `line`, or `at`.
 
     Search from `at` to `limit`.
     """

@@ -21,7 +21,7 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A timestamp in seconds, for each reading of its date. An impossible reading is None."""
+    """A timestamp in seconds, with the day or the month first. An impossible date is None."""
 
     day_first: float | None
     month_first: float | None
@@ -69,7 +69,7 @@ def resolution(fraction: str | None) -> float:
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
-    """Return the differences of consecutive timestamps, or None if no reading is in order."""
+    """Return the differences of consecutive timestamps; None if no date order keeps them sorted."""
     readings = [
         spans([getattr(stamp, name) for stamp in stamps], all(stamp.daily for stamp in stamps))
         for name in ("day_first", "month_first")

@@ -1,7 +1,7 @@
 """Recognise output that was copied from a terminal, with lines broken at the window's edge.
 
-It cannot be read. The student should get one message that says so, not a hundred about damaged
-lines.
+Such output cannot be read. The student should get one message that says so, not a hundred about
+damaged lines.
 """
 
 from autograder.codes import ProblemCode

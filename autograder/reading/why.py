@@ -33,7 +33,9 @@ FORMATS = {
     "bars": "a progress bar, and no line about an epoch",
     "unknown": "no line about an epoch or a step was understood",
 }
-LOGS_TIMES = "the differences between the log's timestamps, because it does not print seconds per epoch"
+LOGS_TIMES = (
+    "the differences between the log's timestamps, because it does not print seconds per epoch"
+)
 OF_RUN = {
     "workers": "a line with the number of workers",
     "test_accuracy": "a line that names the test; the last one counts",

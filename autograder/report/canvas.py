@@ -116,7 +116,7 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
 def finder(
     header: Sequence[str], by_student: Grades, people: Mapping[str, Person]
 ) -> Callable[[Sequence[str]], str | None]:
-    """Return a function from a line of the export to our student, by ids in Canvas's order."""
+    """Return a function that finds the student of a line, trying the ids in Canvas's order."""
     ours = [(student, student) for student, _ in by_student]
     everybody = people.values()
     students_by_id = {

@@ -78,7 +78,7 @@ def summary(
     known_by: str,
     *more: str,
 ) -> str:
-    """Return how many lines now have points, which have none, and whose points match no line.
+    """Return how many lines have points, which have none, and which students have no line.
 
     `without` are the names in the lines that we have no points for.
     """

@@ -80,7 +80,7 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return the found and the required values of a check that passed.
+    """Return each value found for a passed check, with the required value.
 
     For answers, return only their number.
     """

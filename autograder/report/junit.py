@@ -1,6 +1,6 @@
 """Write a student's grades as JUnit XML, for CI.
 
-A failure is the student's, an error is the grader's.
+A failure is caused by the student's work, and an error by the grader.
 """
 
 from collections.abc import Sequence

@@ -83,7 +83,7 @@ def spelt(name: str) -> str:
 
 
 def speed_graded(rubrics: Mapping[str, Rubric], profile: Profile) -> Graded:
-    """Return, by lesson, the runs on whose speed points depend."""
+    """Return, by lesson, the names of the runs whose speed earns points."""
     return {
         lesson: {
             name
@@ -122,7 +122,7 @@ def entries(
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
-    """Yield the counted runs of several ranks, with the speedup from rounds or over one rank."""
+    """Yield the counted runs on several ranks, with their speedup from rounds or over one rank."""
     names = graded.get(grade.lesson, ())
     if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return

@@ -71,9 +71,9 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
 
 
 def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
-    """Return the lesson of a platform's file.
+    """Return the lesson that a platform's file is for.
 
-    The lesson is in the file's name, unless there is only one lesson.
+    The file's name must contain the lesson, unless there is only one lesson.
     """
     known = sorted({row.lesson for row in rows if row.title})
     lesson = lesson_among(path.stem, known) or lesson_of(path.stem)
@@ -93,7 +93,7 @@ def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
 def finder(
     rows: Iterable[Row], people: Mapping[str, Person]
 ) -> Callable[[Sequence[str]], str | None]:
-    """Return a function from a line of the worksheet to our student."""
+    """Return a function that finds the student of a line in the worksheet."""
     students = filling.one_each((key, row.student) for row in rows for key in _keys(row, people))
 
     def find(line: Sequence[str]) -> str | None:

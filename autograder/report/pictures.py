@@ -93,7 +93,7 @@ def epoch_bars(run: RunSummary) -> Markup:
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
-    """Draw, for each round, the work of all ranks together and (hatched) without exchange.
+    """Draw the speedup in each round and, hatched, the speedup without communication.
 
     The unit is one rank alone. The line is the median; the dashed line is one unit per rank.
     """

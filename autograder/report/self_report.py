@@ -1,4 +1,4 @@
-"""Print what a student sees before submitting: decided, missing, left to the instructor."""
+"""Report to a student before submission: what is decided, missing or left to the instructor."""
 
 from collections.abc import Iterator, Sequence
 

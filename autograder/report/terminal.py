@@ -33,7 +33,7 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
-    """Return a message that asks about the profile if most runs are for the other one.
+    """Return a message that suggests the other profile if most runs are too small for this one.
 
     If only one run is small, that run gets a finding instead.
     """

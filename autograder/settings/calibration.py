@@ -26,8 +26,8 @@ def on_workers(title: str, workers: int) -> str:
 def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> Measure | None:
     """Return the value that the solution reaches on the same number of workers.
 
-    A value for another number is not a reference: two GPUs are not compared with eight. A file that
-    does not name numbers of workers has one value for all.
+    A value for another number of workers is not a reference: two GPUs are not compared with eight.
+    In a file without numbers of workers, one value applies to all of them.
     """
     if workers is not None and (same := known.get(on_workers(title, workers))):
         return same

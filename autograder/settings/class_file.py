@@ -1,4 +1,4 @@
-"""Read class.yaml, which has everything that a class is graded by.
+"""Read class.yaml, which contains all settings for grading a class.
 
 Paths in this file are relative to its folder. docs/class-settings.md describes every field.
 """
@@ -56,7 +56,7 @@ FILES = (
 
 @dataclass(frozen=True, slots=True)
 class ClassFile:
-    """The fields of a class.yaml that were given, with paths, and the lines they are on."""
+    """The fields that a class.yaml sets, with its files as paths, and the line of each field."""
 
     path: Path | None = None
     given: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def read_class_file(path: Path | None) -> ClassFile:
 
 
 def read_words(words: Iterable[str]) -> dict[str, Any]:
-    """Return the fields in words such as `junit=true`. Paths are relative to this folder."""
+    """Return the fields in words like `junit=true`. Paths are relative to the current folder."""
     given: dict[str, Any] = {}
     for word in words:
         name, _, value = word.partition("=")

@@ -106,9 +106,9 @@ def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
 
 
 def only(known: Owners, form: str) -> str:
-    """Return the only student with this form.
+    """Return the only student with this identifier.
 
-    Return an empty text if there is none, or more than one.
+    Return an empty text if no student or more than one has it.
     """
     having = known.get(form, ()) if form else ()
     return next(iter(having)) if len(having) == 1 else ""
@@ -133,7 +133,7 @@ def form_of(kind: str, text: str) -> str:
 
 
 def forms(person: Person) -> Iterator[str]:
-    """Yield all forms in which people and platforms may write a student."""
+    """Yield all forms in which people and platforms may write a student's name or ids."""
     yield plain(person.student)
     for kind in IDS:
         text = getattr(person, kind)
@@ -143,7 +143,7 @@ def forms(person: Person) -> Iterator[str]:
 
 
 def spellings(person: Person) -> Iterator[str]:
-    """Yield a name as rosters and folders spell it, and without spaces as in Canvas's files."""
+    """Yield a name as rosters and folders spell it, and as Canvas writes it, without spaces."""
     whole = person.full_name
     first, last = person.first_name, person.last_name
     if not (first and last):

@@ -1,6 +1,6 @@
-"""Read the released programs. A program's text is in pieces, with gaps in between.
+"""Read the released programs. Each program is stored as pieces of text with gaps between them.
 
-The gaps of the solution are in files of the same form, beside the expected answers.
+The solution's text for the gaps is in files of the same format, beside the expected answers.
 
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """

@@ -79,7 +79,7 @@ FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 
 
 def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that nearly match the name of a header field, with that name.
+    """Yield each name that looks like a misspelt header field, with that field's name.
 
     Other unknown names are allowed, because records may have facts of their own.
     """
@@ -90,7 +90,7 @@ def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
-    """Yield mistakes between the parts of a rubric, such as unknown names and wrong sums."""
+    """Yield inconsistencies between the parts of a rubric, such as unknown names and wrong sums."""
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):

@@ -106,9 +106,9 @@ class Threshold(Strict):
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
-        """Return what the threshold is relative to, and its number.
+        """Return the threshold's kind ("plain" or "reference") and its number.
 
-        Return None if it is a word or another metric's value.
+        Return None if the threshold is a word or depends on another metric.
         """
         own = self.fixed(profile)
         kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
@@ -116,7 +116,7 @@ class Threshold(Strict):
 
 
 class Condition(Strict):
-    """A condition: a metric of one or more runs against a threshold."""
+    """A condition, which compares a metric of one or more runs with a threshold."""
 
     metric: str
     of: list[str] = Field(min_length=1)
@@ -267,7 +267,7 @@ class Question(Strict):
 
 
 class RunChoice(Strict):
-    """The selector for the runs of one name, whose headers have all these facts.
+    """The selector for the runs with one name: their headers contain all these facts.
 
     If no record has these facts, outputs without a record count if they were read as `or_format`.
     """

@@ -15,7 +15,7 @@ from autograder.errors import SettingsError
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
-    """Return the line of a place, or of the smallest part around it that has one."""
+    """Return the line of a place or, if unknown, of the smallest enclosing part with a line."""
     return next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
 
 

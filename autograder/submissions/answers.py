@@ -217,11 +217,11 @@ def as_number(text: str, unit: str = "") -> float | None:
 
 
 def readings(text: str, unit: str = "") -> tuple[float, ...]:
-    """Return the number in an answer, or nothing if there is none.
+    """Return the possible values of the number in an answer, or nothing if there is no number.
 
     Quotes, `~`, sums of products and other units of the same kind are accepted too. 150.528 and
-    150,528 have two readings, because the sign separates thousands in one half of the world and
-    decimals in the other.
+    150,528 have two readings, because the point or comma may separate thousands or decimals,
+    depending on the country.
     """
     found = (text, 1.0) if as_number(text, unit) is not None else value_in(text, unit)
     if found is None:

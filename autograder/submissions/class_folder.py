@@ -108,7 +108,7 @@ def listed(place: Path) -> list[Entry]:
 
 
 def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
-    """Return whether these are one student's lessons: folders named as lessons, with outputs.
+    """Return whether these are one student's lessons: folders named after lessons, with outputs.
 
     In a download, `02` may be a student's number, and `02 Ben` a student in a numbered list.
     """
@@ -149,12 +149,12 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
 
 
 def only(lessons: Collection[str]) -> str | None:
-    """Return the only lesson if there is one rubric, because all work then belongs to it."""
+    """Return the lesson if there is only one rubric, because all work then belongs to it."""
     return next(iter(lessons)) if len(lessons) == 1 else None
 
 
 def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) -> list[Submission]:
-    """Add as partners the students of one group who submitted separately.
+    """Make students of the same group partners if they submitted separately.
 
     Their work may be the same.
     """

@@ -1,4 +1,4 @@
-"""Find the error outputs beside outputs. Often only they show why a job ended."""
+"""Find the error outputs next to outputs. Often only an error output shows why a job ended."""
 
 import os
 from collections.abc import Iterable

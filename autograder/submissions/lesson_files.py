@@ -37,7 +37,7 @@ UNREAD = {
 
 @dataclass(slots=True)
 class LessonFiles:
-    """The files that a student submitted for one lesson (None: found from the outputs)."""
+    """The files that a student submitted for one lesson (None: the outputs name the lesson)."""
 
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> displayed name

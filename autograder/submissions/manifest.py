@@ -92,7 +92,7 @@ def is_doubtful(row: Row) -> bool:
 
 
 def written(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the rows as CSV. `columns` are the first ones of a row, in order."""
+    """Return the rows as CSV. `columns` are the first columns to write, in order."""
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(columns)

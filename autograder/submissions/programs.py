@@ -14,14 +14,14 @@ MOST_BYTES = 256_000  # per program
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A program. If it has no hash and lines, it could not be read or is far too long."""
+    """A submitted program. If hash and lines are empty, it could not be read or is too long."""
 
     name: str
     hash: str | None
     lines: tuple[str, ...] = ()
 
     def is_called(self, name: str) -> bool:
-        """Return whether the program has this name, also if it was packed in a folder."""
+        """Return whether the program has this name, even if it was packed in a folder."""
         return f"/{self.name}".endswith(f"/{name}")
 
 

@@ -16,7 +16,7 @@ LONGEST, LONGEST_AROUND = 640, 100  # characters of a line
 
 
 def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[QuotedLine, ...]:
-    """Return the lines at these places, in order. `outputs` are the names by path."""
+    """Return the lines at these places, in order. `outputs` maps the outputs' paths to names."""
     wanted = defaultdict[str, set[int]](set)
     for place in islice(dict.fromkeys(one for one in places if 0 < one.line <= LAST), MOST_PLACES):
         wanted[place.file].add(place.line)

@@ -120,9 +120,9 @@ def speedup(study: Study, size: int, log_cost: float) -> float:
 def widened(
     study: Study, size: int, low: float, high: float, noise: float, node: int | None
 ) -> tuple[float, float]:
-    """Return the ends of the interval of a log cost, widened for effects that no law describes.
+    """Return the bounds of a log cost, widened for effects that no law describes.
 
-    Neither end is better than the best measured size, unless the speedup is superlinear.
+    Neither bound is better than the best measured size, unless the speedup is superlinear.
     """
     doublings = max(0.0, math.log2(size / study.sizes[-1]))
     unknown = PER_DOUBLING * math.sqrt(doublings)

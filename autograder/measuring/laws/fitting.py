@@ -49,7 +49,7 @@ class Fit:
 def columns(form: Form, n: Array) -> Array:
     """Return the terms of a form at each size, one column each.
 
-    For a speed, the terms are a and d·n.
+    For a law about the speed, the terms are a and d·n.
     """
     terms = (lambda n: n,) if form.kind == "speed" else form.terms
     return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
@@ -137,7 +137,7 @@ def candidates(form: Form, study: Study) -> Array:
 
 
 def every_fit(form: Form, study: Study, noise: float, at: Sequence[int]) -> tuple[Array, Array]:
-    """Return the log costs at sizes `at` for all fits of the grid, and their log likelihoods."""
+    """Return log costs at sizes `at` for all fits on the grid, and the fits' log likelihoods."""
     k = candidates(form, study)
     here, beyond = (log_costs(form, k, np.asarray(n, float)) for n in (study.sizes, at))
     usable = np.isfinite(here).all(axis=1) & np.isfinite(beyond).all(axis=1)
@@ -157,7 +157,7 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:
-    """Return the values that have LOW_TAIL of the likelihood below them and HIGH_TAIL above."""
+    """Return the two values that cut LOW_TAIL and HIGH_TAIL off the ends of the likelihood."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(np.exp(scores - scores.max())[order])
     below /= below[-1]
@@ -169,7 +169,7 @@ USUAL_NODES = (4, 8)
 
 
 def all_fits(study: Study, node: int | None) -> list[Fit]:
-    """Return the fits of all laws, including those with a step where a node ends or may end."""
+    """Return the fits of all laws, including laws with a step at the known or usual node sizes."""
     nodes = USUAL_NODES if node is None else (node,)
     steps = [
         form for one in nodes if study.sizes[0] <= one < study.sizes[-1] for form in stepped(one)

@@ -1,7 +1,7 @@
 """Convert a scaling table in any unit to the cost of one unit of work at each size.
 
 The *cost* of work is workers × time. Ideal scaling leaves it unchanged, so the laws need no other
-number. Seconds, hours and images per second of the same runs give the same study.
+number. The same runs give the same study in seconds, hours or images per second.
 """
 
 import math
@@ -19,7 +19,7 @@ MOST_SIZES = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The sizes in rising order, and the log of the cost at each (median over its repeats)."""
+    """The sizes in increasing order, and the log cost of each size (median over its repeats)."""
 
     sizes: tuple[int, ...]
     costs: tuple[float, ...]

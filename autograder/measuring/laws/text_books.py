@@ -33,7 +33,7 @@ FITS = {"Amdahl": amdahl, "Gustafson": gustafson, "USL": usl}
 
 
 def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
-    """Return each law's fit by its name. Laws that need more sizes are left out."""
+    """Return the fits, keyed by the law's name. Laws that need more sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs the speedup 1 on one worker")

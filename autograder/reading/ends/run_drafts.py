@@ -75,7 +75,7 @@ def drafts_of(
 
 
 def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[RunDraft]:
-    """Return the runs of the course's record that begin in a file, and MLPerf's runs."""
+    """Return the runs that begin in a file, from the course's record and from MLPerf's lines."""
     drafts = []
     for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
@@ -99,8 +99,8 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
 def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[RunDraft]:
     """Return runs that ended before they printed anything, if the file also has other runs.
 
-    Such a run exists where a program began after the previous run had ended, or where the previous
-    run reported its end, and a bad end follows.
+    Such a run shows only as a bad end that follows the start of another program or the reported
+    end of the previous run.
     """
     begins = sorted(line for line, facts in file.facts if began(facts))
     done = sorted(line for line, facts in file.facts if facts.done)
@@ -162,9 +162,9 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Return whether these lines continue a record's run that was cut off.
+    """Return whether these lines continue a recorded run whose record breaks off.
 
-    Its program then printed the next epoch, or the last one again (numbers may start at 0), and
+    If so, the program printed the next epoch, or the last one again (numbers may start at 0), and
     nothing ended the run in between.
     """
     done, begun = len(draft.run.epochs), min(lane.epochs)
@@ -177,9 +177,9 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
 
 
 def merged(drafts: list[RunDraft]) -> list[RunDraft]:
-    """Merge runs that are in both output and error output.
+    """Merge runs that appear in both the output and the error output.
 
-    Bars are in one, printed lines in the other.
+    One has the progress bars, the other has the printed lines.
     """
     first = [draft for draft in drafts if draft.file == drafts[0].file]
     rest = [draft for draft in drafts if draft.file != drafts[0].file]

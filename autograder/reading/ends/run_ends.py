@@ -47,12 +47,12 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Return whether a line in the run's own format, or its total in a table, marks its end."""
+    """Return whether a line in the run's own format, or its total time, marks its end."""
     return draft.ended or draft.totalled
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
-    """Return the line after the last epoch that shows that no further one followed.
+    """Return the line after the last epoch that shows that no further epoch followed.
 
     A line that also follows earlier epochs does not count. After a single epoch, this cannot be
     known.
@@ -140,7 +140,7 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
 
 
 def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """Return the ends after which their file shows no sign that the program continued.
+    """Return the ends after which nothing in their file shows that the program continued.
 
     An end between two runs of a file belongs to the first of them.
     """

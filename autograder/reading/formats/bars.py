@@ -20,7 +20,7 @@ TAG = b"%|"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The state of a loop's bar, and whether there was (or may have been) another one."""
+    """The state of a loop's progress bar, and whether it is (or may be) one of several bars."""
 
     at: int
     of: int

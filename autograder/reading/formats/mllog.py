@@ -188,7 +188,7 @@ def begins_anew(run: Benchmark, key: Any) -> bool:
 def seconds(
     run: Benchmark, start: float | None, end: float | None, what: str, line: int
 ) -> Number | None:
-    """Return the time between two events, which are rounded to milliseconds."""
+    """Return the time between two events, whose timestamps are rounded to milliseconds."""
     if start is None or end is None:
         return None
     if end <= start:

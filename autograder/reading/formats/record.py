@@ -151,7 +151,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """Add the facts in the header's second line. A single line would be too long."""
+    """Add the facts in the header's second line. A single header line would be too long."""
     if launch.machine:
         launch.complain(where, "machine", "a second machine line in the same run; the first counts")
         return

@@ -1,4 +1,4 @@
-"""The chain of one rank's lines in a record: find changed lines, and recognise copies."""
+"""The hash chain of one rank's record lines, which reveals changed lines and copies."""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,7 +18,7 @@ class Chain:
     copied: int = 0  # how many of them the current copy has repeated
 
     def repeats(self, payload: bytes) -> bool:
-        """Return whether this line continues a copy, which repeats the lines from the first on.
+        """Return whether this line continues a copy, which repeats all lines from the first.
 
         An edited line is not a copy, and breaks the chain.
         """

@@ -1,6 +1,6 @@
 """Check a lane's values against each other once all lines are read.
 
-Drop values that may not belong to their epoch, and seconds that do not measure one.
+Drop values that may not belong to their epoch, and seconds that do not measure an epoch.
 """
 
 from dataclasses import dataclass, field
@@ -51,8 +51,8 @@ def settle(lane: Lane, file: str) -> Settled:
 def settle_last(lane: Lane, numbers: list[int]) -> None:
     """Drop values after the last epoch that may belong to a test or to the whole run.
 
-    A value in a line without an epoch counts only if the previous epoch had it too. If all of the
-    previous epoch's values are there, the epoch is complete.
+    A value in a line that names no epoch counts only if the previous epoch had it too. If all of
+    the previous epoch's values are there, the epoch is complete.
     """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None

@@ -2,9 +2,9 @@
 
 Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` per
 participant, with the number from the assignment's grading worksheet. Canvas, "Upload submissions":
-files under the names that students' own files have in Canvas's download. Canvas finds student and
-file by the first two numbers between underscores. Both show these files; Canvas's API also accepts
-texts.
+files with the same names as the students' files in Canvas's download. Canvas finds the student and
+the file by the first two numbers between underscores. Both platforms show these files. Canvas's API
+also accepts texts.
 """
 
 import io

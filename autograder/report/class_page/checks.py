@@ -1,4 +1,4 @@
-"""Count how many students passed each check, and find the common reasons of the others."""
+"""Count the students who passed each check, and find the common reasons why others did not."""
 
 import re
 from collections import Counter, defaultdict

@@ -73,7 +73,7 @@ class Line:
 
     @property
     def untold(self) -> str:
-        """Return the other reasons, which the page's filter also searches."""
+        """Return the reasons that the line does not show. The page's filter searches them too."""
         return "; ".join(self.reasons[REASONS_SHOWN:])
 
 
@@ -191,7 +191,7 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
 
 
 def shortened_to_words(text: str) -> str:
-    """Return the first words, which the filter also searches."""
+    """Return the first words of a text, to use as a search text for the page's filter."""
     return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 

@@ -79,7 +79,7 @@ def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
 def review_page(rows: Sequence[Row], about: About) -> str:
     """Return a page that shows one student's page after another, in the class page's order.
 
-    The students' own pages do not change, because students get them back.
+    The students' own pages are not changed, because they are returned to the students.
     """
     heads = matrix.columns(rows, about.policy)
     made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
@@ -93,7 +93,7 @@ def review_page(rows: Sequence[Row], about: About) -> str:
 
 
 def as_row(request: Request) -> str:
-    """Return the beginning of a row in the overrides file that would answer this request."""
+    """Return the start of the row that would answer this request in the overrides file."""
     return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
 
 

@@ -56,7 +56,7 @@ def for_student(item: Finding | Part) -> bool:
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Yield the steps of a grade. If it could not be graded, all points depend on its finding."""
+    """Yield the steps of a grade. If it could not be graded, all points depend on one finding."""
     if grade.by_hand:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
@@ -86,7 +86,7 @@ def lesson_number(grade: Grade) -> str:
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
-    """Yield advice, its purpose and its points, for each answer or for the whole check."""
+    """Yield the advice, its subject and the points at stake, for each answer or the whole check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:

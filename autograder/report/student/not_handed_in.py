@@ -25,7 +25,8 @@ def not_handed_in(
 ) -> list[Absent]:
     """Return the lessons that are neither submitted nor settled by an override.
 
-    They are due, or they are in `counted`: lessons that others submitted, with their points.
+    These lessons have a due time, or are in `counted`: lessons that others submitted, with their
+    points.
     """
     there = {grade.lesson for grade in grades}
     absent = []

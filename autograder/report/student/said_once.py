@@ -37,7 +37,7 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return the other findings of a lesson, joining equal ones, the most severe first."""
+    """Return a lesson's findings that are not shared, joining equal ones, the most severe first."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -86,7 +86,7 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 
 
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
-    """Return the names of runs, the problems of their outputs, the texts, and the places."""
+    """Return each problem in the outputs: the runs, the title, the text and the places."""
     by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for run in runs:
         for problem in run.problems:

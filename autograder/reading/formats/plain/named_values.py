@@ -4,8 +4,9 @@ Training Loss:  0.847 | Training Accuracy:  70.098        loss=0.31 acc=0.91 tim
 train loss 0.41 acc 0.88, val loss 0.45 acc 0.86          {"loss": 0.3, "val_acc": 0.9}
 Minibatch Loss= 2.3, Training Accuracy= 0.26, 814 Examples/sec
 
-A value belongs to the name right before it. A name without a data set, such as `loss`, takes it
-from the words before: `val: loss 0.3 acc 0.9`. A time without a known unit is ignored.
+A value belongs to the name right before it. A name without a data set, such as `loss`, takes
+the data set from the words before it: `val: loss 0.3 acc 0.9`. A time without a known unit is
+ignored.
 """
 
 import re
@@ -203,7 +204,7 @@ def add_by_blanks(
 def add_measured(named: Named, measured: list[Measured]) -> None:
     """Add losses and accuracies, and find the data set of those that name none.
 
-    In `val loss 0.5, acc 0.9` the accuracy is of the validation, unless `val acc` follows. In
+    In `val loss 0.5, acc 0.9` the accuracy belongs to the validation, unless `val acc` follows. In
     `train_loss=0.5 val_loss=0.6 acc=0.9` the accuracy is ambiguous and is not used.
     """
     said = {(one.kind, one.on) for one in measured}
@@ -275,7 +276,7 @@ def plainly(text: str) -> str:
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
-    """Convert a number or a clock time to seconds, with or without a unit. None: ambiguous."""
+    """Convert a number or a clock time to seconds. Return None if its unit is ambiguous."""
     match = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
     if match:
         return clock(match[1], match[2], match[3])

@@ -78,7 +78,7 @@ def read(line: str) -> LineFacts | None:
 
 
 def step_behind(line: str, at: int) -> re.Match[str] | None:
-    """Return the steps that directly follow the epoch, with or without brackets."""
+    """Match a step counter directly after the epoch, with or without brackets."""
     step = STEP_IN_BRACKETS.match(line, at) or STEP_BEHIND.match(line, at)
     return step if step and int(step[1]) <= int(step[2]) else None
 
@@ -100,7 +100,7 @@ def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFa
 
 
 def measured_on(before: str) -> On | None:
-    """Return the data set in the words before the epoch: `Test Epoch 3: loss 0.2`."""
+    """Return the data set that the words before the epoch name: `Test Epoch 3: loss 0.2`."""
     word = CHECKING.search(before)
     return ("val" if word[1] else "test") if word else None
 
