@@ -56,7 +56,7 @@ class LaunchedAs:
 
 
 def launched(environ: Environ = os.environ) -> LaunchedAs | None:
-    """Return the launcher, rank and size of this process; None if no launcher shows them."""
+    """Return this process's launcher, rank and size; None if the environment shows no launcher."""
     for each in LAUNCHERS:
         size = number(environ, each.size)
         if size is None or (each.mark and each.mark not in environ):

@@ -1,4 +1,4 @@
-"""Find the course, its lessons, and the files that a lesson's runs did not make."""
+"""Find the course, its lessons, and the files that were not created by a lesson's runs."""
 
 import fnmatch
 import os
@@ -81,7 +81,7 @@ def is_product(relative: Path) -> bool:
 
 
 def made_by_hand(folder: Path) -> Iterator[Path]:
-    """Yield the files that a lesson's runs did not make, relative to its folder."""
+    """Yield the files that were not created by a lesson's runs, relative to its folder."""
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
         if path.is_file() and not is_product(relative):

@@ -64,7 +64,7 @@ def idle(run: Run, job: AccountedJob, claimed: float) -> Finding | None:
 def small(run: Run, job: AccountedJob) -> Finding | None:
     """Compare the memory of the job's largest process with the size of the 32-bit parameters.
 
-    The ranks may split the parameters among themselves, so only one rank's share has to fit.
+    The ranks may split the parameters, so the process needs to hold only one rank's share.
     """
     long = [step for step in job.steps if step.lasted is not None and step.lasted >= SHORTEST_S]
     used = max((step.memory or 0.0 for step in long), default=0.0)

@@ -1,4 +1,4 @@
-"""Evaluate a condition on the runs, and return the parts of the check with credit and reasons."""
+"""Evaluate a condition on runs, and return a check's parts, each with its credit and reason."""
 
 from dataclasses import replace
 
@@ -138,7 +138,7 @@ def partial_from(condition: Condition) -> Threshold | None:
 def is_too_noisy(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
 ) -> bool:
-    """Return whether the repeats differ so much that no credit and full credit are possible."""
+    """Return whether the repeats differ so much that zero and full credit are both possible."""
     if condition.run_again != "noisy" or value.rounding is None:
         return False
     ends = (replace(value, low=end, high=end) for end in (value.low, value.high))

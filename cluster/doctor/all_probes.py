@@ -1,4 +1,4 @@
-"""List all probes of the doctor in the table's order. A new probe is a function and a line here."""
+"""List the doctor's probes in the table's order. To add one, write a function and list it here."""
 
 from dataclasses import dataclass, replace
 
@@ -79,7 +79,7 @@ HELLO = 60.0  # seconds within which all ranks have to start
 
 
 def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
-    """Return the probes to run, without those whose limit is above `cap`."""
+    """Return the probes to run, except those whose time limit exceeds `cap`."""
     return [
         replace(probe, limit=min(probe.limit, cap))
         for probe in PROBES

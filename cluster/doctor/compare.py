@@ -11,7 +11,7 @@ LATE = 1000.0  # µs
 
 
 def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Return the diagnoses in the table's order, each followed by those that compare nodes."""
+    """Return all diagnoses in the table's order, including those that compare nodes."""
     order = [probe.name for probe in all_probes.PROBES]
     everything = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
     after = {"clock": "between nodes", "launch": "allreduce", "ranks": "allreduce"}
@@ -19,9 +19,9 @@ def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
 
 
 def rows(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Return one row for identical findings.
+    """Merge identical findings into one row.
 
-    If many nodes have no problems, one represents them all.
+    All nodes without a problem share one row per probe.
     """
     groups: dict[tuple, list[Diagnosis]] = defaultdict(list)
     for diagnosis in diagnoses:
@@ -40,7 +40,7 @@ def together(group: list[Diagnosis]) -> Diagnosis:
 
 
 def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
-    """Report nodes that differ from the others where all should be the same."""
+    """Report nodes that differ in something that should be the same on all nodes."""
     different = []
     for probe in (probe for probe in all_probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)

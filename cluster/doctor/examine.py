@@ -101,7 +101,7 @@ def introduced(folder: Path, position: Position) -> bool:
 
 
 def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
-    """Return the position, with what the other ranks reported about themselves."""
+    """Return the position, completed with what the other ranks reported about themselves."""
     return replace(
         position,
         folder=str(folder),

@@ -24,7 +24,7 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LE
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """Run a probe. Return its diagnoses, or one that says that it did not answer.
+    """Run a probe. Return its diagnoses, or a diagnosis that says that the probe did not answer.
 
     A probe that hangs is killed. With `later`, it is not killed here but added to that list:
     killing an MPI process makes the launcher end all ranks, so that has to wait until the report is
@@ -97,7 +97,7 @@ def last_line(text: str, code: int) -> str:
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
-    """Run the probes that only look, several at a time, and then the others one by one."""
+    """Run the probes of `several` concurrently, then those of `one_by_one` one after the other."""
     # Start the slow probes first.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -56,7 +56,7 @@ def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
 
 
 def has(framework: str, gpu: Mapping[str, str] | None) -> bool | None:
-    """Return whether the wheel is for this framework; None if it is left out."""
+    """Return True if the wheel is built for this framework, and None if it is not."""
     return f"HOROVOD_WITHOUT_{NAMES[framework]}" not in (gpu or {}) or None
 
 
@@ -167,7 +167,7 @@ def build(
 
 
 def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
-    """Return the user's environment without misleading variables, and with the recipe's own."""
+    """Return the user's environment without misleading variables, plus the recipe's variables."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     cores = len(os.sched_getaffinity(0))
     env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}

@@ -1,7 +1,7 @@
 """Install packages into .venv with uv, under the user's own pip settings; with pip if uv fails.
 
-uv needs a quarter of pip's time: it downloads and unpacks in parallel and keeps one unpacked copy
-in the user's cache.
+uv takes a quarter of the time that pip takes: it downloads and unpacks in parallel, and keeps one
+unpacked copy in the user's cache.
 """
 
 import ast

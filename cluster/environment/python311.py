@@ -48,7 +48,7 @@ def candidates():
 
 
 def probe(python):
-    """Return (real path, list of what is missing), or None if this is not Python 3.11."""
+    """Return (real path, list of missing parts), or None if this is not Python 3.11."""
     try:
         output = subprocess.check_output(
             [python, "-I", "-c", PROBE], stderr=subprocess.DEVNULL, universal_newlines=True

@@ -51,8 +51,8 @@ def run(
 ) -> str:
     """Run a command with its output in `log`, and return that output.
 
-    A failure raises one sentence that names the log. The command and everything that it started end
-    with this process.
+    If the command fails, raise an error with one sentence that names the log. The command and
+    everything that it started end with this process.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as handle:

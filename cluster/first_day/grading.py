@@ -17,9 +17,9 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """Return the results of the checks for which these few runs are enough.
+    """Return the results of the checks that can be decided from these few runs.
 
-    The points themselves would be low and look like a failure, because answers and the lessons'
+    The total would be low and look like a failure, because the answers and the runs of the lessons'
     other programs are missing.
     """
     words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--jobs", "1"]

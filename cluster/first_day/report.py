@@ -12,7 +12,7 @@ SAID = {"rank": "1 rank", "ranks": "2 ranks", "nodes": "2 nodes", "02": "02", "0
 
 
 def write(day: Day, wrong: tuple[Step, WrongError] | None) -> Path:
-    """Write Markdown that can be published, without home folders and accounts."""
+    """Write the report as publishable Markdown, without home folders and account names."""
     lines = [
         f"# First day at {day.site.name}, {date.today().isoformat()}",
         "",
@@ -49,7 +49,7 @@ def in_cell(text: str) -> str:
 
 
 def tested_line(day: Day) -> str:
-    """Return today's SITE_TESTED."""
+    """Return the SITE_TESTED line with today's date."""
     passed = [SAID[step.name] for step, it, _ in day.passed if it.tried and step.name in SAID]
     lessons = " and ".join(name for name in passed if name.isdigit())
     rest = ", ".join(name for name in passed if not name.isdigit())

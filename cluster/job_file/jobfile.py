@@ -100,7 +100,7 @@ def _directive(line: str, where: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A job file's options, overridden by the command line's, and where each was given."""
+    """A job file's options, overridden by those on the command line, and where each was given."""
 
     job: JobFile
     more: dict[str, str]
@@ -141,7 +141,7 @@ class Weighed:
 
 
 def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
-    """Return what the file requests. The options in `more`, from the command line, override it."""
+    """Return what the file requests. The command-line options in `more` override it."""
     weighed = Weighed(job, more or {})
     options = weighed.options
     refuse_gaps(job, options)

@@ -1,6 +1,6 @@
 """Work out how many GPUs a job can use, from its ranks and its program.
 
-On sites that share nodes, the job requests only those GPUs and their share of cores and memory.
+On sites that share nodes, the job requests only these GPUs, with their share of cores and memory.
 """
 
 import math

@@ -44,8 +44,8 @@ def submit_once(
 ) -> list[Path]:
     """Submit a job from a notebook and wait for it, unless its output already exists.
 
-    Return the output files. The same file with other arguments or options is a different job. A job
-    that failed is submitted again. With `again=True` it is always submitted.
+    Return the output files. The same job file with other arguments or options is a different job. A
+    job that failed is submitted again. With `again=True`, the job is always submitted.
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     try:
@@ -159,7 +159,7 @@ def outputs(job_file: str) -> list[Path]:
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
     """Return the latest job with the same file, options and arguments.
 
-    The job is still waiting or running, or it has succeeded.
+    Only jobs that are waiting or running, or that have succeeded, are considered.
     """
     same: list[Submission] = [
         submission
@@ -200,7 +200,7 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait. Print epochs and new states, and repeat unchanged states at growing intervals.
+    """Wait for the job. Print epochs and new states, and repeat an unchanged state ever less often.
 
     A picture of the epochs replaces the repetitions, so it stays at the end of the output.
     """

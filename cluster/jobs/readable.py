@@ -13,7 +13,7 @@ def readable_lines(lines: Iterable[str]) -> list[str]:
 
 
 def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the output without the record, each part as soon as it cannot belong to the record.
+    """Yield the output without the record, each part as soon as it is known not to belong to it.
 
     The record starts each of its lines with a newline, in case the previous line is unfinished. The
     last empty line before a record line therefore belongs to the record.
@@ -40,7 +40,7 @@ def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
     """Return the lines that cannot belong to the record.
 
-    `blanks` keeps empty lines that still can.
+    Empty lines that may still belong to it are kept in `blanks`.
     """
     if RECORD in line:
         kept = blanks[:-1]

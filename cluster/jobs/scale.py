@@ -105,7 +105,7 @@ def numbers(text: str) -> list[int]:
 def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:
     """Return sbatch's options for each job.
 
-    The sizes alternate, so that a slow hour affects all of them.
+    The sizes alternate, so that a period of heavy load affects all of them.
     """
     by_hand = bool({"nodes", "ntasks-per-node"} & options.keys())
     return [

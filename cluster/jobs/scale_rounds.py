@@ -10,7 +10,7 @@ ROW = "{:>5} {:>5} {:>7}  {:<13} {:>7} {:>6}  {:<13}"
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return the medians of speedup, ceiling and share for each number of ranks.
+    """Return a table with the median speedup, ceiling and share for each number of ranks.
 
     The table is empty if no run has rounds.
     """

@@ -64,7 +64,7 @@ def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) ->
 
 
 def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
-    """Split a command line into site, wait, sbatch's options, job file and program's arguments."""
+    """Split a command line into site, wait, sbatch's options, job file and program arguments."""
     ours, words = take_ours(words)
     options, rest = take_options(words)
     if not rest:

@@ -42,7 +42,7 @@ class Account:
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command as this account, without our variables. `show`: print its output."""
+        """Run a command as this account, without our own variables. `show` prints its output."""
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]

@@ -1,4 +1,4 @@
-"""Choose whose work is run again: named students, flagged students, or a random draw."""
+"""Choose whose submissions are run again: named students, flagged students, or a random draw."""
 
 import json
 import random
@@ -70,7 +70,7 @@ def flagged(grades: Path, lesson: str) -> set[str]:
 
 
 def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
-    """Return a random draw. The same class and seed give the same submissions."""
+    """Return a random draw of submissions. The same class and seed give the same draw."""
     in_order = sorted(submissions, key=lambda one: one.owner)
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
     return sorted(chosen, key=lambda one: one.owner)

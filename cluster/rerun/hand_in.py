@@ -29,7 +29,7 @@ BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
 
 
 class NotRepeatableError(Exception):
-    """A submission cannot be run again, for the reason in the sentence."""
+    """A submission cannot be run again. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def arguments_of(run: Run) -> tuple[str, ...]:
 
 
 def in_own_tmp(word: str) -> str:
-    """Move a folder of the student's machine into the rerun's own /tmp."""
+    """Replace a path on the student's machine with one in the rerun's own /tmp."""
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}/tmp/{PurePath(value).name}" if value.startswith("/") else word
 

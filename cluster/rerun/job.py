@@ -1,4 +1,4 @@
-"""Run one job of a rerun: prepare what it runs and where, and collect what it returns."""
+"""Run one job of a rerun: prepare its programs and folders, and collect its outputs."""
 
 import io
 import json
@@ -80,7 +80,7 @@ class Ended:
 
 @contextmanager
 def place_of(account: Account, parent: str) -> Iterator[Place]:
-    """Let the account make the folders, and remove them at the end."""
+    """Make the two folders as the account, and remove them at the end."""
     base = account.do("mktemp", "-d", f"{parent}/rerun-XXXXXXXX")
     place = Place(f"{base}/own", f"{base}/program")
     try:
@@ -93,7 +93,7 @@ def place_of(account: Account, parent: str) -> Iterator[Place]:
 
 
 def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
-    """Let the account write the programs into its own files."""
+    """Write the programs, as the account, into its own folder."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in programs.items():

@@ -4,7 +4,7 @@ An ordinary account creates Linux namespaces. The command sees only the loopback
 processes, and its own /tmp and shared memory. Other folders are hidden or shown as requested. When
 the command ends, everything that it left running ends too.
 
-The program uses only Python's own library, because nothing of the course can be imported before it.
+This program uses only the standard library, because nothing of the course can be imported yet.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def mount(source, target, kind, flags, data=None):
 
 
 def arrange(hide, show):
-    """Hide and show folders, from the top down.
+    """Hide and show folders, outermost first.
 
     A shown folder may be inside a hidden one, and may contain hidden folders itself.
     """

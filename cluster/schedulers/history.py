@@ -46,6 +46,6 @@ def of(job: Path) -> list[Submission]:
 
 
 def with_id(job_id: str) -> Submission | None:
-    """Return the latest submission with this id, because two sites can use the same id."""
+    """Return the latest submission with this id. Two sites can use the same id."""
     same_id = [submission for submission in everything() if submission.job_id == job_id]
     return same_id[-1] if same_id else None

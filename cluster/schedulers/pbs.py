@@ -1,4 +1,4 @@
-"""Support PBS: `#SBATCH` lines become a qsub command, and PBS's answers get Slurm's names."""
+"""Support PBS: turn `#SBATCH` lines into a qsub command, and PBS's answers into Slurm's terms."""
 
 import getpass
 import json
@@ -247,7 +247,7 @@ def accounting_row(number: str, job: dict) -> list[str]:
 
 
 def moment(text: str | None) -> str:
-    """Convert PBS's time format, such as Fri Nov 20 15:30:08 2026."""
+    """Convert a time in PBS's format, such as Fri Nov 20 15:30:08 2026."""
     if not text:
         return "Unknown"
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.strptime(text, "%a %b %d %H:%M:%S %Y"))

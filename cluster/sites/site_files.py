@@ -95,7 +95,7 @@ def chosen_or_none() -> Site | None:
 def environment_outside_jobs() -> dict[str, str]:
     """Return the environment without a job's variables.
 
-    With them, a site file would load modules, as it does in a job.
+    If these variables are set, a site file loads modules, as it does in a job.
     """
     inside = ("SLURM_", "SITE_", "PBS_", "NEEDED_")
     return {key: value for key, value in os.environ.items() if not key.startswith(inside)}

@@ -1,4 +1,4 @@
-"""Alternative texts of pictures, from the docstrings of the functions that drew them."""
+"""Provide alt texts for pictures, from the docstrings of the functions that drew them."""
 
 import ast
 from collections.abc import Iterator

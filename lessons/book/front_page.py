@@ -35,8 +35,8 @@ SHORT = {"for-students": "A student's first hour"}  # its own title is the cours
 def front_page(lessons: Mapping[str, Any], docs: Collection[str], more: Collection[str]) -> str:
     """Return the first page.
 
-    `lessons` maps a folder to its notebook. `docs` has the names of the pages, `more` further
-    pages.
+    `lessons` maps each lesson's folder to its notebook. `docs` has the names of the pages in docs/,
+    `more` those of further pages.
     """
     text = TEMPLATE.read_text(encoding="utf-8")
     text = text.replace("@LESSONS@", lessons_table(lessons))

@@ -26,8 +26,8 @@ def lesson_page(
 ) -> Any:
     """Return the notebook `page` with outputs, links and a list of its files.
 
-    `solved` is the solutions' notebook, which was executed. `expected` are the answers that the
-    book withholds; None if it shows the solutions.
+    `solved` is the executed notebook with the solutions. `expected` contains the answers that the
+    book withholds; it is None if the book shows the solutions.
     """
     programs = [path.relative_to(name).as_posix() for path in files if path.parts[0] == name]
     programs = [file for file in programs if file != NOTEBOOK and not file.endswith(NO_TEXT)]
@@ -95,7 +95,7 @@ def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> A
 
 
 def about(file: str, content: bytes) -> str:
-    """Return a short description of a file: its first line, or the number of tasks of the job."""
+    """Return a short description of a file: its first line, or a job file's number of tasks."""
     text = content.decode(errors="replace")
     if file.endswith(".py"):
         said = ast.get_docstring(ast.parse(text)) or ""

@@ -1,6 +1,6 @@
 """Prepare the outputs of a cell for the book.
 
-The results can be read in dark mode too, and contain no machine names.
+The prepared outputs are readable in dark mode, too, and contain no machine names.
 """
 
 import re

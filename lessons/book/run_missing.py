@@ -39,7 +39,7 @@ def run_missing(root: Path, runs: Path) -> None:
 def run_them(numbers: list[str], runs: Path) -> None:
     """Run the lessons as `lessons run` does, with its progress bars.
 
-    An exit code of 128 or more means that a signal stopped it.
+    An exit code of 128 or more means that a signal stopped the run.
     """
     from lessons.execute.run_command import run_command
 

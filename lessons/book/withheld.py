@@ -53,7 +53,7 @@ def value_of_gap(solved: str) -> bool:
 
 
 def expected_numbers(root: Path, lesson: str, open_text: str) -> list[float]:
-    """Return the numbers that a lesson's questions ask for and that its text does not state."""
+    """Return the numbers that a lesson's questions ask for, except those that its text states."""
     import yaml
 
     file = root / "autograder" / "rubrics" / "expected" / f"{lesson}.yaml"

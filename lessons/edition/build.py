@@ -127,7 +127,7 @@ def strangers(root: Path, edition: Edition, asked: tuple[str, ...]) -> list[Path
 
 
 def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
-    """Yield unified diffs from the files in lessons/ to the required ones."""
+    """Yield unified diffs between the files in lessons/ and their required contents."""
     for path, made in sorted(edition.files.items()):
         there = root / "lessons" / path
         old = there.read_bytes() if there.is_file() else None
@@ -154,7 +154,7 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
     """Update lessons/ and move the replaced files to a folder in build/.
 
-    Somebody may have filled in gaps there to try a lesson.
+    The replaced files are kept because somebody may have filled in their gaps to try a lesson.
     """
     now = f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
     before = root / "build" / "replaced-in-lessons" / now

@@ -1,4 +1,4 @@
-"""Find the dates of the course's files in git, because a clone gives all files the same time."""
+"""Find the dates of the course's files in git, because cloning gives all files the same date."""
 
 import subprocess
 from collections.abc import Iterable

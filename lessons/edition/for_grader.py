@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
 The grader imports no lesson. A file beside each rubric contains the text of the programs outside
-their gaps. A file beside the expected answers contains the solution's gaps. For hints, there are
-hashes of the right answers.
+their gaps. A file beside the expected answers contains the solutions of the gaps. For hints, there
+are hashes of the right answers.
 """
 
 import json

@@ -126,7 +126,7 @@ def python_stub(gap: Gap) -> list[str]:
 
 
 def shell_stub(gap: Gap, file: str) -> list[str]:
-    """Return directives without their values, and a message in place of the commands."""
+    """Return the directives without their values, or commands that report the gap and exit."""
     code = [line.strip() for line in gap.body if line.strip()]
     directives = [DIRECTIVE.fullmatch(line) for line in code]
     if code and all(directives):

@@ -41,7 +41,7 @@ def is_program(name: str) -> bool:
 
 
 def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each exercise with the distinctive lines of its gap, if there are any."""
+    """Yield each exercise whose gap has distinctive lines, with these lines."""
     for folder in lesson_folders(root / "solutions").values():
         for path in sorted(folder.glob("*.py")):
             for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):
@@ -56,7 +56,7 @@ def telling_lines(body: Iterable[str]) -> list[str]:
 
 
 def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield a line for each set of files, in the exercises' order."""
+    """Yield one line of text per set of files, in the order of the exercises."""
     by_files: dict[tuple[str, ...], list[str]] = {}
     for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
         by_files.setdefault(tuple(found[number]), []).append(number)

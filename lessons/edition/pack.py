@@ -1,6 +1,6 @@
 """Write zip files that have the same bytes for the same content and dates.
 
-They are written completely or not at all.
+A zip file is written completely or not at all.
 """
 
 import io

@@ -101,7 +101,7 @@ def secrets(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def openly_shown(root: Path) -> str:
-    """Return all programs of the solutions without their gaps."""
+    """Return the text of all programs in solutions/, without the solutions of their gaps."""
     programs = sorted((root / "solutions").glob("*/*.py"))
     texts = (without_solutions(path.read_text(encoding="utf-8"), path.name) for path in programs)
     return "\n\n".join(map(squeezed, texts))
@@ -122,7 +122,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
-    """Return the content of every file of the release by name, except the lessons in `without`."""
+    """Return the content of each file of the release, by name, without the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
@@ -140,7 +140,7 @@ def lesson_of(path: Path) -> str | None:
 
 
 def asked_for(root: Path, asked: Collection[str], last: str | None) -> dict[str, str]:
-    """Return the lessons to release, with what each is for: "" or a sentence about who reads it."""
+    """Return the lessons to release, each with "" or a sentence about the lesson that reads it."""
     lessons = choose_lessons(root / "solutions", asked)
     if last is not None:
         if asked:

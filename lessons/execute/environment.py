@@ -1,4 +1,4 @@
-"""The environment in which a lesson's kernel and its jobs find this course."""
+"""Define the environment in which a lesson's kernel and its jobs find this course."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def course_environment() -> dict[str, str]:
-    """Return an environment with this course and this Python, whatever else is installed."""
+    """Return variables that put this course and this Python first, whatever else is installed."""
     return {
         "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parents[2])),
         "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun

@@ -1,8 +1,8 @@
 """Kernels that use sockets in a private folder instead of TCP ports.
 
-Jupyter searches for five free ports and releases them, and the kernel opens them a second later. If
-ranks or servers start in between, one of them may take a port, and the kernel dies before its first
-cell. Nobody else can take a socket in a folder that only its owner can enter.
+Jupyter finds five free ports and releases them, and the kernel opens them a second later. If ranks
+or servers start in between, one of them may take one of these ports, and the kernel dies before its
+first cell. Nobody else can take a socket in a folder that only its owner can enter.
 """
 
 import tempfile

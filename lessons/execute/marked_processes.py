@@ -45,7 +45,7 @@ def lives(process: psutil.Process) -> bool:
 def stop_marked(mark: str, parents: Iterable[int] = ()) -> list[str]:
     """Terminate all marked processes, then kill those that remain.
 
-    Return the names of all stopped.
+    Return the names of all processes that were stopped.
     """
     parents = list(parents)
     names: dict[int, str] = {}

@@ -25,7 +25,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 class LessonOutcome:
     """The result of a lesson.
 
-    `status`: passed, failed, timed out, stopped, error (of the runner).
+    `status`: passed, failed, timed out, stopped, or error (a fault of the runner).
     """
 
     lesson: str
@@ -153,7 +153,7 @@ def execute_notebook(
 
 
 def describe(notebook: Any, outcome: LessonOutcome) -> None:
-    """Fill in the cells' times and, after a failure, its place and the last printed lines."""
+    """Fill in the cells' times and, after a failure, its place and what was printed last."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})

@@ -120,7 +120,7 @@ def run_here(run: LessonsRun, show: Watcher) -> None:
 
 
 def tell(run: LessonsRun, profile: str) -> None:
-    """Print failures, remaining processes and stand-ins for a person at the terminal."""
+    """Print failures, remaining processes and stand-in data sets for a person at the terminal."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
             click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))

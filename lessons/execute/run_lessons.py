@@ -75,7 +75,7 @@ def run_lessons(
 ) -> None:
     """Execute the plans, and fill `run.outcomes`.
 
-    `paged` makes a page of an executed notebook while others execute. `warm_up` prepares for that
+    `paged` writes the page of an executed notebook while others execute. `warm_up` prepares `paged`
     while the first kernels start.
     """
     waiting, to_page = deque(run.plans), deque[LessonOutcome]()

@@ -14,7 +14,7 @@ class StopRequested(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Convert SIGINT, SIGTERM and SIGHUP into StopRequested. A second one changes nothing."""
+    """Convert SIGINT, SIGTERM and SIGHUP into StopRequested. A second signal is ignored."""
 
     def stop(signum: int, _frame: object) -> None:
         for number in signals:

@@ -1,1 +1,1 @@
-"""Feedback on an answer in a notebook and in `lessons submit`, before grading."""
+"""Give feedback on an answer before grading, in a notebook and in `lessons submit`."""

@@ -3,8 +3,9 @@
 `lessons build` writes the hashes, so nobody reads a right answer here by accident. Somebody
 can still try all five letters, but points come from the grader, which has the answers.
 
-A number is hashed as its cell in a grid, and every cell that the tolerance touches counts as right.
-A right number therefore never gets a hint, and a number that is only slightly wrong may get none.
+A number is rounded to a cell of a grid before it is hashed, and every cell that the tolerance
+touches counts as right. A right number therefore never gets a hint, and a number that is only
+slightly wrong may get none.
 """
 
 import hashlib

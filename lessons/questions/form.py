@@ -1,4 +1,4 @@
-"""Check the form of an answer, whatever kind of question it is for."""
+"""Check the form of an answer to any kind of question."""
 
 from autograder.judging import judge_answers
 from autograder.settings.rubric_schema import Question

@@ -44,7 +44,7 @@ def choose_files(folder: Path, target: Path) -> Bundle:
 
 
 def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files below the folder, each with a reason if it cannot be included."""
+    """Yield the files below the folder, each with the reason why it cannot be included, or ""."""
     for path in sorted((folder / inside).iterdir()):
         relative = inside / path.name
         if path.name.startswith(".") or path.name in NOT_ENTERED:

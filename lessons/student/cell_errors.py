@@ -35,7 +35,7 @@ def error_of(cell: Any) -> str:
 
 
 def name_of(cell: Any) -> str:
-    """Return the name of a cell's exercise as students know it."""
+    """Return the name by which students know a cell: its exercise, setup, or its first line."""
     called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
     number = number_of(cell)
     if called:
@@ -108,7 +108,7 @@ def is_named(file: str, folder: Path) -> bool:
 
 
 def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
-    """Return the place in the message, which ends in (train.py, line 1).
+    """Return the place that a syntax error's message names at its end: (train.py, line 1).
 
     For a cell, the message ends in (12345.py, line 1).
     """

@@ -52,7 +52,7 @@ def how_it_ended(run: Run, folder: Path) -> str:
 def still_running(run: Run, folder: Path) -> bool:
     """Return whether the job is still running.
 
-    Only a scheduler on this machine is asked, because it answers at once.
+    Only the scheduler of this machine is asked, because it answers at once.
     """
     with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
         job = history.with_id(str(run.job_id))

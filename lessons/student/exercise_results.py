@@ -108,7 +108,7 @@ def read_notebook(path: Path) -> Any:
 
 
 def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
-    """Return the result from the output of the check cell, as the student would see it."""
+    """Return an exercise's result from its check cell's output, as the student would see it."""
     printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
     error = error_of(cell)
     if not error:

@@ -1,4 +1,4 @@
-"""Sentences about what the grader will not find in a bundle."""
+"""Report what the grader will not find in a bundle."""
 
 import json
 import re
@@ -35,7 +35,7 @@ COPIED = 2.0  # seconds between the times of files that were copied together
 
 
 def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[str]:
-    """Yield sentences about what the grader will not find."""
+    """Yield sentences about everything that the grader will not find."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
     outputs = bundle.files.get("outputs", [])
@@ -107,7 +107,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
-    """Yield sentences about points that noise may have cost, whatever the profile is."""
+    """Yield sentences about points that noise may have cost, in every grading profile."""
     hand_ins = [HandIn(asked, ended, {}, None, profile) for profile in ("smoke", "full")]
     for check in asked.checks:
         for condition in check.require:
@@ -146,7 +146,7 @@ def latest_runs(ended: list[Run]) -> list[Run]:
 def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
     """Yield sentences about runs whose program was changed afterwards.
 
-    The record shows the change. If it does not, the files' times show it.
+    The record shows the change; if it does not, the files' modification times do.
     """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
     for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):

@@ -49,9 +49,9 @@ def shown(folder: Path) -> Path:
 def chosen_course() -> Path:
     """Return the course that the student means: the current one, or else the installed one.
 
-    Courses may share an environment: a course without one links to another's, or the site provides
-    an environment that links to another's packages (the box's module). A course with other packages
-    is refused, because its checks may differ.
+    Courses may share an environment: a course that has none links to another course's, or the site
+    provides one that links to another course's packages (the box's module). A course with other
+    packages is refused, because its checks may differ.
     """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():

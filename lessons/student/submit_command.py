@@ -79,7 +79,7 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
 
 
 def tell_grade(bundle: Bundle, lesson: str) -> None:
-    """Print the result that the packed outputs already give without the instructor's files."""
+    """Print the results that the packed outputs determine without the instructor's files."""
     settings = own_settings()
     if lesson not in settings.rubrics:
         return
@@ -99,7 +99,7 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
 
 
 def with_own_checks(grade: SelfGrade, lesson: str, files: LessonFiles) -> SelfGrade:
-    """Add whether each answer looks right, as the notebook's cells do."""
+    """Add to each answer whether it looks right, as the notebook's cells do."""
     if grade.rubric is None:
         return grade
     questions = grade.rubric.answers

@@ -37,7 +37,7 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
 def to_look_at_again(
     lesson: str | None, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a sentence about each of these answers that is wrong or has the wrong form."""
+    """Yield a sentence for each of these answers that is wrong or has the wrong form."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     questions = rubric.load_rubric(file).answers if lesson and file.exists() else {}
     for name in names:

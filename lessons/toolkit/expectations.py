@@ -27,7 +27,7 @@ def compare(
     again: str = AGAIN,
     counted: bool = False,
 ) -> Outcome:
-    """Print whether a measurement is in the page's range, and the possible causes if it is not.
+    """Print whether a measurement is in the promised range, and the possible causes if it is not.
 
     `measured` is a Measure, a number, or a list of repeats. `between` has the lowest and the
     highest value that the page promises. `below` and `above` name the usual causes of other values.

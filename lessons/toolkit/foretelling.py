@@ -51,7 +51,7 @@ class Table:
 
     @property
     def speedups(self) -> list[float]:
-        """Return the speedups over the smallest size."""
+        """Return the speedups relative to the smallest size."""
         first = self.values[0]
         return [first / value if self.is_time else value / first for value in self.values]
 

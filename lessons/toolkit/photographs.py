@@ -62,7 +62,7 @@ def network(keras: Any, name: str, size: int, ranks: int = 1) -> Any:
 def every_nth(x: Any, y: Any, rank: int, size: int) -> tuple[Any, Any, tuple[int, int, int]]:
     """Return this rank's images and labels (every size-th one), and their start, stop and step.
 
-    Every rank gets the same number, so that all ranks have equal weight.
+    Every rank gets the same number of images, so that all ranks have equal weight.
     """
     stop = len(y) // size * size
     return x[rank:stop:size], y[rank:stop:size], (rank, stop, size)

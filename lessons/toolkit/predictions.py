@@ -35,8 +35,8 @@ def compare(
 ) -> None:
     """Print “you said …, you measured …”.
 
-    `measured` is a number, a word, or a Measure, whose interval is printed too. `how` is the verb
-    for values that were counted or computed instead of measured.
+    `measured` is a number, a word, or a Measure, whose interval is printed too. `how` is the
+    verb to print for values that were counted or computed instead of measured.
     """
     before = said(name, path)
     value = measured.value if isinstance(measured, Measure) else measured

@@ -30,7 +30,7 @@ def tensorflow() -> None:
 
 
 class Finder:
-    """A finder that finds TensorFlow as usual, but silences its import."""
+    """An import finder that finds TensorFlow as usual, but silences its import."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "tensorflow":

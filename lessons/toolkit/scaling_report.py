@@ -93,8 +93,8 @@ def tell_crowded(runs: Sequence[Run]) -> None:
 def is_crowded(most: Measure, ranks: int) -> bool:
     """Return whether other work disturbed the copies.
 
-    N copies cannot do more than N times the work of one, nor twice as much in one round as in
-    another.
+    Undisturbed, N copies cannot do more than N times the work of one copy, nor twice as much in one
+    round as in another.
     """
     return most.value > 1.1 * ranks or most.high > 2 * most.low
 
@@ -135,7 +135,7 @@ def studied(runs: Sequence[Run]) -> list[Run]:
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """Return a sentence that compares ranks that exchange nothing with ranks that do."""
+    """Return a sentence that compares ranks that exchange nothing with ranks that exchange data."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

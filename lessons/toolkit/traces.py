@@ -47,7 +47,7 @@ def reduced(profiler: Any, lanes: str = "rank 0", shortest_us: float = SHORTEST_
 
 
 def outer(spans: Iterable[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Return the spans without operations inside other operations. Named parts don't count."""
+    """Return the spans, except operations inside other operations. All named parts are kept."""
     kept, until = [], float("-inf")
     for name, start, duration in sorted(spans, key=lambda span: (span[1], -span[2])):
         is_part = name.startswith("part: ")
@@ -59,7 +59,7 @@ def outer(spans: Iterable[tuple[str, float, float]]) -> list[tuple[str, float, f
 
 
 def packed(events: list[tuple[str, str, float, float]], about: Mapping[str, Any]) -> dict:
-    """Return the events as a trace, in their order, with times from the first one on."""
+    """Return the events as a trace, ordered by start, with times relative to the first event."""
     events = sorted(events, key=lambda event: event[2])[:MOST_EVENTS]
     first = events[0][2] if events else 0.0
     lanes = sorted({lane for lane, *_ in events})
@@ -79,7 +79,7 @@ def packed(events: list[tuple[str, str, float, float]], about: Mapping[str, Any]
 
 
 def together(traces: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> dict:
-    """Return one trace with the lanes of several."""
+    """Merge several traces into one that has the lanes of all of them."""
     events = [
         (trace["lanes"][lane], trace["names"][name], trace["began_us"] + start, duration)
         for trace in traces
@@ -116,7 +116,7 @@ def length_of(trace: Mapping[str, Any]) -> float:
 
 
 def totals(trace: Mapping[str, Any]) -> list[tuple[str, int, float]]:
-    """Return name, number of events and milliseconds in the first lane, the longest first."""
+    """Return (name, count, milliseconds) for the events of the first lane, longest total first."""
     found: dict[str, list[float]] = {}
     for lane, name, _, duration in trace["events"]:
         if lane == 0:

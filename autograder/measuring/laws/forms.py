@@ -62,7 +62,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function that names the other coefficients and divides them by the work's."""
+    """Return a function that names the other coefficients and divides them by the one for work."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)

@@ -55,7 +55,7 @@ def size_one(position: Position, seen: int) -> Diagnosis:
 
 
 def measured(world) -> dict[str, float]:
-    """Return the seconds for 8 bytes, and each rank's bytes per second for 16 MB.
+    """Return the latency of an 8-byte allreduce, and the bandwidth per rank for 16 MB.
 
     A ring moves 2 (n-1)/n of the buffer through each rank's connection, so only that part counts.
     """

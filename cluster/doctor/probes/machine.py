@@ -67,7 +67,7 @@ def cores(position: Position) -> Diagnosis:
 
 
 def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
-    """Return the ranks that share a core or have too few cores, and advice.
+    """Return the ranks that share a core or have too few cores, with advice.
 
     `whole` is the number of CPUs of the node.
     """

@@ -1,4 +1,4 @@
-"""One of the ranks that mpirun starts for a doctor that runs alone. Rank 0 prints the result."""
+"""Run as one of the ranks that a doctor with a single process starts. Rank 0 prints the result."""
 
 from mpi4py import MPI
 

@@ -32,9 +32,9 @@ def memory_copy(_: Position) -> Diagnosis:
 
 
 def processes(position: Position) -> Diagnosis:
-    """Measure how much faster N independent processes are than one.
+    """Measure the speedup of N independent processes over one.
 
-    No program on this node can gain more from N processes.
+    It is the upper limit of the speedup that any program can reach with N processes on this node.
     """
     ranks = [set(mask) for mask in position.affinities]
     free = set(usable_cpus())
@@ -58,7 +58,7 @@ def processes(position: Position) -> Diagnosis:
 
 
 def counted(masks: list[set[int]]) -> list[int]:
-    """Return how many multiplications each of several processes does in the same period."""
+    """Return how many multiplications each process completes in the same period."""
     import numpy  # noqa: F401 - before the fork, so that it is not loaded by each
 
     fork = get_context("fork")

@@ -1,4 +1,4 @@
-"""Set where modules are searched. Every Python in a rerun imports this file.
+"""Set where Python searches for modules. Every Python process of a rerun imports this file.
 
 PYTHONSAFEPATH keeps the program's own folder from coming first, so no file in it replaces the
 toolkit, NumPy or Python's own library. Python searches for modules in that folder last.

@@ -7,7 +7,7 @@ from cluster.schedulers.laptop.job_records import QueuedJob
 
 
 def waits_for(job: QueuedJob) -> str:
-    """Return Slurm's reason while a dependency delays the job, or "" if none does."""
+    """Return Slurm's reason for waiting if a dependency delays the job, otherwise ""."""
     if not job.dependency:
         return ""
     either = "?" in job.dependency

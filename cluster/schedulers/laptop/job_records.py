@@ -69,8 +69,8 @@ class QueuedJob:
 def home() -> Path:
     """Return the folder of the user's queue.
 
-    COURSE_LAPTOP_QUEUE names another queue, for jobs that a job submits. In the same queue they
-    would wait for the cores of the job that waits for them.
+    COURSE_LAPTOP_QUEUE names another queue, for jobs that a job submits. In the same queue, these
+    jobs would wait for the cores of the job that is waiting for them.
     """
     own = os.environ.get("COURSE_LAPTOP_QUEUE")
     return Path(own) if own else Path.home() / ".dl-course" / "laptop"
@@ -178,7 +178,7 @@ def alive(job: QueuedJob) -> bool:
 
 
 def take_life(job: QueuedJob) -> int:
-    """Take the lock that `alive` checks, and return its file descriptor for the supervisor."""
+    """Acquire the lock that `alive` checks, and return its file descriptor for the supervisor."""
     descriptor = os.open(job_folder(job.id) / "alive", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor

@@ -53,7 +53,7 @@ def enqueue(
 
 
 def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
-    """Return the job, or each task of an array, with the next free id. Call it under the lock."""
+    """Return the job, or all tasks of its array, with the next free ids. Call it under the lock."""
     tasks = asked.array or (None,)
     first = job_records.next_ids(len(tasks))
     return [

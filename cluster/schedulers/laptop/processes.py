@@ -25,7 +25,7 @@ def signal_all(folder: Path, number: signal.Signals) -> None:
 
 
 def memory_kills() -> int:
-    """Return how often this machine has killed a process because memory ran out."""
+    """Return how many processes this machine has killed because it ran out of memory."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):

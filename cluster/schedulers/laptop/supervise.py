@@ -19,7 +19,7 @@ REQUEUE = "requeue"  # a file that the job's scontrol writes (cluster/sites/lapt
 
 
 class Ending:
-    """Why the job is being ended from outside, if it is."""
+    """The reason why the job is being ended from outside, if it is."""
 
     state: str | None = None
     asked_early = False  # cancelled before the script could receive a signal
@@ -62,7 +62,7 @@ def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
 
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
-    """Run the script to its end, and return the fields that this changes in the record."""
+    """Run the script to its end, and return the record fields that change."""
     kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)

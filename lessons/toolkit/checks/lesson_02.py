@@ -75,10 +75,10 @@ def check_2_1(build_model: Function) -> str:
 
 
 def how_it_bends(log_probabilities: Function, images: Any) -> str:
-    """Return straight, relu or other, from the outputs for sums and multiples of inputs.
+    """Return "straight", "relu" or "other", from the outputs for sums and multiples of inputs.
 
-    All biases are 0 at first. A linear network then preserves sums. With relu, it preserves only
-    doubling.
+    All biases are initially 0. A linear network therefore maps a sum of inputs to the sum of their
+    outputs. With relu, only doubling the input still doubles the output.
     """
     import numpy as np
 
@@ -191,7 +191,7 @@ def check_returned(returned: Any, samples: tuple[int, ...]) -> None:
 
 
 def named(value: Any) -> str:
-    """Return the name of a value as a student would call it."""
+    """Describe a value in a student's words: its type and the value itself."""
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}: {shown(value)}"
 

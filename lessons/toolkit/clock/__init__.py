@@ -1,4 +1,4 @@
-"""Measure speed jobs from outside: this package keeps time, and other processes do the work.
+"""Measure speed jobs from outside: this package keeps the time while other processes do the work.
 
     clock.conduct(alone, together, command_line(), lesson="10", framework="torch")
 

@@ -26,7 +26,7 @@ CONDUCTOR = "conductor"
 
 @dataclass(frozen=True)
 class Job:
-    """What a rank's processes know about their job."""
+    """The facts that a rank's processes know about their job."""
 
     args: Any
     rank: int
@@ -44,8 +44,9 @@ def conduct(
 ) -> None:
     """Measure the speed job of a program. The program ends with this call.
 
-    alone: makes the work of a rank that exchanges nothing; runs in the yardstick. together: makes
-    the work of a rank that uses the student's code; runs in the learner.
+    alone: a function that makes the Work of a rank that exchanges nothing; runs in the yardstick.
+    together: a function that makes the Work of a rank that uses the student's code; runs in the
+    learner.
     """
     if not ROLE:  # started by a launcher: start again, in a clean interpreter
         words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]

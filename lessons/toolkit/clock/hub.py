@@ -1,4 +1,4 @@
-"""The place where the conductors of all ranks meet: every rank has a connection to rank 0."""
+"""Connect the conductors of all ranks: every rank has a connection to rank 0."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_
 
 
 class UnmetError(Exception):
-    """A sentence for the user: why the ranks could not meet."""
+    """The ranks could not connect. The message is a sentence for the user that says why."""
 
 
 class Hub:
@@ -39,13 +39,13 @@ class Hub:
             self.peers = [connected(self.address, port, rank, key)]
 
     def gather(self, words: Any = None) -> list[Any]:
-        """Return every rank's words, on all ranks."""
+        """Return the words of all ranks, on every rank."""
         if self.rank == 0:
             words = [words, *(self.hear(peer)[0] for peer in self.peers)]
         return self.exchange(words)
 
     def share(self, words: Any = None) -> Any:
-        """Return rank 0's words, on all ranks."""
+        """Return rank 0's words, on every rank."""
         if self.rank == 0:
             for peer in self.peers:
                 peer.send(words)
@@ -59,14 +59,14 @@ class Hub:
         return self.share()
 
     def arrays(self, array: Any) -> list[Any]:
-        """Return every rank's array on rank 0, and nothing on the other ranks."""
+        """Return the arrays of all ranks on rank 0, and an empty list on the other ranks."""
         if self.rank == 0:
             return [array, *(self.hear(peer)[1] for peer in self.peers)]
         self.peers[0].send(numbers=array)
         return []
 
     def share_array(self, array: Any) -> Any:
-        """Return rank 0's array, on all ranks."""
+        """Return rank 0's array, on every rank."""
         if self.rank == 0:
             for peer in self.peers:
                 peer.send(numbers=array)
@@ -74,7 +74,7 @@ class Hub:
         return self.hear(self.peers[0])[1]
 
     def mean(self, array: Any) -> Any:
-        """Return the mean of all ranks' arrays, on all ranks."""
+        """Return the mean of the arrays of all ranks, on every rank."""
         every = self.arrays(array)
         return self.share_array(np.sum(every, axis=0, dtype=np.float32) / self.size if every else 0)
 
@@ -101,7 +101,7 @@ def password(environ: Mapping[str, str], size: int) -> bytes:
 
 
 def accepted(port: int, size: int, key: bytes) -> dict[int, Channel]:
-    """Return rank 0's channels to the other ranks."""
+    """Accept the connections of the other ranks, and return rank 0's channels to them."""
     try:
         server = socket.create_server(("", port))
     except OSError as error:
@@ -135,7 +135,7 @@ def accepted(port: int, size: int, key: bytes) -> dict[int, Channel]:
 
 
 def connected(address: str, port: int, rank: int, key: bytes) -> Channel:
-    """Return another rank's channel to rank 0, which may still be starting."""
+    """Connect to rank 0, which may still be starting, and return the channel."""
     until = time.monotonic() + MEET_S
     while True:
         try:

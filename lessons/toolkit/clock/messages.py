@@ -1,4 +1,4 @@
-"""Messages between the processes of a speed job: a line of JSON, and numbers as bytes.
+"""Exchange messages between a speed job's processes: a line of JSON, and numbers as bytes.
 
 The learner runs the student's code, so nothing that it sends is unpickled.
 """

@@ -54,7 +54,7 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any) -> tuple[Any, float]
 
 
 def two_seeds(chance: random.Random) -> list[int]:
-    """Return a seed for a phase's batches, and one for the parameters to show at its end."""
+    """Return one seed for a phase's batches, and one for the parameters to send at its end."""
     return [chance.getrandbits(40), chance.getrandbits(40)]
 
 
@@ -118,7 +118,7 @@ def spread_of(hub: Hub, params: Any) -> float:
 
 
 def error_of(hub: Hub, turns: Turns, plan: Any, before: tuple[Any, Any], after: Any) -> float:
-    """Compute a round's update again, with the mean of all ranks' gradients. Return the error.
+    """Compute a round's update again from the mean of all ranks' gradients, and return the error.
 
     The yardsticks begin with rank 0's parameters and moments before the round, and compute the
     gradients of the same batches. The error is relative to how far the parameters moved.

@@ -1,4 +1,4 @@
-"""The side of the processes that do the work: they answer the conductor's requests one by one."""
+"""Serve the conductor's requests one by one, in the processes that do the work."""
 
 import importlib
 import os
@@ -54,7 +54,7 @@ def places(seed: int, size: int) -> Any:
 
 
 def start_both(sockets: list[int], framework: str, alone: Any, together: Any) -> None:
-    """Become the yardstick, and fork the learner when only the framework is loaded.
+    """Load only the framework, then fork: the parent is the yardstick, the child is the learner.
 
     Loading a framework takes seconds, so it is done once for the two processes. Neither of them has
     made a network at that point.
@@ -74,7 +74,7 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 
 
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
-    """Make the work, and do what the conductor asks until it ends."""
+    """Make the Work, and answer the conductor's requests until it ends."""
     channel = Channel(Connection(socket.socket(fileno=number).detach()))
     try:
         work = make()
@@ -108,7 +108,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
 
 
 def of_process(framework: str) -> dict[str, Any]:
-    """Return the facts of the record that only the process with the framework knows."""
+    """Return the facts for the record that only a process with the framework knows."""
     return {
         "versions": facts.versions(os.environ),
         "device": devices.device(framework),
@@ -118,7 +118,7 @@ def of_process(framework: str) -> dict[str, Any]:
 
 
 def answer(work: Work, channel: Channel) -> bool:
-    """Do what is asked for. Return whether there may be more."""
+    """Answer the next request. Return whether more requests may follow."""
     asked, numbers = channel.receive(FOREVER)
     match asked:
         case ["train", seed, steps]:

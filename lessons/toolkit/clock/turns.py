@@ -1,4 +1,4 @@
-"""The two processes of a rank, which take turns, and their phases."""
+"""Control the two processes of a rank, which take turns, and measure their phases."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ PHASE_S = 600  # seconds to wait for a process's answer
 
 
 class FailedError(Exception):
-    """A sentence for the user: which process of which rank failed."""
+    """A process failed. The message is a sentence for the user and names the process and rank."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Turns:
         return self.heard(who)
 
     def give_turn(self, who: str) -> list[int]:
-        """Let only this process and those it started run. Return their ids."""
+        """Let only this process and its descendants run. Return their ids."""
         yardstick = {self.process.pid}
         others = processes.descendants(os.getpid()) - yardstick
         runs, waits = (yardstick, others) if who == "yardstick" else (others, yardstick)
@@ -120,7 +120,7 @@ class Turns:
         return Phase(round(max(every[0]), 6), round(sum(every[1]), 3), cores, values)
 
     def look_for_disadvantage(self) -> None:
-        """Make sure that nothing has slowed down the yardstick, which began like this process."""
+        """Make sure that nothing has reduced the yardstick's priority or its number of cores."""
         yardstick, own = self.process.pid, os.getpid()
         others = processes.descendants(own) - {yardstick}
         slower = processes.ranking(yardstick) - processes.ranking(own)

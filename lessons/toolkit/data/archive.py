@@ -49,7 +49,7 @@ def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
 def _unpacked(raw: IO[bytes]):
     """Return the unpacked stream.
 
-    The first bytes of a file show how it is packed; its name may be wrong.
+    The file's first bytes show how it is compressed; its name may be wrong.
     """
     first = raw.read(6)
     raw.seek(0)

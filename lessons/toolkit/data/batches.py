@@ -40,7 +40,7 @@ def resized(images: np.ndarray, size: int) -> np.ndarray:
 
 
 def _weights(old: int, new: int) -> np.ndarray:
-    """Return how much each old pixel contributes to each new one. There is a row per new pixel.
+    """Return how much each old pixel contributes to each new pixel, with one row per new pixel.
 
     The centres of pixels are at half integers.
     """

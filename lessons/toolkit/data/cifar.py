@@ -1,7 +1,7 @@
 """Read CIFAR's batches, which are pickles of Python 2, without running their calls.
 
 A pickle is a small program for a stack machine. Python's machine calls any function that the
-program names. The one in this module knows only the operations that a CIFAR batch needs, and three
+program names. This module's machine knows only the operations that a CIFAR batch needs, and three
 names. It stores calls without making them, and cannot import, call or allocate anything that a
 pickle requests.
 """

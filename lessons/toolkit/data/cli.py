@@ -187,8 +187,8 @@ def _end(problems: list[str]) -> None:
 def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
     """Return the state of each file in catalogue order.
 
-    Looking into an archive takes seconds. If this is skipped, an archive counts as verified only if
-    it equals the catalogued one byte for byte.
+    Inspecting archives takes seconds. If this is skipped, an archive counts as verified
+    only if it equals the catalogued archive byte for byte.
     """
     found = places.find(entry, where)
     states = {file: State(file, None, MISSING) for file in entry.files if file not in found}

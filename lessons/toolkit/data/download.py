@@ -34,11 +34,11 @@ IN_A_HURRY = Patience(silence=5, tries=2, pause=0.5)  # in the middle of a train
 
 
 class UnavailableError(Exception):
-    """An error for an address that does not provide the file; its text says why."""
+    """The address does not provide the file. The message says why."""
 
 
 class UnreachableError(UnavailableError):
-    """An error for an address that does not answer. Its other files are then not requested."""
+    """The address does not answer, so no other files are requested from it."""
 
 
 def download(
@@ -110,7 +110,7 @@ def _transfer(
 
 
 class _Clock:
-    """A clock that ends a download from a server that sends almost nothing.
+    """A timer that ends a download from a server that sends almost nothing.
 
     A limit on silence alone would not detect such a server.
     """

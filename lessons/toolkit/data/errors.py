@@ -1,4 +1,4 @@
-"""The one error of this package: a sentence that names the file and the next step."""
+"""Define this package's only error: a sentence that names the file and the next step."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Facts about this program's start, from the environment."""
+"""Read from the environment how this program was started."""
 
 import os
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ from lessons.toolkit.data.progress import say
 
 
 def counts(entry: Entry, train: int | None, test: int | None) -> dict[str, int]:
-    """Return the number of samples of each split. Raises DataError if there are not that many."""
+    """Return the number of samples per split. Raise DataError if a split cannot provide them."""
     wanted = {"train": train, "test": test}
     result = {}
     for split, count in wanted.items():

@@ -25,7 +25,7 @@ def cache_folder() -> Path:
 
 
 def places() -> list[DataFolder]:
-    """Return all folders in the order of the search."""
+    """Return all folders in the order in which they are searched."""
     cache = DataFolder("cache", cache_folder())
     if given := os.environ.get("COURSE_DATA"):
         return [DataFolder("COURSE_DATA", Path(given).expanduser()), cache]

@@ -59,7 +59,7 @@ def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
 
 
 def checksum(arrays: dict[str, np.ndarray]) -> str:
-    """Return a checksum of the arrays' own bytes, since there are no files."""
+    """Return a checksum of the arrays' bytes, since a stand-in has no files."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(np.ascontiguousarray(arrays[name]).data)
@@ -67,7 +67,7 @@ def checksum(arrays: dict[str, np.ndarray]) -> str:
 
 
 def _patterns(image: tuple[int, ...], number: int) -> np.ndarray:
-    """Return smooth blobs that small shifts hardly change.
+    """Return patterns of smooth blobs, which small shifts hardly change.
 
     Axes are class, pattern, shift and pixel; values are 0…255.
     """

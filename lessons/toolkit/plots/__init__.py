@@ -1,7 +1,7 @@
-"""The lessons' pictures: functions of runs that were read from outputs, or of plain lists.
+"""Draw the lessons' pictures, from runs that were read from outputs or from plain lists.
 
-They use autograder.measuring, so a picture shows the graded values. Each returns a Figure, which a
-notebook shows and `figure.savefig("name.png")` saves.
+They use autograder.measuring, so a picture shows the graded values. Each function returns a
+Figure, which a notebook shows and `figure.savefig("name.png")` saves.
 """
 
 from lessons.toolkit.plots.faults import faults

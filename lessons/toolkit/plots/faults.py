@@ -22,9 +22,9 @@ def faults(
 ) -> None:
     """A measure by step, and the loss by epoch; below, the numbers of every run.
 
-    runs: the missing part -> the run. path: the measure to draw, at each step at which the program
-    took it, or "" to draw only the loss. A program that did not measure the spread has only the
-    final one. more: other measures or facts of the header, one column each.
+    runs: the missing part -> the run without it. path: the measure to draw, at each step at which
+    the program recorded it, or "" to draw only the loss. If a program did not measure the spread,
+    only the final spread is drawn. more: other measures or facts of the header, one column each.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])

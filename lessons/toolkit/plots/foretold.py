@@ -21,7 +21,7 @@ def foretold(
     """Speedup with the ideal, the laws, and the interval for larger sizes, also listed below.
 
     study: a CSV file as in docs/foretell.md, or {workers: values, one per repeat} and the `column`
-    that they belong to. at: sizes; by default 2, 4 and 8 times the last one.
+    that the values belong to. at: the sizes to predict; by default 2, 4 and 8 times the last size.
     """
     if isinstance(study, Mapping):
         found = table.of_values(study, column, scaling, per_node)

@@ -47,7 +47,7 @@ def accumulation(
 
     accumulation_error: the largest difference from the gradients of the whole batch of all ranks,
     relative to the largest gradient. exchanges: how often gradients were sent. largest_part: the
-    largest number of images at once.
+    largest number of images in one forward pass.
     """
     with torch.random.fork_rng(devices=[]):
         return tried(accumulate, distribute, device, gather)

@@ -1,4 +1,4 @@
-"""Test what a program reads from the variables of different launchers."""
+"""Test what a program reads from the environment variables of different launchers."""
 
 from collections.abc import Callable, Mapping
 

@@ -16,8 +16,8 @@ def gradient_error(
 ) -> float:
     """Return the error of a small network's gradients.
 
-    They are compared with central differences of its loss. Each array's error is relative to its
-    largest value. The result is the error of the worst array; 1 means that nothing is right.
+    The gradients are compared with central differences of the loss. Each array's error is relative
+    to its largest value. The result is the error of the worst array; 1 means that nothing is right.
     """
     rng = np.random.default_rng(1)
     shapes = [(INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, OUTPUTS), (OUTPUTS,)]

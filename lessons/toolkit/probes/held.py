@@ -64,8 +64,8 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
 def share_off(found: Any, held: Mapping[str, float]) -> float:
     """Return the largest error among the parts of the student's result.
 
-    The error is relative to the real number of bytes of the part, or to a hundredth of all bytes if
-    that is more. It is inf if a part is missing or is not a number.
+    A part's error is relative to its real number of bytes, or to a hundredth of all bytes if that
+    is more. The result is inf if a part is missing or is not a number.
     """
     least = sum(held.values()) / 100
     try:

@@ -1,7 +1,8 @@
-"""A logbook of a training that is started several times: what was read, saved, and lost.
+"""Keep a logbook of a training run that is restarted: what was read, saved and lost.
 
 Each rank appends to a file of its own beside the checkpoints, so a kill loses no line. The program
-writes into it outside the gaps, and its last life turns it into measures of the run record.
+writes into it outside the gaps, and its last life turns the logbook into measures of the run
+record.
 """
 
 import itertools
@@ -21,7 +22,7 @@ POINTS = 60  # losses of a life in the record; the reader takes lists of up to 6
 
 
 class Logbook:
-    """The logbook of one rank. A life is one start of the program, the first is number 0."""
+    """One rank's logbook. Each start of the program begins a new life; the first is number 0."""
 
     def __init__(self, folder: str, rank: int, gather: Callable[[Any], list[Any]]) -> None:
         self.folder, self.rank, self.gather = Path(folder), rank, gather
@@ -36,12 +37,12 @@ class Logbook:
         self.file.flush()
 
     def begin(self, number: int) -> None:
-        """Note how many steps were done when this life began."""
+        """Record how many steps had been completed when this life began."""
         self.number = number
         self.write(begin=number)
 
     def read(self, samples: Any) -> None:
-        """Note the samples that this rank reads in the step that follows the last one done."""
+        """Record the samples that this rank reads in the step after the last completed one."""
         self.write(step=self.number, read=[int(each) for each in samples])
 
     def done(self, number: int, loss: float) -> None:
@@ -56,11 +57,11 @@ class Logbook:
         self.write(saved=number, seconds=time.perf_counter() - began)
 
     def warned(self, number: int) -> None:
-        """Note that this life ends by itself, because of a warning."""
+        """Record that this life was ended by a warning, not by a kill."""
         self.write(warned=number)
 
     def note(self, record: Record, args: Any) -> None:
-        """Record the lives, the lost steps, what was read how often, and the best interval."""
+        """Record the lives, the lost steps, how often samples were read, and the best interval."""
         self.file.flush()
         ranks = len(self.gather(0))
         if self.rank:
@@ -88,7 +89,7 @@ class Logbook:
 
 
 def lines_of(folder: Path, rank: int) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a rank's logbook. A kill may have cut one, which is left out."""
+    """Yield the lines of a rank's logbook. A line that a kill has truncated is left out."""
     file = folder / f"logbook_{rank}.jsonl"
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         if line.endswith("}"):
@@ -122,8 +123,8 @@ def read_wrong(
 ) -> int:
     """Return how many samples were not read exactly once, in the worst epoch.
 
-    A step counts if the parameters remember it: it was not repeated in a later life. each: steps of
-    an epoch.
+    A step counts if its update is in the final parameters, that is, if no later life repeated it.
+    each: the number of steps per epoch.
     """
     ends = [life["first"] for life in lives[1:]] + [lives[-1]["last"]]
     epochs: dict[int, Counter[int]] = {}

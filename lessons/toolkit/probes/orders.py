@@ -1,9 +1,9 @@
 """Test whether a reading order is the one that a DistributedSampler draws for each epoch.
 
 Counting different orders is not enough, because a list that is shifted by one image per epoch is
-also different each time. The program's function therefore gets samplers that it does not know, for
-one rank and for several. The orders that it returns are compared with those of the samplers after
-set_epoch. The package does not import this module, because it needs PyTorch.
+also different each time. The program's function is therefore called with samplers that it does not
+know, for one rank and for several. The orders that it returns are compared with the orders of the
+samplers after set_epoch. The package does not import this module, because it needs PyTorch.
 """
 
 from collections.abc import Callable

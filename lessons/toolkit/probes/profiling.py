@@ -30,7 +30,7 @@ CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 4, 0.01
 
 
 class Readers:
-    """A list of the threads that read the samples. All processes share it."""
+    """Record which thread reads each sample, in memory that all processes share."""
 
     def __init__(self, count: int) -> None:
         self.threads = torch.zeros(count, dtype=torch.int64).share_memory_()
@@ -39,7 +39,7 @@ class Readers:
         self.threads[number] = threading.get_native_id()
 
     def own_share(self) -> float:
-        """Return the share of samples that this thread read, or that nobody read."""
+        """Return the share of samples that were read by this thread or by no thread."""
         own = (self.threads == threading.get_native_id()) | (self.threads == 0)
         return float(own.double().mean())
 
@@ -92,7 +92,7 @@ def synchronise(device: Any) -> None:
 
 
 def best_seconds(work: Function, device: Any, times: int = 3) -> float:
-    """Return the shortest of several runs, after one that does not count."""
+    """Return the shortest time of several runs, after a warm-up run that does not count."""
     found = []
     for _ in range(times + 1):
         synchronise(device)
@@ -118,7 +118,7 @@ def bandwidth(device: Any) -> float:
 
 
 def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
-    """Return PyTorch's own count for a forward and backward pass: in all, and of attention.
+    """Return the FLOPs that PyTorch counts in a forward and backward pass: all, and attention's.
 
     Fused attention is not counted on a CPU, so here it is computed as two plain products.
     """
@@ -139,7 +139,7 @@ def multiplied(model: Any) -> int:
 
 
 def largest_error(answer: Function, cases: Any, what: str) -> float:
-    """Return the largest relative error of a function. A case has arguments and the value."""
+    """Return a function's largest relative error. A case has the arguments and the right value."""
     errors = []
     for arguments, right in cases:
         try:
@@ -174,7 +174,7 @@ def roofline_error(attainable: Function) -> float:
 
 
 def covered(spans: Any) -> float:
-    """Return for how long at least one span is running."""
+    """Return the total time that is covered by at least one span."""
     total, until = 0.0, -math.inf
     for start, end in sorted(spans):
         total += max(end - max(start, until), 0.0)
@@ -183,7 +183,7 @@ def covered(spans: Any) -> float:
 
 
 def reading_error(busy: Function, hidden: Function) -> float:
-    """Return the largest error of the student's functions, on random spans."""
+    """Return the largest relative error of the student's trace functions on random spans."""
     generator = torch.Generator().manual_seed(1)
     busy_cases, hidden_cases = [], []
     for many in (1, 5, 40):

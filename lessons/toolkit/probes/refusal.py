@@ -1,6 +1,6 @@
 """Print why a student's function could not be measured, for a job's error output.
 
-The number in the run record is then the worst possible one.
+In that case, the run record gets the worst possible number.
 """
 
 import sys

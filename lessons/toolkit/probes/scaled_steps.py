@@ -1,4 +1,4 @@
-"""Compare a student's loss scaler with PyTorch's, and padded texts with those without padding.
+"""Compare a student's loss scaler with PyTorch's, and padded texts with unpadded ones.
 
 The package does not import this file, because it needs PyTorch.
 """

@@ -92,7 +92,7 @@ def note_bytes(
 def note_files(record: Record, folder: str) -> None:
     """Record how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
 
-    All ranks must have written. The name of a file contains the rank that wrote it.
+    Call this when all ranks have written. A file's name contains the rank that wrote it.
     """
     dist.barrier()
     sizes: dict[str, int] = {}
@@ -106,7 +106,7 @@ def note_files(record: Record, folder: str) -> None:
 
 
 class Alive(TorchDispatchMode):
-    """Note the bytes of all tensors that are alive, after every operation."""
+    """Record the bytes of all live tensors after every operation."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class Alive(TorchDispatchMode):
 
 
 def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
-    """Return the bytes alive during the third step, and the state after its backward pass."""
+    """Return live tensors' bytes during the third step, and the state after its backward pass."""
     held: dict[str, int] = {}
 
     def before_step(most: float) -> None:
@@ -209,7 +209,7 @@ def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def thinned(line: list[int]) -> list[int]:
-    """Return at most POINTS values in kilobytes, each the largest of several neighbours."""
+    """Return at most POINTS values in kilobytes, each the maximum of several consecutive values."""
     every = -(-len(line) // POINTS)
     pieces = (line[first : first + every] for first in range(0, len(line), every))
     return [round(max(piece) / 1000) for piece in pieces]

@@ -28,7 +28,7 @@ WRONG = 99  # what counts as wrong if a function cannot be called
 def note(
     record: Record, modules: tuple[ModuleType, ...], gather: Callable[[Any], list[Any]], device: Any
 ) -> None:
-    """Record how much each of the student's functions is wrong. All ranks call this."""
+    """Record the error of each of the student's functions. All ranks call this."""
     atomic, background, interval, pieces, signals = modules
     record.measure("agree_wrong", agree_wrong(signals, gather, device), "cases")
     record.measure("files_wrong", files_wrong(atomic), "cases")
@@ -38,7 +38,7 @@ def note(
 
 
 def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device: Any) -> int:
-    """Return in how many cases a rank is wrong about whether any rank was warned."""
+    """Return the number of cases in which a rank is wrong about whether any rank was warned."""
     rank, wrong = torch.distributed.get_rank(), 0
     for who in (None, *range(torch.distributed.get_world_size())):
         signals.warnings[:] = [signal.SIGUSR1] if who == rank else []
@@ -53,12 +53,12 @@ def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device:
 
 
 class CutError(OSError):
-    """The end of a write that a kill cuts."""
+    """The error that interrupts a write halfway, as a kill would."""
 
 
 @contextlib.contextmanager
 def watched_disk(cut: bool = False) -> Iterator[list[str]]:
-    """Note calls of fsync and replace. With `cut`, a write ends after half of the bytes."""
+    """Record calls of fsync, replace and rename. With `cut`, torch.save is interrupted halfway."""
     seen: list[str] = []
 
     def noted(name: str) -> Function:
@@ -95,9 +95,9 @@ def files_wrong(atomic: ModuleType) -> int:
 
 
 def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | None]:
-    """Return whether each expectation of the files is met, what was printed, and an error.
+    """Return which expectations the files meet, what was printed, and the error, if there was one.
 
-    What comes after the error is not met.
+    Expectations that were not tested because of the error count as not met.
     """
     said, error = io.StringIO(), None
     met = dict.fromkeys(
@@ -126,7 +126,7 @@ def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | Non
 
 
 def holds(path: Path, step: int) -> bool:
-    """Return whether a file is whole and has the state of this step."""
+    """Return whether a file is complete and contains the state of this step."""
     with contextlib.suppress(Exception):
         return bool(torch.load(path) == {"step": step})
     return False

@@ -15,8 +15,8 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
 
     `sizes`: the inputs and outputs of dense layers that are cut in pairs. With `data`, all
     gradients are sent. With `tensor`, the output of each pair of layers is sent forward. The
-    gradient of each pair's input is sent backward, except for the first pair, where nobody needs
-    it.
+    gradient of each pair's input is sent backward, except for the first pair, where it is not
+    needed.
     """
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))

@@ -1,4 +1,4 @@
-"""Test updates of parameters and rates against formulas computed here."""
+"""Test updates of parameters and of learning rates against formulas computed here."""
 
 import math
 from collections.abc import Callable

@@ -56,7 +56,7 @@ class DataDistributor:
 
     mpi_comm: a communicator of mpi4py, or None for one rank without MPI.
     shutdown_on_error: end all ranks with exit code 1 instead of raising DataDistributionError.
-    shuffle: share out in a random order, which is new for each call.
+    shuffle: distribute the items in a random order, which is new for each call.
     seed: makes these orders the same in every run; without it Python's `random` decides.
     equal: "pad" repeats the first items in the shorter shares, "drop" leaves the last items out.
         Both give all ranks the same number of items. With None, shares may differ by one.
@@ -117,7 +117,7 @@ class DataDistributor:
     ) -> tuple[list[tuple[str | None, bytes]], BaseException | None]:
         """Return one message per rank, and the error that stopped the loader.
 
-        A message has a problem or the rank's share.
+        A message contains either a problem or the rank's share.
         """
         try:
             items = self._arrange(load(*args, **kwargs), shuffle)
@@ -170,9 +170,9 @@ class DataDistributor:
 
 
 def strangers(comm: Any) -> str | None:
-    """Return why a communicator with one rank is wrong here; None if it is not.
+    """Return why a communicator with one rank is wrong here; None if it is right.
 
-    If there are several ranks, each of them would take all items.
+    It is wrong if several ranks were started, because each of them would take all items.
     """
     launcher = facts.launcher(os.environ)
     asked = facts.ranks_asked(os.environ) if launcher != "none" else None

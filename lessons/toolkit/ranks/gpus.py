@@ -11,7 +11,7 @@ from cluster.launchers import launched
 def enough_gpus(in_sight: int, environ: Mapping[str, str] = os.environ) -> None:
     """End the program if this rank's own GPU is not among the visible ones.
 
-    Without any GPU the CPU trains.
+    If there is no GPU at all, training runs on the CPU.
     """
     started = launched(environ)
     if started is None or in_sight == 0 or started.local_rank < in_sight:

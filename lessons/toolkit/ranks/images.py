@@ -1,4 +1,4 @@
-"""Check which images the ranks read, by pixels and labels, whatever a file claims to contain."""
+"""Check by pixels and labels which images the ranks read, whatever a file claims to contain."""
 
 import hashlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test a student's functions on inputs that are not the student's, for the run record."""
+"""Test a student's functions on inputs that the student did not choose, for the run record."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +19,8 @@ def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> N
 def ranks_heard(keras: Any, optimizer: Any, rank: int, size: int) -> int:
     """Return, on every rank, how many ranks' gradients change its parameters in one step.
 
-    keras: the program's, 2 or 3. The network has one weight per rank, with an input that is 1 on
-    that rank and 0 elsewhere. Only that rank's gradient can therefore change it.
+    keras: the program's Keras, version 2 or 3. The network has one weight per rank, with an input
+    that is 1 on that rank and 0 elsewhere. Only that rank's gradient can therefore change it.
     """
     import numpy as np
 

@@ -12,11 +12,11 @@ Orders = Sequence[Sequence[tuple[Any, ...]]]  # the order of each stage
 
 
 class Deadlock(Exception):  # noqa: N818 - it says what the stages do
-    """The work that each unfinished stage waits for."""
+    """A schedule that cannot finish. The message names the work that unfinished stages wait for."""
 
 
 class Box(NamedTuple):
-    """One piece of work with its times."""
+    """One piece of work with its start and end."""
 
     stage: int
     kind: str

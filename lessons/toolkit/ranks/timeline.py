@@ -93,7 +93,7 @@ def covered(spans: Iterable[Span]) -> float:
 
 
 def steps(spans: Iterable[Span]) -> list[Step]:
-    """Return the training's steps, in each of which every tensor is negotiated once."""
+    """Return the training steps. In each of them, every tensor is negotiated once."""
     found: dict[int, list[Span]] = defaultdict(list)
     seen: dict[tuple[str, str], int] = defaultdict(int)
     for span in spans:

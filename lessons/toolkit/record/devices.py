@@ -1,4 +1,4 @@
-"""The device that a rank uses: its name, and for a GPU an identity that no mask hides."""
+"""Identify a rank's device: its name and, for a GPU, an identity that no device mask hides."""
 
 import platform
 import re
@@ -52,7 +52,7 @@ def framework_uuid(torch: object, index: int) -> str:
     """Return eight digits of the UUID that PyTorch reports, or "".
 
     Parts of a GPU (MIG) report the UUID of the whole GPU, and AMD's UUIDs all begin with the same
-    digits. Neither identifies a GPU.
+    digits. Neither kind of UUID identifies a GPU.
     """
     properties = torch.cuda.get_device_properties(index)  # type: ignore[attr-defined]
     uuid = getattr(properties, "uuid", None)
@@ -75,7 +75,7 @@ def gpu_of(index: int, visible: str) -> str:
 def listed_uuids() -> list[str]:
     """Return the UUIDs of this process's GPUs, as the driver's own program lists them.
 
-    For a GPU in parts (MIG) it is the UUID of the first part, which is the one that CUDA uses.
+    For a GPU that is split into parts (MIG), it is the UUID of the first part, which CUDA uses.
     """
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=10)

@@ -23,7 +23,7 @@ LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "
 
 
 def launcher(environ: Environ) -> str:
-    """Return the launcher that started this process as one of several, or "none".
+    """Return the launcher that started this process as one of several ranks, or "none".
 
     If launchers are nested, it is the innermost one.
     """

@@ -1,6 +1,6 @@
 """Find the files that are really created in a folder.
 
-A rank that did not write them looks on the disk.
+A rank that did not write the files looks for them on the disk.
 """
 
 import contextlib
@@ -36,9 +36,10 @@ def files_in(folder: str | os.PathLike[str]) -> Seen:
 def new_files(
     folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None, looks: bool
 ) -> Iterator[list[int]]:
-    """Count the new files in a folder during a `with` block that writes them, on all ranks.
+    """Count the files that a `with` block, entered by all ranks, creates in a folder.
 
-    One rank looks before and after. After the block, the list contains the number on all ranks.
+    One rank lists the folder before and after the block. Then the list contains the number of new
+    files, on every rank.
     `gather`: the collective that collects a row from every rank; None if there is only one rank.
     """
     before = files_in(folder) if looks else {}
@@ -62,7 +63,7 @@ def newer(folder: str | os.PathLike[str], before: Seen) -> list[str]:
 
 
 def together(number: int, gather: Callable[[Any], Any] | None) -> int:
-    """Return the sum over the ranks. All ranks wait for each other."""
+    """Return the sum of the numbers of all ranks. All ranks wait for each other."""
     import numpy as np
 
     row = np.array([[number]], dtype=np.int64)

@@ -6,7 +6,7 @@ FLOOR = 1e-30  # smallest probability, before its logarithm is taken
 
 
 def bend(model: Any) -> float:
-    """Return how far a classifier is from a linear map, tested on the mean of two images.
+    """Measure how far a classifier is from a linear map, using the mean of two images.
 
     The scores of the mean are compared with the mean of the scores, as a fraction of the difference
     between the scores of the two images. The result is 0 if all layers together are one linear map.

@@ -41,7 +41,7 @@ def changed(before: list[Any], params: Any) -> int:
 
 
 def spread(params: Any, gather: Callable[[Any], Any]) -> float:
-    """Return the largest difference of any single parameter between any two ranks.
+    """Return the largest difference between any two ranks in any single parameter.
 
     `gather`: the program's own collective. It takes one row and returns the rows of all ranks.
     """

@@ -16,8 +16,8 @@ from lessons.toolkit.data import resized, scaled
 def pixels_away(images: Any, numbers: Any, originals: np.ndarray) -> float:
     """Return the mean error per pixel of a batch, from 0 to 1.
 
-    The batch is compared with the data set's images at these indices, scaled to 0…1 and resized. It
-    is 1 if the shapes differ.
+    The batch is compared with the data set's images at these indices, scaled to 0…1 and resized. If
+    the shapes differ, the error is 1.
     """
     images, numbers = np.asarray(images), np.asarray(numbers).reshape(-1).astype(np.int64)
     asked = (len(numbers), *images.shape[1:2], *images.shape[1:2], *originals.shape[3:])

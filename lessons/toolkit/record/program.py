@@ -1,7 +1,7 @@
-"""Hash the files of the running program: its own, its folder's modules, and the toolkit.
+"""Hash the running program: its own file, the modules of its folder, and the toolkit.
 
-Files are read again for this. A file that changed on disk since this process began may not be what
-runs, so its hash is None.
+Files are read again for this. A file that has changed on disk since this process began may differ
+from the code that runs, so its hash is None.
 """
 
 import os
@@ -64,7 +64,7 @@ def program_files(beside: Mapping[str, Path] | None = None) -> dict[str, Path]:
 def not_the_programs(folder: str) -> tuple[str, ...]:
     """Return the folders whose modules do not belong to the program.
 
-    A program may be in the top folder of the course, or above installed packages.
+    A program's folder may be the top folder of the course, or contain installed packages.
     """
     return (OURS if f"{COURSE}{os.sep}".startswith(folder) else (f"{TOOLKIT}{os.sep}",)) + STDLIB
 
@@ -84,7 +84,7 @@ def hash_of(path: Path) -> str | None:
 
 @cache
 def began() -> float:
-    """Return the start time of this process, by the clock that stamps files."""
+    """Return the start time of this process, on the clock that sets files' modification times."""
     try:
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         up = float(Path("/proc/uptime").read_text().split()[0])
@@ -102,7 +102,7 @@ def toolkit_hash() -> str | None:
 
 
 def first_values(beside: Mapping[str, Path] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the record's first statements about the program, one for each line.
+    """Yield the record's first facts about the program, one dictionary for each line.
 
     beside: see program_files.
     """
@@ -114,7 +114,7 @@ def first_values(beside: Mapping[str, Path] | None = None) -> Iterator[dict[str,
 
 
 def later_values(told: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield statements about modules that were imported later."""
+    """Yield facts about modules that were imported later."""
     new = {name: path for name, path in program_files().items() if name not in told}
     yield from ({"files": group} for group in in_lines(new))
 

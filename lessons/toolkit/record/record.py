@@ -1,4 +1,4 @@
-"""The course's run record: RunRecord, and what the toolkit knows and measures beyond it."""
+"""Extend RunRecord to the course's run record, with everything else that the toolkit measures."""
 
 import gc
 import os

@@ -63,8 +63,8 @@ class RunRecord:
     """A writer of a run's events. Rank 0 writes most; every rank writes its start and its end.
 
     source: which of your programs or variants this is. samples: distinct training samples per
-    epoch. run: eight hex digits that the ranks share, where no launcher in LAUNCHERS started them.
-    facts: others of the header, such as local_batch, epochs_asked, lr, seed, params and dataset.
+    epoch. run: eight hex digits that the ranks share, if no launcher in LAUNCHERS started them.
+    facts: other header facts, such as local_batch, epochs_asked, lr, seed, params and dataset.
     """
 
     loggers: tuple[str, ...] = (__file__, contextlib.__file__)  # never the program's own code
@@ -126,7 +126,7 @@ class RunRecord:
         return here | used | {"shard_ids_hash": None}
 
     def program_lines(self) -> list[str]:
-        """Return lines about the program's files. Only the course's record has some."""
+        """Return the lines about the program's files. Only the course's record has such lines."""
         return []
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
@@ -346,8 +346,8 @@ def run_id(environ: Mapping[str, str], size: int) -> str:
 def launch_id(environ: Mapping[str, str], size: int) -> str:
     """Return eight hex digits that identify a launch. They are the same on all of its ranks.
 
-    Ranks exchange no message for it. A program that considers itself the only rank is a run of its
-    own, even if a launcher started it N times.
+    The ranks exchange no messages to agree on it. A program that considers itself the only rank is
+    a run of its own, even if a launcher started it N times.
     """
     kind = launcher(environ) if size > 1 else "none"
     names = ("SLURM_JOB_ID", "PBS_JOBID", *LAUNCHERS.get(kind, ()))
@@ -416,7 +416,8 @@ class Chain:
 def caller(loggers: tuple[str, ...]) -> dict[str, Any]:
     """Return the file and line of the program that logs.
 
-    It is the innermost frame of the main file, or else the innermost one outside `loggers`.
+    They come from the innermost frame of the main file, or else the innermost frame outside
+    `loggers`.
     """
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: Any = sys._getframe(1)

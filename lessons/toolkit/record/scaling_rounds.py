@@ -121,7 +121,7 @@ def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
 def wait(comm: Any) -> None:
     """Wait for all ranks, and leave the core to other processes while waiting.
 
-    MPI's own barrier polls all the time.
+    MPI's own barrier keeps the core busy, because it polls all the time.
     """
     arrived = comm.Ibarrier()
     while not arrived.Test():

@@ -9,9 +9,9 @@ from lessons.toolkit.record.run_record import plain
 
 
 def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:
-    """Return the number of samples that a rank reads and a hash of them.
+    """Return the number of samples that a rank reads, and a hash of their indices.
 
-    A shard that is a slice is returned too.
+    If the shard is a slice, also return the slice.
     """
     if shard is None:
         return {"samples": samples, "shard_ids_hash": None if samples is None else "all"}

@@ -79,7 +79,7 @@ def in_proc(pid: int) -> Process | None:
 def sees_all() -> bool:
     """Return whether all processes can be seen.
 
-    In a container that has its own process ids, the requesting process may be outside.
+    In a container with its own process ids, the process that requested the start may be outside.
     """
     try:
         return Path("/proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE

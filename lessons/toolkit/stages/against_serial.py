@@ -1,4 +1,4 @@
-"""Compare a step of many ranks with the same step of one process, and check their layers."""
+"""Compare a step of many ranks with the same step of one process, and check the ranks' layers."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ def hash_of(parameter: Any) -> str:
 
 
 def small_layers(numbers: Sequence[int]) -> Any:
-    """Return the layers with these numbers, of eight in all, always with the same parameters."""
+    """Return the layers with these numbers out of eight, always with the same parameters."""
     import torch
 
     layers = []

@@ -80,7 +80,7 @@ def grid_wrong(grid: Callable[..., Any]) -> float:
 
 
 def measure_plan(record: Any, plan: Any) -> None:
-    """Record the answers of plan.py's functions in cases whose right answer is known."""
+    """Record measures of plan.py's functions in cases whose right answer is known."""
     record.measure("split_excess", number(split_excess, plan.split), "")
     for kind in ("gpipe", "1f1b"):
         excess = number(schedule_excess, plan.schedule, kind)

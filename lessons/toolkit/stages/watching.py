@@ -70,7 +70,7 @@ def diary_of(layers: Any) -> Iterator[Diary]:
 
 
 def ahead_of_rank_0(dist: Any, device: Any) -> float:
-    """Return the seconds by which this rank's clock is ahead of rank 0's, by the quickest ping.
+    """Return how many seconds this rank's clock is ahead of rank 0's, from the quickest ping.
 
     With NCCL, `recv` returns before the message has arrived, so each rank waits for its GPU before
     it reads its clock.

@@ -276,7 +276,7 @@ def plainly(text: str) -> str:
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
-    """Convert a number or a clock time to seconds. Return None if its unit is ambiguous."""
+    """Convert a number, with or without a unit, or a clock time to seconds. None if ambiguous."""
     match = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
     if match:
         return clock(match[1], match[2], match[3])

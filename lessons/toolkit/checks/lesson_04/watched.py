@@ -1,4 +1,4 @@
-"""Watch lesson 04's pipeline while it runs: what is decoded, when, and by which stages."""
+"""Watch lesson 04's pipeline while it runs: what is decoded and when, and which stages it has."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -77,7 +77,7 @@ class Watched:
             dataset = inputs[0] if inputs else None
 
     def stage_names(self) -> list[str]:
-        """Return TensorFlow's names of the stages, from the last to the first."""
+        """Return TensorFlow's names for the stages, from the last to the first."""
         return [type(stage).__name__ for stage in self.stages()]
 
     def caches_floats(self) -> bool:

@@ -65,7 +65,7 @@ def held(found: Any, kind: str) -> Held:
 
 
 def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
-    """Return the usual mistake that leads to these layers and images."""
+    """Return advice on the usual mistake that leads to these layers and images."""
     layers, images = found
     if found == right[::-1]:
         return "The two lists are swapped: first the layers, then the images."

@@ -209,7 +209,7 @@ def check_6_5(overlapped_allreduce: Function) -> str:
 
 
 def keeps_what_travels(overlapped_allreduce: Function) -> None:
-    """Check that gradients are kept while they are sent.
+    """Check that gradients are kept in memory while they are being sent.
 
     MPI reads a gradient until its request ends, but Python may free an array that no variable
     holds.

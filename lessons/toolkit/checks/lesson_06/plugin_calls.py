@@ -33,7 +33,7 @@ class Recorder:
 
 
 class Silent:
-    """A replacement for a Record that does nothing."""
+    """A replacement for Record whose methods do nothing."""
 
     rank, size = 0, 1
     ended: ClassVar[list[np.ndarray]] = []

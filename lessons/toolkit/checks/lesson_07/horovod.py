@@ -185,7 +185,7 @@ def check_7_3(program: Any) -> str:
 
 
 def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
-    """Return the variables and the root of each broadcast_variables call on one of two ranks."""
+    """Return the variables and root of each broadcast_variables call made by one of two ranks."""
     made: list[tuple[list[Any], Any]] = []
 
     def broadcast(variables: Any, root_rank: Any = None, *_: Any, **__: Any) -> None:

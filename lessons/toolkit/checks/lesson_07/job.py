@@ -98,7 +98,7 @@ def seen_by_launch(job: Path) -> str | None:
 
 
 def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:
-    """Return the value as the shell expands it, and the names in it that are not set.
+    """Return the value as the shell expands it, and the names of its unset variables.
 
     `tasks` is the number of tasks.
     """

@@ -14,7 +14,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed
 class Told:
     """A function like `hvd.rank`.
 
-    It raises an error when compared, because Python would silently compare the uncalled function.
+    Comparing it raises an error, because Python would silently compare the function itself.
     """
 
     def __init__(self, name: str, tell: Callable[[], int]) -> None:

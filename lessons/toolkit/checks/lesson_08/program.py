@@ -54,7 +54,7 @@ def check_program(program: Any) -> None:
 
 
 def files_of(program: Any, folder: str) -> Any:
-    """Return the result of my_files if a folder lists its files in reverse order."""
+    """Return the result of my_files when os.listdir returns the folder's files in reverse order."""
     listdir = os.listdir
 
     def backwards(*place: Any, **by_name: Any) -> list[Any]:

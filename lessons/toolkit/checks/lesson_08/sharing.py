@@ -177,7 +177,7 @@ def only_elsewhere(found: list[Any], what: str) -> None:
 
 
 def with_its_line(error: Exception) -> str:
-    """Return an error's message and the student's line where it happened."""
+    """Return an error's message, with the line of the student's code where it happened."""
     return str(failure(error, with_its_line).args[1])
 
 

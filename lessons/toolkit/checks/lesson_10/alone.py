@@ -121,7 +121,7 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """Check 5 images in 4 parts. chunk then makes only 3 parts, with 2, 2 and 1 images."""
+    """Check with 5 images in 4 parts, of which chunk makes only 3: with 2, 2 and 1 images."""
     import torch
 
     network, x, y = small_network()
@@ -134,7 +134,7 @@ def fewer_than_asked(program: Any) -> None:
 
 
 def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
-    """Return advice if the parts' means were added, or averaged with equal weights."""
+    """Return advice if the means of the parts were added up or averaged with equal weights."""
     import torch
 
     found = network.weight.grad.clone()

@@ -245,7 +245,7 @@ def check_10_2(program: Any) -> str:
 def as_the_sampler_gives(program: Any, ranks: int) -> None:
     """Check that the order is exactly the sampler's, neither sorted nor shifted.
 
-    A single rank and shares that the sampler pads are checked, too.
+    Also check a single rank, and shares that the sampler pads.
     """
     from torch.utils.data import DistributedSampler
 

@@ -213,9 +213,9 @@ def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int)
 
 
 def where_unlike(right: Any, found: Any) -> tuple[str, str]:
-    """Return three numbers of each array, from where the two differ most.
+    """Return three numbers of each array, starting where the two arrays differ most.
 
-    The first numbers may be equal.
+    The first three numbers of both arrays may be equal.
     """
     if right.shape != found.shape:
         return size(right), size(found)

@@ -1,4 +1,4 @@
-"""The check of intervals for tables whose largest size is not known yet (12.5)."""
+"""The check of intervals for tables whose value at the largest size is not known yet (12.5)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -45,7 +45,7 @@ def check_13_1(state_bytes: Function) -> str:
 def wrong_parts(
     part: str, right: float, n: float, way: str, ranks: int, precision: str
 ) -> dict[float, str]:
-    """Return known wrong results, and the advice for each."""
+    """Return the results of known mistakes, with advice for each."""
     is_shared = STAGES[way] >= SHARED_FROM[part]
     wrong = {
         right * ranks: f"{way} shards the {part}: a rank has one part of {ranks}.",
@@ -115,7 +115,7 @@ def state_of(case: Network, way: str) -> float:
 
 
 def unit_of(case: Network, way: str) -> float:
-    """Return the bytes of the largest unit while it is gathered, beyond the shards in the state."""
+    """Return the bytes of the largest unit while it is gathered, without the state's shards."""
     item = {"float32": 4, "mixed": 2}[case.precision]
     return {2: 1, 3: 2}.get(STAGES[way], 0) * item * case.largest
 

@@ -172,7 +172,7 @@ def check_13_4(ring: ModuleType) -> str:
 
 
 class NotedUnit:
-    """A unit that only notes which of its methods are called."""
+    """A unit that only records which of its methods are called."""
 
     def __init__(self) -> None:
         self.events: list[str] = []

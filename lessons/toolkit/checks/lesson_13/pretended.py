@@ -60,7 +60,7 @@ class PretendedDist:
     def box(self, src: int, dst: int) -> queue.Queue[Any]:
         """Return the messages in transit from one rank to another.
 
-        Two threads may ask at once. `setdefault` gives both the same queue, and a `defaultdict`
+        Two threads may call this at once. `setdefault` gives both the same queue. A `defaultdict`
         would not: the receiver would wait for a message that is in the sender's own queue.
         """
         return self.boxes.setdefault((src, dst), queue.Queue())

@@ -10,7 +10,7 @@ COUNT, BATCH = 10, 4
 
 
 class Numbers:
-    """A data set of the numbers from 0 on, which notes who reads them."""
+    """A data set of the numbers 0, 1, 2, … that records which thread reads each of them."""
 
     def __init__(self) -> None:
         from lessons.toolkit.probes.profiling import Readers

@@ -1,4 +1,4 @@
-"""Check two job files (15.5, 15.6): run them with a `launch` and a `scontrol` of the check."""
+"""Check two job files (15.5, 15.6): run them with the check's own `launch` and `scontrol`."""
 
 import contextlib
 import os
@@ -145,7 +145,7 @@ def compare_call(calls: list[str], case: str, again: bool, why: str) -> None:
 
 
 def run(job_file: str, ends: str, more: Mapping[str, str]) -> list[str]:
-    """Return the calls of scontrol in a job whose launch ends with a code."""
+    """Return the calls of scontrol in a job whose `launch` ends with the exit code `ends`."""
     with tempfile.TemporaryDirectory() as folder:
         process = started(job_file, ends, Path(folder), more)
         try:
@@ -179,7 +179,7 @@ def started(
 
 
 def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIENCE) -> bool:
-    """Return whether the file appears before the process ends and the time is over."""
+    """Return whether the file appears before the process ends or the time is over."""
     until = time.monotonic() + seconds
     while not file.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
@@ -187,7 +187,7 @@ def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIE
 
 
 def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
-    """Wait until the shell has a trap for USR1, according to the kernel, but not forever."""
+    """Wait, for a limited time, until the kernel reports that the shell has a trap for USR1."""
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/status")
     while process.poll() is None and time.monotonic() < until:
@@ -198,7 +198,7 @@ def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
 
 
 def came(file: Path, seconds: float = 1) -> bool:
-    """Return whether the file is there, or comes soon from a program in the background."""
+    """Return whether the file exists, or is soon written by a program in the background."""
     until = time.monotonic() + seconds
     while not file.exists() and time.monotonic() < until:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Check whole files (15.3) and copies for a write in the background (15.8)."""
+"""Check that files are complete (15.3), and copies to be written in the background (15.8)."""
 
 from collections.abc import Callable
 from types import ModuleType

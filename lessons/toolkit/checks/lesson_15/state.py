@@ -15,7 +15,7 @@ SAMPLES, BATCH, SEED = 12, 4, 3
 
 
 class Steps:
-    """A sampler that counts its batches, instead of the student's own."""
+    """A replacement for the student's sampler that only counts its batches."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -48,7 +48,7 @@ def make_step(training: Any) -> None:
 
 
 def parts_of(training: Any) -> dict[str, Any]:
-    """Return what of a training has to be as it was, in words that advice can use."""
+    """Return the parts of a training run that must be restored, by names that the advice uses."""
     import torch
 
     numbers = [value for each in training.optimizer.state.values() for value in each.values()]
@@ -100,7 +100,7 @@ def check_15_1(snapshot: ModuleType) -> str:
 
 
 def stored(saved: Any) -> Any:
-    """Return what a file would return, and fail if it would not return it."""
+    """Return what loading would return after saving, or fail the check if loading fails."""
     import io
 
     import torch
@@ -155,7 +155,7 @@ def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) 
 
 
 class PretendedDist:
-    """all_reduce between threads that play ranks."""
+    """A replacement for torch.distributed, with an all_reduce between threads that act as ranks."""
 
     def __init__(self) -> None:
         import torch.distributed as dist
@@ -222,7 +222,7 @@ def check_15_4(signals: ModuleType) -> str:
 def answers_of(
     anyone_warned: Callable[..., Any], size: int, who: int | None, signals: ModuleType
 ) -> list[Any]:
-    """Return the answer of each rank, where one of them was warned."""
+    """Return the answer of each rank if rank `who` was warned; None means that no rank was."""
     import torch.distributed as dist
 
     stand_in = PretendedDist()

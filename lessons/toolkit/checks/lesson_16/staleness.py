@@ -1,4 +1,4 @@
-"""The check of workers without a barrier, simulated (16.2)."""
+"""The check of a simulation of workers without a barrier (16.2)."""
 
 import heapq
 from collections.abc import Callable, Sequence

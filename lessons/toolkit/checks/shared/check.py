@@ -47,7 +47,7 @@ class StillAGap(CheckFailed):
 def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]:
     """Turn a function into a check.
 
-    The function returns a text about a correct result, or raises CheckFailed.
+    The function returns a few words about a correct result, or raises CheckFailed.
     """
 
     def decorate(function: Callable[..., str]) -> Callable[..., None]:
@@ -81,7 +81,7 @@ def named(failed: CheckFailed, number: str) -> CheckFailed:
 
 
 def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
-    """Return the failure for an error in the student's code, with the line where it happened."""
+    """Convert an error in the student's code into a failure that names the line."""
     frames = written_lines(error)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)

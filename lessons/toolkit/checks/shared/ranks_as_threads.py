@@ -1,4 +1,4 @@
-"""Run ranks as threads of one process, for checks. They meet in mpi4py's collectives.
+"""Run ranks as threads of one process, for checks. They exchange values in mpi4py's collectives.
 
 A rank that waits for a message that never comes is detected within seconds.
 """
@@ -20,7 +20,7 @@ class Hangs(Exception):  # noqa: N818 - it says what the program does
 
 
 class Meeting:
-    """The place where ranks exchange values if they are threads."""
+    """The shared object through which ranks that are threads exchange values."""
 
     def __init__(self, size: int) -> None:
         self.size = size

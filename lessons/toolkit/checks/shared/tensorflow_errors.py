@@ -1,4 +1,4 @@
-"""Find the cause in TensorFlow's long errors, and the student's lines in their tracebacks.
+"""Find the cause in TensorFlow's long error messages, and the student's lines in the tracebacks.
 
 An error inside `.map` or a graph begins with "in user code:" or with the name of a node, describes
 the whole path through the graph, and names the cause in its last line.
@@ -25,7 +25,7 @@ def what_is_wrong(error: Exception) -> str:
 
 
 def written_lines(error: Exception) -> list[traceback.FrameSummary]:
-    """Return the traceback up to where TensorFlow's own version of the student's code begins."""
+    """Return the traceback up to the start of TensorFlow's own version of the student's code."""
     frames = list(traceback.extract_tb(error.__traceback__))
     generated = (i for i, f in enumerate(frames) if "__autograph_generated_file" in f.filename)
     return frames[: next(generated, len(frames))]

@@ -1,4 +1,4 @@
-"""Pictures of the exchange between workers: its time, its amount, and its place in a step."""
+"""Pictures of the exchange between workers: its duration, its volume, and its place in a step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

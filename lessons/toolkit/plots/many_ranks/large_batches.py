@@ -39,8 +39,8 @@ def at_equal_loss(
 ) -> None:
     """Training loss by epoch, and test accuracy against training loss. Each line is a seed.
 
-    runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. A gap can
-    be read off only at the level, and only for runs that have reached it.
+    runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. The
+    accuracy gap can be read only at the loss level, and only for runs that have reached that level.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -77,7 +77,7 @@ def at_equal_loss(
 
 @picture
 def four_curves(figure: Any) -> None:
-    """Four kinds of training, drawn from formulas; their losses show which is which."""
+    """Four kinds of training, drawn from formulas; their loss curves tell them apart."""
     figure.set_size_inches(7.2, 5.2)
     epochs = range(1, 21)
     small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
@@ -113,7 +113,8 @@ def race(
     """Epochs to reach an accuracy, and the gain in time, by number of workers. A point is a seed.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
-    gains: workers -> for each seed that reached it, the gain over one worker with a free exchange.
+    gains: workers -> for each seed that reached the target, the gain over one worker if the
+    exchange took no time.
     """
     left, right = figure.subplots(1, 2)
     figure.set_size_inches(7.6, 4.2)

@@ -38,8 +38,8 @@ def journeys(
 ) -> dict[float, tuple[float, list[tuple[float, float]]]]:
     """Return the backward pass and the buckets' times in transit, by bucket size in MB.
 
-    The backward pass is a number of seconds. Each bucket is a pair: when it left and when it
-    arrived.
+    The backward pass is its duration in seconds. A bucket is a pair: the time when it was sent and
+    the time when it arrived.
     """
     found: dict[float, tuple[float, list[tuple[float, float]]]] = {}
     for told in run.measures:

@@ -67,7 +67,7 @@ def speedup_card(figure: Any, run: Run) -> None:
 
 
 def rate(one: rounds.Round, seconds: float) -> float:
-    """Return the rate of one rank, in samples per second if the round states their number."""
+    """Return one rank's rate, in samples per second if the round states its number of samples."""
     return work(one) / seconds
 
 

@@ -1,4 +1,4 @@
-"""Plot the memory within a step as a staircase, with one line for each way to hold the state."""
+"""Plot the memory in use during a step as a staircase, with one line per way to hold the state."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ BY_HAND = ("zero1", "zero2", "zero3")
 def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None:
     """Plot the megabytes of all tensors that are alive during one step of one rank.
 
-    `runs` maps ways to runs. All phases have the same width, so equal moments are above each other.
-    The left panel shows ZeRO by hand, the right panel the other ways, and both panels `beside`.
+    `runs` maps each way to its run. All phases have the same width, so equal moments line up. The
+    left panel shows ZeRO by hand, the right panel the other ways, and both panels show `beside`.
     """
     left = [way for way in runs if way in BY_HAND]
     right = [way for way in runs if way not in (*BY_HAND, beside)]

@@ -46,7 +46,7 @@ def measured_stages(figure: Any, run: Run) -> None:
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     """Seconds per step against the number of micro-batches, for every round, with the medians.
 
-    Lines show the time of one process, and the time if only the bubble cost anything.
+    Lines show the time of one process, and the time if the bubble were the only overhead.
     """
     rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])

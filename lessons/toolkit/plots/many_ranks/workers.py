@@ -61,7 +61,7 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
 def repeats(
     runs: Sequence[Run] | Mapping[int, Sequence[float]],
 ) -> tuple[dict[int, list[interval.Measure]], list[str]]:
-    """Return epoch times by workers, and runs that cannot be compared with the smallest ones."""
+    """Return epoch times by workers, and the runs that cannot be compared with the smallest."""
     if isinstance(runs, Mapping):
         return {
             count: [interval.exact(value, "s") for value in seconds]

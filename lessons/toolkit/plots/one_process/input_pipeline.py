@@ -10,7 +10,7 @@ from lessons.toolkit.plots.one_process.training import seconds_of
 
 
 def rates_of(run: Run) -> list[float]:
-    """Return the distinct samples per second of each epoch after the first."""
+    """Return, for each epoch after the first, how many distinct samples were read per second."""
     later = list(zip(run.epochs, seconds_of(run), strict=True))[1:]
     return [
         epoch.unique_samples / seconds.value
@@ -28,8 +28,8 @@ def input_rates(
 ) -> None:
     """Images per second for each way to read. The bar is the median, and each epoch is a point.
 
-    A dashed line shows how many a network consumes. If a bar ends left of the line, the network has
-    to wait. `published`: the rates of other networks by name, drawn as dotted lines.
+    A dashed line shows how many images per second a network consumes. If a bar ends left of the
+    line, the network has to wait. `published`: other networks' rates by name, as dotted lines.
     """
     known = {name: rates_of(run) for name, run in runs.items()}
     known = {name: values for name, values in known.items() if values}

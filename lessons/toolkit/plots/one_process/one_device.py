@@ -1,4 +1,4 @@
-"""Pictures of training on one device: with published numbers, and against the batch size."""
+"""Pictures of training on one device: beside published numbers, and against the batch size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Plot where a step's milliseconds go: as stacked bars, as a trace, and under a roof."""
+"""Plot where a step's milliseconds go: as stacked bars, as a trace, and as a roofline."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median

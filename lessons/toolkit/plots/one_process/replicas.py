@@ -11,7 +11,7 @@ Times = dict[int, interval.Measure]
 
 
 def whole_seconds(times: Mapping[int, float]) -> Times:
-    """Return epoch times printed in whole seconds, each with half a second of rounding."""
+    """Return epoch times printed in whole seconds, each with a rounding error of half a second."""
     found = {
         count: interval.measured_or_none(interval.printed, Number(value, 0.5), "s")
         for count, value in times.items()

@@ -126,7 +126,7 @@ def as_run(run: Seconds) -> Run:
 
 
 def rounding(seconds: Sequence[Number]) -> list[float] | None:
-    """Return whiskers for the rounding in the log; none if nothing was rounded."""
+    """Return whiskers for the rounding error of the log's times; none if nothing was rounded."""
     halves = [number.half_width for number in seconds]
     coarse = any(number.half_width > 0.01 * number.value for number in seconds)
     return halves if coarse else None
