@@ -1,4 +1,4 @@
-"""Measure a scaling study: all finished runs with one name in a rubric, on several sizes.
+"""Measure a scaling study: all finished runs that share a name in a rubric, at several sizes.
 
 Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
 `{workers: 1024}`. A size is a number of workers. The value at a size is the median over its runs,

@@ -64,6 +64,6 @@ def ascii_alone(name: str) -> str:
 
 
 def unnumbered(name: str) -> str:
-    """Return `Ada` for `01 Ada`, and an empty text if there is no number."""
+    """Return `Ada` for `01 Ada`, or an empty string if there is no number."""
     match = NUMBERED.match(name)
     return name[match.end() :] if match else ""

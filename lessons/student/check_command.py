@@ -75,7 +75,7 @@ def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -
 
 
 def noisy_runs(lesson: str, folder: Path) -> list[str]:
-    """Return sentences about the folder's outputs whose jobs have to run again."""
+    """Return a sentence for each output in the folder whose job has to run again."""
     file = rubric.FOLDER / f"{lesson.split('_')[0].zfill(2)}.yaml"
     if not file.exists():
         return []

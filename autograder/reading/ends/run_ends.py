@@ -47,7 +47,7 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Return whether a line in the run's own format, or its total time, marks its end."""
+    """Return whether the run's total time, or a line in its own format, marks its end."""
     return draft.ended or draft.totalled
 
 

@@ -94,7 +94,7 @@ def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
 
 
 def ask(guest: socket.socket) -> tuple[float, float]:
-    """Return the seconds of a round trip, and how far the other clock is ahead.
+    """Return the round-trip time in seconds, and how far ahead the other clock is.
 
     The shortest round trip gives the most accurate difference of the clocks.
     """

@@ -4,9 +4,9 @@
     model.fit(…, callbacks=[record.keras_callback()])
     record.end(test_loss=loss, test_accuracy=accuracy)
 
-Instead of the callback, a plain loop calls record.begin(params), `with record.epoch(steps=…) as
-epoch: … epoch.log(loss=…, accuracy=…)` and record.trained(params). With several ranks, every rank
-makes a Record and ends it.
+Without the callback, call record.begin(params) before the training loop. In each epoch, use
+`with record.epoch(steps=…) as epoch:` and call epoch.log(loss=…, accuracy=…) in this block. Call
+record.trained(params) at the end. With several ranks, every rank makes a Record and ends it.
 """
 
 from lessons.toolkit.record.parameters import param_hash

@@ -198,7 +198,7 @@ def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
 
 
 def came(file: Path, seconds: float = 1) -> bool:
-    """Return whether the file exists, or is soon written by a program in the background."""
+    """Return whether the file exists or will soon be written by a background program."""
     until = time.monotonic() + seconds
     while not file.exists() and time.monotonic() < until:
         time.sleep(0.02)
