@@ -124,6 +124,8 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("was unable to", "mpirun was unable to (?:launch|find|start)", "exit", "MPI could not start"),
     ("Killed", r"\b\d{2,9} Killed\b", "exit", "a process was killed"),
     ("on signal", "exited on signal", "exit", "a process was killed"),
+    ("noticed that", r"run noticed that process rank \d.{0,200} exited\b", "exit",
+     "a process was killed"),  # Open MPI breaks the line after `exited` or `on`
     ("terminate called", "terminate called after throwing an instance of", "exit",
      "a process ended with a C++ exception"),
     (" FAILED", r"^\S{1,200}\.py FAILED$", "exit", "torchrun reports that the program failed"),

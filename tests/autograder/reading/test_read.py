@@ -143,6 +143,11 @@ OUTCOMES = {
         "oom",
     ),
     "mpirun": (UNFINISHED + "mpirun noticed that process rank 1 exited on signal 11\n", "failed"),
+    "prterun, whose lines are wrapped": (
+        UNFINISHED + "prterun noticed that process rank 1 with PID 248 on node vm exited on\n"
+        "signal 9 (Killed).\n",
+        "failed",
+    ),
     "time limit": (UNFINISHED + LIMIT, "timeout"),
     "time limit behind a bar": (UNFINISHED + "\r 22%|##| 2/9 [00:01<00:03]" + LIMIT, "timeout"),
     "time limit of PBS": (UNFINISHED + "=>> PBS: job killed: walltime 3700 exceeded\n", "timeout"),
