@@ -18,7 +18,7 @@ SCRATCH = ".collecting-"
 
 @dataclass(slots=True)
 class Written:
-    """What writing a folder changed."""
+    """The changes that writing a folder made."""
 
     doubts: list[Doubt] = field(default_factory=list)  # about the new files
     removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone

@@ -33,7 +33,7 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Phase:
-    """What the conductors of all ranks measured in one phase."""
+    """The measurements of one phase, from the conductors of all ranks."""
 
     seconds: float  # until the slowest rank was done
     cpu_s: float  # of all ranks together
