@@ -1,11 +1,9 @@
 """manifest.csv: an instructor's edits take precedence and survive collecting again."""
 
 import csv
-import json
 
 import pytest
 
-from autograder.classroom import one_submission
 from autograder.collect.merge import merged
 from autograder.finding_codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in
@@ -13,16 +11,12 @@ from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
     KEPT,
-    ROSTER,
     below,
     canvas,
     copied,
-    gradescope,
-    work,
     write,
 )
 
-GROUPS = "group,student\nteam 1,ada\nteam 1,ben\n"
 GOOD, BAD = ((KEPT / "01" / f"{name}.out.txt").read_bytes() for name in ("right", "no-biases"))
 
 
@@ -39,16 +33,6 @@ def edit(folder, changes):
         lines = csv.DictWriter(file, COLUMNS)
         lines.writeheader()
         lines.writerows(rows.values())
-
-
-def points(result):
-    return {(line[0], line[1]): line[2] for line in result.table}
-
-
-@pytest.fixture
-def roster(tmp_path):
-    (tmp_path / "roster.csv").write_text(ROSTER)
-    return ("--roster", tmp_path / "roster.csv")
 
 
 def test_what_a_manifest_holds(tmp_path, collect, roster):
@@ -112,7 +96,7 @@ def test_files_that_a_new_download_does_not_have_are_named(tmp_path, collect, ro
     assert "ben/01/mailed.out" in again.stdout
 
 
-def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster):
+def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster, points):
     folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
     edit(folder, {"ben/01": {"students": "kim"}, "zoe/01": {"students": ""}})
     rules = late_rules(tmp_path, "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n")
@@ -167,7 +151,7 @@ def test_a_slip_in_the_manifest_stops_the_grading(tmp_path, collect, grade, rost
     assert words in result.stderr
 
 
-def test_folders_by_hand_are_graded_beside_collected_ones(tmp_path, collect, grade, roster):
+def test_folders_by_hand_are_graded_beside_collected_ones(tmp_path, collect, grade, roster, points):
     folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
     hand_in(folder / "kim" / "02_serial")
     assert {("kim", "02"), ("ada", "01")} <= points(grade(folder)).keys()
@@ -259,101 +243,3 @@ def test_files_that_were_put_in_place_by_hand_have_the_facts_of_their_submission
     done = collect(place, "--lesson", "01", platform="canvas")
     [row] = done.rows.values()
     assert (row.late, row.doubts, done.exit_code) == ("yes", "", 0)
-
-
-# --- groups -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def marked(monkeypatch):
-    """Collect the folders that are actually graded."""
-    folders = []
-    really = one_submission.mark
-    monkeypatch.setattr(
-        one_submission, "mark", lambda s, settings: folders.append(s.folder) or really(s, settings)
-    )
-    return folders
-
-
-def test_a_groups_submission_is_graded_once(tmp_path, collect, grade, roster, marked):
-    (tmp_path / "groups.csv").write_text(GROUPS)
-    files = below("ada", work("ada")) | below("zoe", work("zoe"))
-    place = write(tmp_path, "class", files)
-    collected = collect(place, *roster, "--groups", tmp_path / "groups.csv")
-    assert collected.rows["ada/01"].students == "ada; ben"
-    assert collected.rows["ada/01"].group == "team 1"
-    result = grade(collected.folder, "--profile", "smoke", "--jobs", 1)
-    assert marked == ["ada/01", "zoe/01"]
-    assert points(result) == {
-        ("ada", "01"): "8.2/10", ("ben", "01"): "8.2/10", ("zoe", "01"): "5.2/10"}  # fmt: skip
-
-
-def test_who_submits_later_leaves_the_partners_row(tmp_path, collect, roster):
-    (tmp_path / "groups.csv").write_text(GROUPS)
-    words = (*roster, "--groups", tmp_path / "groups.csv")
-    collect(write(tmp_path, "first", below("ada", work("ada"))), *words)
-    done = collect(write(tmp_path, "second", below("ben", work("ben"))), *words)
-    assert {row.folder: row.students for row in done.rows.values()} == {
-        "ada/01": "ada", "ben/01": "ben"}  # fmt: skip
-    assert {row.group for row in done.rows.values()} == {"team 1"}
-
-
-def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, marked):
-    files = gradescope()
-    kim = "  - :name: Kim\n    :sid: ''\n    :email: kim@example.org\n  :created_at"
-    told = files["submission_metadata.yml"].decode().replace("  :created_at", kim, 1)
-    files["submission_metadata.yml"] = told.encode()
-    done = collect(write(tmp_path, "down", files), *roster, platform="gradescope")
-    assert done.rows["ada+kim/01"].students == "ada; kim"
-    result = grade(done.folder, "--profile", "smoke", "--jobs", 1)
-    assert marked.count("ada+kim/01") == 1
-    assert points(result)["kim", "01"] == points(result)["ada", "01"] == "8.2/10"
-    record = json.loads((result.folder / "records/kim.json").read_text())
-    assert record["grades"][0]["handed_in"].startswith("2026-03-01 20:00:00")
-
-
-# --- times --------------------------------------------------------------------------------------
-
-
-def test_times_of_the_instructor(tmp_path, collect, roster):
-    (tmp_path / "times.csv").write_text("student,lesson,time\nLovelace Ada,1,2026-03-01T20:00Z\n")
-    words = (*roster, "--times", tmp_path / "times.csv")
-    rows = collect(write(tmp_path, "down", canvas()), *words, platform="canvas").rows
-    assert rows["ada/01"].submitted == "2026-03-01T20:00:00+00:00"
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("ada,x,2026-03-01T20:00Z\n", "times.csv:2: there is no rubric"),
-        ("ada,01,noon\n", "times.csv:2: 'noon' is not a time like"),
-        ("ada,01,0206-03-01T20:00Z\n", "is in the year 206"),
-        (2 * "ada,01,2026-03-01T20:00Z\n", "times.csv:3: ada has two times for lesson 01"),
-    ],
-)
-def test_a_slip_in_the_times_collects_nothing(tmp_path, collect, rows, words):
-    (tmp_path / "times.csv").write_text(f"student,lesson,time\n{rows}")
-    place = write(tmp_path, "down", canvas())
-    done = collect(place, "--times", tmp_path / "times.csv", platform="canvas")
-    assert (done.exit_code, done.folder.exists()) == (2, False)
-    assert words in done.stderr
-
-
-@pytest.mark.parametrize("lesson", ["practical1", "02"])
-def test_any_identifier_is_a_lesson(tmp_path, collect, grade, lesson):
-    """Any identifier can name a lesson, and with a single rubric none is needed."""
-    (tmp_path / "rubrics").mkdir()
-    (tmp_path / f"rubrics/{lesson}.yaml").write_text(
-        f"lesson: '{lesson}'\ntitle: One\npoints: 1\nruns: {{a: {{where: {{source: a}}, "
-        "or_format: [keras]}}\nchecks: [{id: e, title: t, points: 1, require: "
-        "[{metric: epochs, of: a, equal: 2}]}]\n"
-    )
-    log = "".join(f"Epoch {n}/2\n1/1 - 1s - loss: 0.5\n" for n in (1, 2)).encode()
-    words = ("--rubrics", tmp_path / "rubrics")
-    for number, folder in enumerate((f"ada/{lesson}", "ada", "ada/anything", f"ada/{lesson}_x")):
-        place = write(tmp_path, f"class{number}", {f"{folder}/job_1.out": log})
-        rows = collect(place, *words, into=tmp_path / f"into{number}").rows
-        assert list(rows) == [f"ada/{lesson}"]
-        for home in (place, tmp_path / f"into{number}"):
-            found = points(grade(home, *words, out=tmp_path / f"grades{number}{home.name}"))
-            assert found == {("ada", lesson): "1/1"}
