@@ -10,14 +10,22 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, attempts, folders, gradescope, merge, moodle
+from autograder.collect import archives, attempts, merge
 from autograder.collect.download import Item, listed
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lesson_folder import named
 from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
 from autograder.collect.pieces import UNPACKED, Piece, pieces_of
-from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like, resemblance
+from autograder.collect.platforms import (
+    PLATFORMS,
+    below_wrapper,
+    folders,
+    gradescope,
+    looks_like,
+    moodle,
+    resemblance,
+)
 from autograder.collect.times import Times, with_times
 from autograder.collect.write_class import remove_scratch, write_folder
 from autograder.errors import SettingsError

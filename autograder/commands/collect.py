@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 from autograder.codes import FindingCode
-from autograder.collect import groups, moodle, times
+from autograder.collect import groups, times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
-from autograder.collect.platforms import PLATFORMS, resemblance
+from autograder.collect.platforms import PLATFORMS, moodle, resemblance
 from autograder.commands.options import FILE, FOLDER, THERE
 from autograder.commands.roll_call import against_roster, some, to_check
 from autograder.safe_text import shortened

@@ -8,10 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.collect import gradescope
 from autograder.collect.download import listed
-from autograder.collect.moodle import time_of
-from autograder.collect.platforms import PLATFORMS, below_wrapper, looks_like
+from autograder.collect.platforms import PLATFORMS, below_wrapper, gradescope, looks_like
+from autograder.collect.platforms.moodle import time_of
 from autograder.settings.claims import nobody
 from tests.autograder.submissions.downloads import (
     FORMS,

@@ -4,8 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from autograder.collect import canvas, folders, github, gradescope, jupyterhub, moodle, nbgrader
 from autograder.collect.download import Entry, is_clone, is_dir, listed
+from autograder.collect.platforms import (
+    canvas,
+    folders,
+    github,
+    gradescope,
+    jupyterhub,
+    moodle,
+    nbgrader,
+)
 
 PLATFORMS: dict[str, ModuleType] = {
     "moodle": moodle,
