@@ -118,13 +118,13 @@ def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
 
 def cause_of(run: Run) -> Problem | None:
     """Return the problem that ended a run without a record, according to its output."""
-    problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
+    problem = problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.text)))
     return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
     """Return the error for a run that ended early, with the problem shown in its output."""
-    problem = last_problem(run)
+    problem = problem_to_read(run)
     reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
     try_ = last_lines(run)
@@ -139,20 +139,24 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
 
-def last_problem(run: Run) -> Problem | None:
-    """Return the last problem.
+def problem_to_read(run: Run) -> Problem | None:
+    """Return the problem that a student should read first.
 
-    An exception takes precedence over the messages that it causes on other ranks.
+    For a stall, a limit or lack of memory, it is the line that reports this, because the launcher
+    reports killed processes after it. Otherwise it is the last problem. An exception takes
+    precedence over the messages that it causes on other ranks.
     """
-    raised = [
-        p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == Outcome.FAILED
-    ]
+    if run.outcome != Outcome.FAILED:
+        where = run.places.get("outcome")
+        reported = [p for p in run.problems if p.where == where] or run.problems[-1:]
+        return reported[0] if reported else None
+    raised = [p for p in run.problems if p.code == ProblemCode.EXCEPTION]
     first = [p for p in raised if not ECHO.search(p.text)]
     return next(reversed(first or raised or run.problems), None)
 
 
 def how_it_ended(run: Run) -> str:
-    problem = last_problem(run)
+    problem = problem_to_read(run)
     if not problem:
         return run.outcome
     # The page already lists damaged lines of the record. Other problems give the cause.
