@@ -70,6 +70,9 @@ PROGRAMS = [
     Program("12_scaling/train.py", (*SMALL, "--scaling", "strong")),
     Program("13_shard/train.py", ("--layers", "6", "--width", "384")),
     Program("13_shard/break_it.py", ("--without", "nothing", "wrap"), 2, 2),
+    Program("14_profile/train.py", most=1),
+    Program("14_profile/train_ways.py", most=1, trains=False),  # rounds differently on a GPU
+    Program("15_survive/train.py"),
 ]  # fmt: skip
 
 
