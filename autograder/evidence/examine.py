@@ -1,10 +1,10 @@
 """Determine how far a run can be trusted.
 
 The result is an evidence level, not a verdict. Contradicted: parts of the record cannot both be
-true. Unverified: the output has too little to check. Self-consistent: everything in the record that
-can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor, agrees
-too. Reproduced: the submitted program did the same when the instructor ran it. No points depend on
-it; a person decides.
+true. Unverified: the output contains too little information to check. Self-consistent: all parts of
+the record that can be checked agree. Confirmed: the scheduler's accounting, exported by the
+instructor, agrees too. Reproduced: the submitted program did the same when the instructor ran it.
+No points depend on it; a person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of evidence on one student's lesson, besides the run record."""
+    """The sources of evidence about one student's lesson, apart from the run record."""
 
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
     # Accounts that may own their jobs; None: an unknown account.

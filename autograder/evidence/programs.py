@@ -60,7 +60,7 @@ def with_programs(
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces] = NOTHING,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Return the evidence with findings on the programs, and the texts to show the instructor."""
+    """Return the evidence with findings about the programs, and the texts for the instructor."""
     ran = files_that_ran(runs)
     texts = list(compared(ran, programs, released, solved))
     texts += earlier_versions(ran, programs)
@@ -169,7 +169,7 @@ def compared(
 def changed(
     program: HandedIn, name: str, pair: tuple[Pieces, Pieces], counts: bool, renamed: bool
 ) -> Iterator[ProgramText]:
-    """Yield the changes of one program. `pair` is its released text and the solution's gaps."""
+    """Yield the changes in one program. `pair` is its released text and its gaps' solution."""
     pieces, solution = pair
     if len(program.lines) > MOST_LINES:
         note = f"{len(program.lines):,} lines are too many to compare with {name} as released"
@@ -254,7 +254,7 @@ def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> Progr
 
 
 def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """Return the released program that this file copies under another name."""
+    """Return the released program of which this file is a renamed copy, if any."""
     mine = {line.strip() for line in lines if len(line) > 8}
     shares = {}
     for name, pieces in released.items():
@@ -265,7 +265,10 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding that lists the lines of all programs. Only the instructor sees it."""
+    """Yield one finding that lists the notable lines of all programs.
+
+    Only the instructor sees it.
+    """
     looks = [text for text in texts if text.look]
     if not looks:
         return

@@ -1,7 +1,7 @@
 """Find the lines of a program that a person should see first, by their contents.
 
-Everything that a student changed outside the gaps is shown, but only these lines cause a finding. A
-line that is not listed is not necessarily harmless, and a listed one is not necessarily wrong.
+All changes outside the gaps are shown, but only these lines cause a finding. A line that is not
+listed is not necessarily harmless, and a listed one is not necessarily wrong.
 """
 
 import re

@@ -28,7 +28,7 @@ QUOTED = ("seconds", "speedup", "efficiency")  # columns of a table that a text 
 
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
-    """Return a part for each table and each heading that the rubric requires."""
+    """Return one check part for each table and each heading that the rubric requires."""
     tables = tuple(judge_table(hand_in, name) for name in asked.tables)
     return (*tables, *(judge_part(hand_in, title, asked) for title in asked.parts))
 
@@ -140,10 +140,11 @@ def text_of(report: Report, title: str) -> str:
 
 
 def quotes_table(text: str, rows: Sequence[Row]) -> bool:
-    """Return whether a text quotes a size from the table, and a value that was measured there.
+    """Return whether a text quotes both a size and a measured value from the table.
 
-    The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
-    two digits, because a rank count would always match some value rounded to one digit.
+    The value must be a time, or a speedup or efficiency on more than the smallest number of ranks.
+    The value needs at least two digits; otherwise, a rank count would always match some rounded
+    value.
     """
     numbers = FIGURE.findall(text)
     values = [

@@ -28,7 +28,7 @@ def metric_value(
 
 
 def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
-    """Return the value of a run, or its relation to another run's value."""
+    """Return the condition's value for a run, or that value relative to another run's."""
 
     def value_of(name: str) -> Value:
         run = run_that_counts(hand_in, name)

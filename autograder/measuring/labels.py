@@ -1,7 +1,7 @@
-"""Labels that students and instructors read for everything that is measured.
+"""Labels of all measured values, as students and instructors see them.
 
-METRICS takes the labels of its rows from here. The names that begin with `measure:` are what the
-course's own programs measure and record. Their units are here too.
+METRICS takes the labels of its rows from here. Names that begin with `measure:` refer to values
+that the course's own programs measure and record. Their units are here too.
 """
 
 from dataclasses import dataclass

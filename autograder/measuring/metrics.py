@@ -1,8 +1,8 @@
 """All metrics that rubrics can name: their descriptions, and the functions that measure them.
 
-Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
-lists the same rows (a test compares them). To add a metric, write a function, and add a row here
-and a label in labels.py.
+Rubrics are validated against this table, the judging code looks up its functions here, and a test
+checks that docs/rubrics.md lists the same rows. To add a metric, write a function, and add a row
+here and a label in labels.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,8 +32,9 @@ Value = Measure | str
 class Metric:
     """The description of a metric for authors of rubrics, and the function that measures it.
 
-    The function takes the run; with `base`, the base and the run; with `at`, the run and `at`; with
-    `all_runs`, all runs and `at`. The function returns a Measure or a word, or raises NotMeasured.
+    The function takes the run. With `base`, it takes the base run first; with `at`, it takes `at`
+    last; with `all_runs`, it takes all runs and `at`. The function returns a Measure or a word, or
+    raises NotMeasured.
     """
 
     function: Callable[..., Value]
@@ -49,7 +50,7 @@ class Metric:
 
     @property
     def of_a_run(self) -> bool:
-        """Return whether the metric's function takes nothing but a run."""
+        """Return whether the metric's function takes only a run as its argument."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 
@@ -206,7 +207,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_named(name: str) -> Metric:
-    """Return a row of the table or, for `measure:NAME`, a metric for that recorded measure.
+    """Return the metric with this name; `measure:NAME` stands for a recorded measure.
 
     Raise KeyError for any other name.
     """

@@ -1,4 +1,4 @@
-"""Compute overlap and coverage of the ranks' shares from their presence lines.
+"""Compute the overlap and coverage of the ranks' shares from their presence lines.
 
 Samples are not marked one by one, because a record of a few lines can cover a billion of them.
 """

@@ -116,7 +116,7 @@ def place_of_last(run: Run) -> tuple[Where | None, str]:
 
 
 def place_of(run: Run, fact: str) -> tuple[Where | None, str]:
-    """Return the place of a fact, and the rule that read it."""
+    """Return where a fact was read, and the rule that read it."""
     if fact in ELSEWHERE:
         where = run.places.get(fact)
         return where, OF_RUN[fact] if where else ELSEWHERE[fact]

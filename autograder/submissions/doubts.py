@@ -1,7 +1,7 @@
-"""Describe doubts about a submission: questions that collecting or reading its files left open.
+"""Describe the doubts that remain about a submission after its files are collected and read.
 
-A doubt has a code, a file and a detail. In manifest.csv, it is written `code: file: detail`. On a
-page, it is shown as the finding that TABLE describes.
+A doubt has a code, a file and a detail. In manifest.csv, a doubt has the form `code: file: detail`.
+A page shows a doubt as the finding that TABLE maps it to.
 """
 
 from pathlib import PurePath
@@ -122,7 +122,7 @@ def finding_of(doubt: Doubt) -> Finding:
 
 
 def parse(text: str) -> list[Doubt]:
-    """Return the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
+    """Parse the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
         code, _, rest = part.partition(": ")

@@ -1,4 +1,4 @@
-"""Tell from a file's name what it is: an output, answers, an archive, or something else."""
+"""Determine a file's kind from its name: an output, answers, an archive, or something else."""
 
 import re
 from enum import StrEnum

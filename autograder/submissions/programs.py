@@ -14,14 +14,14 @@ MOST_BYTES = 256_000  # per program
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A submitted program. If hash and lines are empty, it could not be read or is too long."""
+    """A submitted program. If `hash` and `lines` are empty, the file was unreadable or too long."""
 
     name: str
     hash: str | None
     lines: tuple[str, ...] = ()
 
     def is_called(self, name: str) -> bool:
-        """Return whether the program has this name, even if it was packed in a folder."""
+        """Return whether the program has this name, ignoring the folder it was packed in."""
         return f"/{self.name}".endswith(f"/{name}")
 
 

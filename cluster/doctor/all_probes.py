@@ -79,7 +79,7 @@ HELLO = 60.0  # seconds within which all ranks have to start
 
 
 def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
-    """Return the probes to run, except those whose time limit exceeds `cap`."""
+    """Return the probes to run, with no time limit above `cap`."""
     return [
         replace(probe, limit=min(probe.limit, cap))
         for probe in PROBES

@@ -1,4 +1,4 @@
-"""Put the findings of all nodes and ranks into one table, and add what only a comparison shows."""
+"""Combine the findings of all nodes and ranks, and add those that only a comparison shows."""
 
 from collections import defaultdict
 from dataclasses import replace

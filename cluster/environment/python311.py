@@ -37,7 +37,7 @@ def downloaded():
 
 
 def candidates():
-    """Return the Pythons to check, best first."""
+    """Return the Python interpreters to check, best first."""
     on_path = [
         os.path.join(folder, "python3.11")
         for folder in os.environ.get("PATH", "").split(os.pathsep)

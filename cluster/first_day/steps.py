@@ -1,4 +1,7 @@
-"""Define the steps of a first day, in order. Each step needs the ones before it."""
+"""Define the steps of the first day at a new centre, in order.
+
+Each step needs the results of the previous ones.
+"""
 
 import json
 import shutil
@@ -111,7 +114,7 @@ def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Pa
 
 
 def whole_report(output: Path) -> dict[str, Any]:
-    """Return the doctor's JSON, which may reach the file after the job has ended."""
+    """Return the doctor's JSON report, waiting if it reaches the file after the job has ended."""
     for _ in range(SECONDS_LATE):
         text = output.read_text(errors="replace")
         begin, end = text.find("\n{"), text.rfind("}")

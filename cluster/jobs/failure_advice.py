@@ -42,7 +42,7 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """Show the end of the first failed job's files, without the run record, and give advice."""
+    """Show the first failed job's last output lines, without the run record, and give advice."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return

@@ -1,4 +1,4 @@
-"""Choose what to run again: the programs, with the arguments of the runs that count."""
+"""Choose what to run again: the programs and arguments behind the runs that count."""
 
 import hashlib
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def read_program(path: Path, name: str) -> bytes:
 
 
 def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Return the jobs to submit. Runs that came from one job are repeated in one job."""
+    """Return the jobs to submit. Runs from the same job are rerun in the same job."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))

@@ -20,7 +20,7 @@ def alt_text(code: str) -> str:
 def docstrings() -> dict[str, str]:
     """Return the first paragraph of each plotting function's docstring.
 
-    The files are parsed, not imported, because a book needs no plotting library.
+    The files are parsed, not imported, so building the book needs no plotting library.
     """
     return {
         part.name: first_paragraph(ast.get_docstring(part) or "")

@@ -1,8 +1,8 @@
-"""The laws of scaling, each as the cost of work on n workers, which is n × its time.
+"""The scaling laws, each expressed as the cost of the work on n workers: n × its time.
 
-Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law is about the speed:
-speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law has a sentence that
-states its assumption. `fitting` decides whether the data agree.
+Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law describes the
+speed: speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law states its
+assumption in a sentence. The `fitting` module decides whether the data agree.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function that names the other coefficients and divides them by the one for work."""
+    """Return a function that divides the other coefficients by the one for work and names them."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -134,7 +134,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """Return laws in which the cost rises beyond one node of `node` workers."""
+    """Return laws whose cost rises beyond `node` workers, the size of one node."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

@@ -1,4 +1,4 @@
-"""Fit the laws as textbooks do, to speedups over one worker, and report what contradicts them.
+"""Fit scaling laws to speedups over one worker, as textbooks do, and report contradictions.
 
 `scaling_laws` has the formulas and the graded intervals. To predict a size beyond the data, use
 `foretell`.
@@ -59,7 +59,7 @@ CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return the USL's κ, which may be negative here."""
+    """Return the USL's κ, which can be negative here."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
@@ -97,7 +97,7 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
 
 
 def monotone(values: Sequence[float]) -> bool:
-    """Return whether no value is below the previous one, and the last is a fifth above the first.
+    """Return whether the values never decrease and the last exceeds the first by over a fifth.
 
     Two values are not enough.
     """

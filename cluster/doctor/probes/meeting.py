@@ -1,4 +1,4 @@
-"""Contact the first node from one process per node: is it reachable, how fast, do clocks agree?"""
+"""Contact the first node from one process per node: check reachability, speed and clocks."""
 
 import json
 import os

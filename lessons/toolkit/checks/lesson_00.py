@@ -30,7 +30,7 @@ OMPI = {
 
 @exercise("0.1")
 def check_0_1(path: Path, minutes: int = 30) -> str:
-    """Tasks are nodes x tasks per node; outputs have %j in their names; there is a time limit."""
+    """Tasks equal nodes × tasks per node, output names contain %j, and there is a time limit."""
     from cluster.job_file import jobfile
 
     try:
@@ -161,7 +161,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
 
 @exercise("0.3")
 def check_0_3(core_hours: Function, idle_share: Function) -> str:
-    """The cost of a job, and the idle share of the cost of several jobs."""
+    """Check the cost of a job, and the idle share of the cost of several jobs."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
         compare(
@@ -208,7 +208,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
-    """The record is only in out.txt, the warning only in err.txt."""
+    """The record is only in out.txt, and the warning is only in err.txt."""
     start = "Run train.py again: `>` and `2>` each need the name of a file."
     texts = {}
     for path in (Path(out), Path(err)):
@@ -273,7 +273,7 @@ def check_0_5(found: Mapping[str, Any] | None = None) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Return this Python, whether it is an environment, and the kernels that start it."""
+    """Return this interpreter, whether it is in an environment, and the kernels that start it."""
     from importlib.metadata import distributions
     from sysconfig import get_path
 

@@ -51,7 +51,7 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
 
 
 def factor(found: np.ndarray, right: np.ndarray) -> float | None:
-    """Return the factor by which `found` is a multiple of `right`; None if it is not a multiple."""
+    """Return the constant factor between `found` and `right`, or None if there is none."""
     if not np.isfinite(found).all():
         return None
     times = float((found * right).sum() / (right * right).sum())

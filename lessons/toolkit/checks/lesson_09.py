@@ -95,7 +95,7 @@ COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (to
 
 @exercise("9.3")
 def check_9_3(update: Function, lars: Function) -> str:
-    """Two steps with momentum; a LARS gradient's length is trust times that of the weights."""
+    """Two steps with momentum; a LARS gradient is `trust` times as long as the weights."""
     w, speed = np.array([1.0, 2.0]), np.zeros(2)
     gradient = np.array([1.0, -1.0])
     for step, right in enumerate(([0.9, 2.1], [0.71, 2.29]), start=1):
@@ -136,7 +136,7 @@ def check_9_3(update: Function, lars: Function) -> str:
 
 @exercise("9.4")
 def check_9_4(largest: Function) -> str:
-    """The largest number of workers whose best rule reaches the base's accuracy within 0.01."""
+    """The largest number of workers whose best rule comes within 0.01 of the base's accuracy."""
     table = {1: [0.94], 8: [0.90, 0.92, 0.936], 16: [0.885, 0.93, 0.3], 64: [0.8, 0.86, 0.1]}
     for base, right in ((0.94, 16), (0.944, 8)):
         accuracies = table | {1: [base]}

@@ -1,8 +1,8 @@
 """Conduct a speed job on one rank: start its processes, measure, and write the record.
 
-A conductor imports neither a framework nor the student's program, and it does not use MPI. Each one
-starts two processes: the *yardstick*, which imports only released code, and the *learner*. The
-conductors of all ranks talk to each other through rank 0 (hub.py).
+A conductor imports neither a framework nor the student's program, and it does not use MPI. Each
+conductor starts two processes: the *yardstick*, which imports only released code, and the
+*learner*. The conductors of all ranks talk to each other through rank 0 (hub.py).
 """
 
 import os
@@ -42,7 +42,7 @@ def conduct(
     lesson: str,
     framework: str,
 ) -> None:
-    """Measure the speed job of a program. The program ends with this call.
+    """Measure a program's speed job. The program ends with this call.
 
     alone: a function that makes the Work of a rank that exchanges nothing; runs in the yardstick.
     together: a function that makes the Work of a rank that uses the student's code; runs in the

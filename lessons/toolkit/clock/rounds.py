@@ -1,4 +1,4 @@
-"""The rounds of a speed job: what is measured when, for how long, and what is computed again."""
+"""Run the rounds of a speed job: plan, measure and record them, and recompute some updates."""
 
 import hashlib
 import random
@@ -54,12 +54,12 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any) -> tuple[Any, float]
 
 
 def two_seeds(chance: random.Random) -> list[int]:
-    """Return one seed for a phase's batches, and one for the parameters to send at its end."""
+    """Return two seeds for a phase: for its batches, and for the parameters to send at its end."""
     return [chance.getrandbits(40), chance.getrandbits(40)]
 
 
 def planned(chance: random.Random, steps: int) -> dict[str, Any]:
-    """Draw the order of a round's phases, their seeds and the number of steps at random."""
+    """Randomly choose the order of a round's phases, their seeds and the number of steps."""
     return {
         "order": chance.sample(PHASES, len(PHASES)),
         "seeds": {name: two_seeds(chance) for name in PHASES},
@@ -118,10 +118,10 @@ def spread_of(hub: Hub, params: Any) -> float:
 
 
 def error_of(hub: Hub, turns: Turns, plan: Any, before: tuple[Any, Any], after: Any) -> float:
-    """Compute a round's update again from the mean of all ranks' gradients, and return the error.
+    """Recompute a round's update from the mean of all ranks' gradients, and return its error.
 
-    The yardsticks begin with rank 0's parameters and moments before the round, and compute the
-    gradients of the same batches. The error is relative to how far the parameters moved.
+    The yardsticks start from rank 0's parameters and moments before the round, and compute
+    gradients on the same batches. The error is relative to how far the parameters moved.
     """
     turns.give_turn("yardstick")
     adam = hub.share(before[0])

@@ -27,16 +27,19 @@ class Work(Protocol):
     lr: float
 
     def train(self, seed: int, steps: int) -> None:
-        """Take steps on the batches of this seed, and wait until all parameters are complete."""
+        """Train for `steps` steps on the batches of this seed.
+
+        Wait until all parameters are complete.
+        """
 
     def values(self, places: Any) -> Any:
-        """Return the parameters at these places in the flat array of all parameters."""
+        """Return the parameters at these indices in the flat array of all parameters."""
 
     def state(self) -> tuple[list[float], list[Any]]:
-        """Return Adam's step count and learning rate, and flat arrays: parameters, two moments."""
+        """Return Adam's step count, its learning rate, and flat arrays: parameters, two moments."""
 
     def load(self, adam: list[float], state: Any) -> None:
-        """Set what `state` returns, with its three arrays joined into one."""
+        """Restore what `state` returns, with its three arrays joined into one."""
 
     def batches(self, seed: int, steps: int) -> Any:
         """Return an iterator over the batches of this seed."""
@@ -49,15 +52,15 @@ class Work(Protocol):
 
 
 def places(seed: int, size: int) -> Any:
-    """Return the places of some parameters, drawn with this seed."""
+    """Return the positions of some parameters, drawn at random with this seed."""
     return np.random.default_rng(seed).integers(0, size, PLACES)
 
 
 def start_both(sockets: list[int], framework: str, alone: Any, together: Any) -> None:
     """Load only the framework, then fork: the parent is the yardstick, the child is the learner.
 
-    Loading a framework takes seconds, so it is done once for the two processes. Neither of them has
-    made a network at that point.
+    Loading a framework takes seconds, so it is done only once for both processes. Neither process
+    has built a network at that point.
     """
     end_with_parent()
     os.dup2(2, 1)  # the conductor alone writes the record
@@ -74,7 +77,7 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 
 
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
-    """Make the Work, and answer the conductor's requests until it ends."""
+    """Create the Work object, and answer the conductor's requests until the conductor ends."""
     channel = Channel(Connection(socket.socket(fileno=number).detach()))
     try:
         work = make()
@@ -108,7 +111,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
 
 
 def of_process(framework: str) -> dict[str, Any]:
-    """Return the facts for the record that only a process with the framework knows."""
+    """Return the facts for the record that only a process with the framework can determine."""
     return {
         "versions": facts.versions(os.environ),
         "device": devices.device(framework),

@@ -11,7 +11,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 
 class TorchWork:
-    """See serve.Work. `model` is the network itself, or a wrapper that averages gradients."""
+    """The PyTorch version of serve.Work. `model` is the network or a gradient-averaging wrapper."""
 
     def __init__(self, network: Any, model: Any, args: Any) -> None:
         self.params = list(network.parameters())

@@ -1,4 +1,4 @@
-"""Control the two processes of a rank, which take turns, and measure their phases."""
+"""Make a rank's two processes take turns, and measure their phases."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Phase:
-    """The measurements of one phase, from the conductors of all ranks."""
+    """The measurements of one phase, collected by the conductors of all ranks."""
 
     seconds: float  # until the slowest rank was done
     cpu_s: float  # of all ranks together
@@ -42,7 +42,10 @@ class Phase:
 
 
 class Turns:
-    """The processes of one rank. The learner is stopped while the yardstick works."""
+    """The processes of one rank.
+
+    The learner process is paused while the yardstick process works.
+    """
 
     def __init__(self, hub: Hub, framework: str) -> None:
         self.hub, self.rank = hub, hub.rank
@@ -87,7 +90,7 @@ class Turns:
         return self.heard(who)
 
     def give_turn(self, who: str) -> list[int]:
-        """Let only this process and its descendants run. Return their ids."""
+        """Let only the process `who` and its descendants run. Return their ids."""
         yardstick = {self.process.pid}
         others = processes.descendants(os.getpid()) - yardstick
         runs, waits = (yardstick, others) if who == "yardstick" else (others, yardstick)
@@ -99,8 +102,8 @@ class Turns:
     def phase(self, name: str, seeds: Iterable[int], steps: int) -> Phase:
         """Measure a phase. All ranks call this.
 
-        A process gets the seed of its batches once the clock is running. Only after its last step
-        does it learn which parameters to send. The clock stops when they arrive.
+        A process gets the seed of its batches once the clock is running. The process learns which
+        parameters to send only after its last step. The clock stops when they arrive.
         """
         who = "learner" if name == "together" else "yardstick"
         works = name != "alone" or self.rank == 0

@@ -1,9 +1,9 @@
-"""Read CIFAR's batches, which are pickles of Python 2, without running their calls.
+"""Read CIFAR's batches, which are Python 2 pickles, without executing the calls in them.
 
-A pickle is a small program for a stack machine. Python's machine calls any function that the
-program names. This module's machine knows only the operations that a CIFAR batch needs, and three
-names. It stores calls without making them, and cannot import, call or allocate anything that a
-pickle requests.
+A pickle is a small program for a stack machine. Python's unpickler calls any function that the
+program names. The machine in this module knows only three names and the operations that a CIFAR
+batch needs. It stores calls without making them, and cannot import, call or allocate anything that
+a pickle requests.
 """
 
 import pickletools
@@ -134,7 +134,7 @@ def _container(stack: list, kind: type) -> Any:
 def _pixels(array: Any) -> np.ndarray:
     """Return the pixels from a pickled NumPy array of bytes.
 
-    It consists of version, shape, type, order and the bytes.
+    Its state consists of the version, shape, type, order and bytes.
     """
     wrong = ValueError("has no array of pixels (n by 3,072 bytes) where a CIFAR batch has one")
     if not isinstance(array, Call) or array.name != RECONSTRUCT:

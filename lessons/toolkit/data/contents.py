@@ -76,7 +76,7 @@ def broken(entry: Entry, path: Path, reason: str) -> DataError:
 
 
 def _complaint(entry: Entry, file: File, data: bytes) -> str | None:
-    """Return what is wrong with these bytes; None if they are the right ones."""
+    """Return what is wrong with these bytes, or None if they are correct."""
     digest = hashlib.sha256(data).hexdigest()
     if digest == file.sha256:
         return None

@@ -1,9 +1,9 @@
 """Measure, in several rounds of one launch, how much faster a pipeline is than one process.
 
 In one phase of a round, rank 0 works *alone* with the whole network. In the next phase, all ranks
-do that at the same time and exchange nothing (*silent*), which shows the machine's limit. After
-that, the pipeline has one phase for each number of micro-batches. All batches have the same size.
-Every second round runs in reverse order, so that other load on the machine affects all phases
+do the same work at the same time and exchange nothing (*silent*), which shows the machine's limit.
+After that, the pipeline runs one phase for each number of micro-batches. All batches have the same
+size. Every second round runs in reverse order, so that other load on the machine affects all phases
 equally.
 """
 
@@ -59,7 +59,7 @@ def measure_rounds(
 def say(
     record: Any, found: list[Any], typical: Mapping[int, float], steps: int, ranks: int
 ) -> None:
-    """Record the rounds, and the ratios within each round.
+    """Record the rounds and the ratios of the times within each round.
 
     The possible gain from overlapping depends on the machine: on busy cores, two processes together
     may do no more than one.

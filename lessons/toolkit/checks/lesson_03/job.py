@@ -85,7 +85,7 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
 def options(words: list[str]) -> dict[str, str]:
     """Return the options in the arguments, from --name value and --name=value.
 
-    As in the program, --batch_size means --batch-size.
+    Like the program, accept `--batch_size` for `--batch-size`.
     """
     found: dict[str, str] = {}
     for place, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Checks of the network and its parameters (3.3), and of its output (3.6)."""
+"""Check the network and its parameters (3.3), and its output (3.6)."""
 
 import sys
 from collections.abc import Callable, Mapping

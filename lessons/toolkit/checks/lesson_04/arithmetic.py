@@ -1,4 +1,4 @@
-"""Checks of the time of an epoch (4.4), and of what a network consumes per second (4.5)."""
+"""Check epoch times (4.4) and a network's consumption per second (4.5)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ EPOCHS = [(0.6, 0.5), (0.5, 2.0), (3.0, 1.0), (1.0, 1.0)]
 
 @exercise("4.4")
 def check_4_4(epoch_seconds: Function) -> str:
-    """Input and computing take the sum of their times, or the longer time if they overlap."""
+    """An epoch takes the sum of input and computing time, or the longer one if they overlap."""
     for t_in, t_comp in EPOCHS:
         for overlapped in (True, False):
             right = max(t_in, t_comp) if overlapped else t_in + t_comp

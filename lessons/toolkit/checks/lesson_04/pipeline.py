@@ -1,4 +1,4 @@
-"""The check of an epoch's pipeline (4.3)."""
+"""Check the input pipeline of an epoch (4.3)."""
 
 import itertools
 from collections.abc import Callable
@@ -16,7 +16,10 @@ Function = Callable[..., Any]
 
 @exercise("4.3")
 def check_4_3(stages: Function) -> str:
-    """Every sample once per epoch, in a new order. Each is decoded only once, ahead of time."""
+    """Each epoch reads every sample once, in a new order.
+
+    Each sample is decoded only once, ahead of time.
+    """
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
     first = watched.epoch()

@@ -1,4 +1,4 @@
-"""The check of which device holds which layers and which images (5.1)."""
+"""Check which device holds which layers and which images (5.1)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -45,7 +45,7 @@ def check_5_1(holds: Function) -> str:
 
 
 def held(found: Any, kind: str) -> Held:
-    """Return the layers and images of a device, as two sorted lists."""
+    """Return a device's layers and images as two sorted lists."""
     if found is None:
         advice = f'Is there a `return` for "{kind}", too?'
         raise CheckFailed("two lists, layers and images", "None", advice)

@@ -1,4 +1,4 @@
-"""The check of a diagnosis: a run's traces show which of five steps is missing (7.6)."""
+"""Check a diagnosis: a run's traces show which of five steps is missing (7.6)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The check of how lesson 08's program uses the files of a folder: the second half of 8.3."""
+"""Check how lesson 08's program uses the files of a folder: the second half of 8.3."""
 
 import io
 import os
@@ -54,7 +54,7 @@ def check_program(program: Any) -> None:
 
 
 def files_of(program: Any, folder: str) -> Any:
-    """Return the result of my_files when os.listdir returns the folder's files in reverse order."""
+    """Return the result of `my_files` when `os.listdir` returns the files in reverse order."""
     listdir = os.listdir
 
     def backwards(*place: Any, **by_name: Any) -> list[Any]:

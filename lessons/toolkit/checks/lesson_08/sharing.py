@@ -1,4 +1,4 @@
-"""Checks of which rank reads which sample, in how many steps (8.2 to 8.5).
+"""Check which rank reads which sample, and in how many steps (8.2 to 8.5).
 
 Several ranks are simulated by threads of this process.
 """
@@ -66,7 +66,7 @@ def check_8_2(round_robin: Function) -> str:
 
 
 def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
-    """Return the probable mistake if an item reaches no rank."""
+    """Return the probable mistake that keeps items from reaching any rank."""
     whole_rounds = len(names) // len(shares) * len(shares)
     starts = [names.index(share[0]) for share in shares if share and share[0] in names]
     blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
@@ -223,7 +223,7 @@ COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), 
 
 @exercise("8.4")
 def check_8_4(common_steps: Function) -> str:
-    """One step per batch of the rank with the fewest images, including a smaller last batch."""
+    """The rank with the fewest images sets the step count; a smaller last batch is also a step."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch

@@ -1,4 +1,4 @@
-"""Checks of what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
+"""Check what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
 
 The network is wrapped by a replacement for DDP that records the student's calls.
 """
@@ -16,7 +16,7 @@ IMAGES, PARTS = 10, 4  # parts of 3, 3, 3 and 1 images
 def pretended_ddp(module: Any) -> Any:
     """Return a replacement for DistributedDataParallel.
 
-    It records its calls, and which of them would send gradients.
+    It records each call, and whether that call would send gradients.
     """
     import torch
 
@@ -65,7 +65,7 @@ def small_network() -> tuple[Any, Any, Any]:
 
 @exercise("10.4")
 def check_10_4(program: Any) -> str:
-    """The gradients of four parts add up to those of the whole batch, and are sent once."""
+    """The gradients of four parts add up to those of the whole batch, and are sent only once."""
     import torch
 
     network, x, y = small_network()
@@ -121,7 +121,7 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """Check with 5 images in 4 parts, of which chunk makes only 3: with 2, 2 and 1 images."""
+    """Check the case where `chunk` splits 5 images into 3 parts (2, 2, 1), not the 4 requested."""
     import torch
 
     network, x, y = small_network()
@@ -173,7 +173,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
 
 @exercise("10.5")
 def check_10_5(program: Any) -> str:
-    """One rank makes a step on its own, without any other rank."""
+    """A single rank performs a step on its own, without any other rank."""
     import torch
 
     network, x, y = small_network()

@@ -1,4 +1,4 @@
-"""The check of the time when the last bucket of gradients has arrived (10.3)."""
+"""Check the computed arrival time of the last bucket of gradients (10.3)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -100,7 +100,7 @@ class PretendedDist:
 
 @exercise("11.6")
 def check_11_6(tensor_layers: ModuleType) -> str:
-    """On 2, 3 and 4 ranks a block has the output and gradients of both layers on one rank."""
+    """On 2, 3 and 4 ranks, a block's output and gradients match those of both layers on one."""
     own = threading.local()
     real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
     try:

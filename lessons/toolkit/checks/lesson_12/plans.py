@@ -1,4 +1,4 @@
-"""The check of what each kind of scaling keeps constant (12.1)."""
+"""Check what each kind of scaling keeps constant (12.1)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ STAYS = {
 
 @exercise("12.1")
 def check_12_1(program: Any) -> str:
-    """Local batch and images per epoch on 1, 2, 4 and 8 ranks; on one rank, 96 and 4,800."""
+    """Local batch size and images per epoch on 1, 2, 4 and 8 ranks (96 and 4,800 on one rank)."""
     for mode, right in RIGHT.items():
         found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
         pairs = pairs_of(found, mode)

@@ -1,4 +1,4 @@
-"""Checks of time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
+"""Check time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -146,7 +146,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
 
 @exercise("12.8")
 def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
-    """The report has three parts in your own sentences."""
+    """The report has three parts, written in your own sentences."""
     texts = {
         "Question": question,
         "Recommendation": recommendation,

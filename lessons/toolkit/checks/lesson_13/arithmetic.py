@@ -1,4 +1,4 @@
-"""Check the bytes of the state on each rank (13.1), and of everything on a device (13.10)."""
+"""Check the bytes of state per rank (13.1) and of all tensors on a device (13.10)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SHARED_FROM = dict(zip(PARTS, (3, 2, 1), strict=True))  # the first stage that s
 
 
 def state(params: float, way: str, ranks: int, precision: str) -> dict[str, float]:
-    """Return the bytes of each part on one rank."""
+    """Return how many bytes each part of the state takes on one rank."""
     return {
         part: each * params / (ranks if STAGES[way] >= SHARED_FROM[part] else 1)
         for part, each in zip(PARTS, EACH[precision], strict=True)
@@ -45,7 +45,7 @@ def check_13_1(state_bytes: Function) -> str:
 def wrong_parts(
     part: str, right: float, n: float, way: str, ranks: int, precision: str
 ) -> dict[float, str]:
-    """Return the results of known mistakes, with advice for each."""
+    """Return the results that known mistakes would give, with advice for each."""
     is_shared = STAGES[way] >= SHARED_FROM[part]
     wrong = {
         right * ranks: f"{way} shards the {part}: a rank has one part of {ranks}.",
@@ -115,7 +115,7 @@ def state_of(case: Network, way: str) -> float:
 
 
 def unit_of(case: Network, way: str) -> float:
-    """Return the bytes of the largest unit while it is gathered, without the state's shards."""
+    """Return the bytes of the largest gathered unit, without the state's shards."""
     item = {"float32": 4, "mixed": 2}[case.precision]
     return {2: 1, 3: 2}.get(STAGES[way], 0) * item * case.largest
 

@@ -1,4 +1,4 @@
-"""Check ZeRO by hand, on ranks that are threads (13.2 to 13.6)."""
+"""Check ZeRO by hand, with threads as ranks (13.2 to 13.6)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,7 +29,7 @@ def a_tensor(value: Any, what: str) -> Any:
 
 @exercise("13.2")
 def check_13_2(part_of: Function) -> str:
-    """Ten numbers on 4 ranks: 3 + 3 + 3 + 3, the last two of them zeros."""
+    """Ten numbers are split among 4 ranks as 3 + 3 + 3 + 3; the last two are padding zeros."""
     import torch
 
     flat = torch.arange(1.0, 11.0, dtype=torch.float64)
@@ -66,7 +66,7 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
 
 @exercise("13.3")
 def check_13_3(zero: ModuleType) -> str:
-    """Gather gives every rank all parts, and collect gives it its part of the mean gradient."""
+    """`gather` gives each rank all parts, and `collect` gives it its part of the mean gradient."""
     with pretended(zero) as stand_in:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
@@ -275,7 +275,7 @@ def wrong_step(found: list[str], stage: int) -> str:
 
 @exercise("13.6")
 def check_13_6(zero: ModuleType) -> str:
-    """Parts with norms 3 and 4 have the norm 5 together; clipping to 1 multiplies both by 0.2."""
+    """Parts with norms 3 and 4 have a total norm of 5; clipping it to 1 multiplies both by 0.2."""
     import torch
 
     cases = ([3.0, 4.0], [3.0, 0.0, 4.0], [0.03, 0.04])

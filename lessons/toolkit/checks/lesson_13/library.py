@@ -59,7 +59,7 @@ def one_rank() -> Iterator[Any]:
 
 
 def wraps(module: Any) -> bool:
-    """Return whether fully_shard has made the module a unit."""
+    """Return whether `fully_shard` has made the module an FSDP unit."""
     from torch.distributed.fsdp import FSDPModule
 
     return isinstance(module, FSDPModule)
@@ -67,7 +67,7 @@ def wraps(module: Any) -> bool:
 
 @exercise("13.7")
 def check_13_7(library: ModuleType) -> str:
-    """Every block and the network itself are units; the policy sets the type of gathered blocks."""
+    """Each block and the whole network are units; the policy sets the type of gathered blocks."""
     import torch
 
     for policy, dtype in (("float32", torch.float32), ("mixed", torch.bfloat16)):

@@ -65,7 +65,7 @@ CASES = [  # spans, the time that they cover, the sum of their times, from first
 
 @exercise("14.3")
 def check_14_3(busy: Function) -> str:
-    """Spans from 0 to 4 and from 1 to 2 cover 4, not 5."""
+    """Spans from 0 to 4 and from 1 to 2 together cover 4, not 5."""
     for spans, right, total, whole in CASES:
         what = f"busy({spans})"
         mistakes = {
@@ -79,7 +79,7 @@ def check_14_3(busy: Function) -> str:
 
 @exercise("14.4")
 def check_14_4(hidden: Function) -> str:
-    """If communication runs from 0 to 4 and computing from 3 to 9, a quarter is hidden."""
+    """For communication from 0 to 4 and computation from 3 to 9, a quarter is hidden."""
     cases = [
         ([(0, 4)], [(3, 9)], 1 / 4, 1 / 6),
         ([(0, 4)], [(4, 9)], 0.0, 0.0),

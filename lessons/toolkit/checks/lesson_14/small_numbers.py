@@ -10,7 +10,10 @@ Function = Callable[..., Any]
 
 @exercise("14.9")
 def check_14_9(scaler_class: Function) -> str:
-    """With scale 8, a gradient of 4 becomes 0.5. Infinity skips the step and halves the scale."""
+    """With scale 8, a gradient of 4 becomes 0.5.
+
+    An infinite gradient skips the step and halves the scale.
+    """
     import torch
 
     scaler = scaler_class(8.0, 2)
@@ -47,7 +50,7 @@ def check_14_9(scaler_class: Function) -> str:
 
 @exercise("14.10")
 def check_14_10(padded: Function) -> str:
-    """Two rows of 3 become rows of 5, with 0 added to the input and -100 to the targets."""
+    """Two rows of length 3 are padded to length 5: the input with 0, the targets with -100."""
     import torch
 
     ids, following = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([[2, 3, 4], [5, 6, 7]])

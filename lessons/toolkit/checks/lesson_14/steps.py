@@ -140,7 +140,7 @@ def check_14_7(optimizer: Function) -> str:
 
 @exercise("14.8")
 def check_14_8(note: Function) -> str:
-    """Loss and norm are in one tensor, and nothing waits for a number."""
+    """The loss and the norm are returned in one tensor, and nothing waits for their values."""
     import torch
 
     from lessons.toolkit.probes.profiling import Waits

@@ -1,4 +1,4 @@
-"""Check two job files (15.5, 15.6): run them with the check's own `launch` and `scontrol`."""
+"""Check two job files (15.5, 15.6) by running them with a fake `launch` and `scontrol`."""
 
 import contextlib
 import os
@@ -145,7 +145,7 @@ def compare_call(calls: list[str], case: str, again: bool, why: str) -> None:
 
 
 def run(job_file: str, ends: str, more: Mapping[str, str]) -> list[str]:
-    """Return the calls of scontrol in a job whose `launch` ends with the exit code `ends`."""
+    """Return the `scontrol` calls of a job whose `launch` exits with the code `ends`."""
     with tempfile.TemporaryDirectory() as folder:
         process = started(job_file, ends, Path(folder), more)
         try:
@@ -179,7 +179,7 @@ def started(
 
 
 def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIENCE) -> bool:
-    """Return whether the file appears before the process ends or the time is over."""
+    """Return whether the file appears before the process ends or the time limit is reached."""
     until = time.monotonic() + seconds
     while not file.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
@@ -187,7 +187,7 @@ def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIE
 
 
 def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
-    """Wait, for a limited time, until the kernel reports that the shell has a trap for USR1."""
+    """Wait until the kernel reports that the shell has a trap for USR1, or until `seconds` pass."""
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/status")
     while process.poll() is None and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Check that files are complete (15.3), and copies to be written in the background (15.8)."""
+"""Check complete files (15.3), and copies made for writing in the background (15.8)."""
 
 from collections.abc import Callable
 from types import ModuleType

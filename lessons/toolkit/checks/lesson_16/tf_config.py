@@ -1,4 +1,4 @@
-"""The check of TF_CONFIG (16.1), without starting TensorFlow."""
+"""Check TF_CONFIG (16.1) without starting TensorFlow."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures of the exchange between workers: its duration, its volume, and its place in a step."""
+"""Plot the exchange between workers: its duration, its volume, and its timing in a step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ def allreduce_times(
     models: Mapping[str, Any],
     unseen: Sequence[float] = (),
 ) -> None:
-    """Seconds against bytes, one colour per scheme, with fitted models as lines.
+    """Plot seconds against bytes, with one colour per scheme and the fitted models as lines.
 
     Hollow points are sizes that the fit did not use.
     """
@@ -38,7 +38,7 @@ def allreduce_times(
 
 @picture
 def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
-    """Plot how many arrays the busiest rank moves in sequence, for each number of ranks."""
+    """Plot the number of arrays that the busiest rank moves in sequence, by number of ranks."""
     axes = figure.subplots()
     counts = sorted({count for by_ranks in moved.values() for count in by_ranks})
     for place, (scheme, by_ranks) in enumerate(moved.items()):
@@ -81,7 +81,7 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
 
 @picture
 def allreduce_by_ranks(figure: Any, models: Mapping[str, Any], sizes: Sequence[int]) -> None:
-    """Modelled seconds of an allreduce against the number of ranks, one panel per size in bytes.
+    """Plot modelled seconds of an allreduce against the number of ranks, one panel per size.
 
     models: name of a scheme -> function of (ranks, bytes).
     """

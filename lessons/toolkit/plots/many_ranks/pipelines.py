@@ -1,4 +1,4 @@
-"""Pictures of a pipeline's schedules, drawn from the orders alone."""
+"""Plot the schedules of a pipeline from the stages' orders alone."""
 
 from collections.abc import Mapping
 from typing import Any

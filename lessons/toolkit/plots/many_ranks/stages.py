@@ -1,4 +1,4 @@
-"""Pictures of a measured pipeline: each rank's work in one step, and times by micro-batches."""
+"""Plot a measured pipeline: each rank's work in one step, and times per micro-batch count."""
 
 import statistics
 from typing import Any
@@ -44,9 +44,10 @@ def measured_stages(figure: Any, run: Run) -> None:
 
 @picture
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
-    """Seconds per step against the number of micro-batches, for every round, with the medians.
+    """Plot seconds per step against the number of micro-batches, per round and as medians.
 
-    Lines show the time of one process, and the time if the bubble were the only overhead.
+    The lines show the time of one process, and the time if the pipeline bubble were the only
+    overhead.
     """
     rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])

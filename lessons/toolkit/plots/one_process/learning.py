@@ -13,7 +13,7 @@ def fitted_curves(
 ) -> None:
     """The points and the curves fitted to them.
 
-    Curves: name -> (x values, y values), light to dark.
+    `curves`: name -> (x values, y values), drawn from light to dark.
     """
     axes = figure.subplots()
     axes.plot(x, y, "o", color=GREY, mfc="white", label=f"{len(x)} points")
@@ -26,7 +26,7 @@ def fitted_curves(
 
 @picture
 def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0) -> None:
-    """Loss after each step, one line per run; values above `highest` are cut off."""
+    """Plot the loss after each step, one line per run. Values above `highest` are cut off."""
     axes = figure.subplots()
     ends = []
     for place, (name, values) in enumerate(runs.items()):

@@ -1,4 +1,4 @@
-"""Pictures of training on one device: beside published numbers, and against the batch size."""
+"""Plot training on one device, beside published numbers and against the batch size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def beside_published(
 
 
 def work(run: Run) -> str:
-    """Return a text about the work of a run: 512 images, 32 × 32, batch 64."""
+    """Return a description of a run's work: 512 images, 32 × 32, batch 64."""
     header = run.header
     samples, size, batch = header.dataset.train_samples or 0, header.image_size, header.global_batch
     return f"{samples:,} images, {size} × {size}, batch {batch}"
@@ -43,7 +43,10 @@ def work(run: Run) -> str:
 
 @picture
 def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
-    """Images per second against the batch of one device. Whiskers: all epochs but the first."""
+    """Plot images per second against the batch size of one device.
+
+    Whiskers: all epochs but the first.
+    """
     axes = figure.subplots()
     points: dict[str, list[tuple[int, interval.Measure]]] = {}
     for name, runs in lines.items():
