@@ -20,7 +20,7 @@ def faults(
     path: str = "spread",
     more: Sequence[str] = (),
 ) -> None:
-    """A measure by step, and the loss by epoch; below, the numbers of every run.
+    """Plot a measure by step and the loss by epoch, with the numbers of every run below.
 
     runs: the missing part -> the run without it. path: the measure to draw, at each step at which
     the program recorded it, or "" to draw only the loss. If a program did not record the spread at

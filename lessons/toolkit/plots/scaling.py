@@ -128,7 +128,7 @@ def laws_beyond(
     laws: Mapping[str, Mapping[str, Law]],
     upto: int,
 ) -> None:
-    """Measured speedups and fitted laws. Beyond the last measured size, the laws' range is shaded.
+    """Plot measured speedups and fitted laws. Beyond the largest size, the range is shaded.
 
     tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
     """

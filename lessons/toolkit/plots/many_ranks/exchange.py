@@ -61,7 +61,7 @@ def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
 
 @picture
 def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
-    """A row for each tensor: grey while it is negotiated, blue while it is in transit."""
+    """Plot a row for each tensor: grey while it is negotiated, blue while it is in transit."""
     axes = figure.subplots()
     names = list(dict.fromkeys(span.tensor for step in all_steps for span in step.spans))
     figure.set_size_inches(7.2, 1.4 + 0.35 * len(names))

@@ -14,7 +14,7 @@ BACKWARD = (COLOURS[1], COLOURS[4])
 def drawn_schedules(
     figure: Any, schedules: Mapping[str, Orders], forward: float = 1.0, backward: float = 2.0
 ) -> None:
-    """A row for each stage, with a box for each pass and the number of its micro-batch."""
+    """Plot a row for each stage, with a box for each pass and the number of its micro-batch."""
     rows = sum(len(orders) for orders in schedules.values())
     figure.set_size_inches(9.5, 0.9 + 0.85 * len(schedules) + 0.26 * rows)
     heights = [len(orders) for orders in schedules.values()]

@@ -12,7 +12,7 @@ LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
 
 @picture
 def measured_stages(figure: Any, run: Run) -> None:
-    """A row for each rank, with a bar for each measured pass and the number of its micro-batch."""
+    """Plot a row per rank, with a bar for each measured pass and its micro-batch's number."""
     drawn = {kind: run.measured("busy", schedule=kind) for kind in SCHEDULES}
     rows = max(len(ranks) for ranks in drawn.values())
     figure.set_size_inches(8.5, 1.1 + len(SCHEDULES) * (0.6 + 0.4 * rows))

@@ -10,7 +10,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 @picture
 def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
-    """A histogram for each row, with its mean dashed.
+    """Plot a histogram for each row, with its mean dashed.
 
     A row is a measured run, or the staleness of each update in a simulation.
     """

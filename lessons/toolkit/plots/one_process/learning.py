@@ -11,7 +11,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 def fitted_curves(
     figure: Any, x: Sequence[float], y: Sequence[float], curves: Mapping[str, Any]
 ) -> None:
-    """The points and the curves fitted to them.
+    """Plot the points and the curves fitted to them.
 
     `curves`: name -> (x values, y values), drawn from light to dark.
     """
@@ -47,7 +47,7 @@ def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10
 
 @picture
 def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
-    """Weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
+    """Show weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
 
     weights: one column of 784 for each unit. The units with the largest weights are shown.
     """

@@ -12,7 +12,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
 def beside_published(
     figure: Any, run: Run, published: Mapping[str, Sequence[float]], name: str
 ) -> None:
-    """Loss and training accuracy after each epoch. Rings are published values.
+    """Plot loss and training accuracy after each epoch. Rings are published values.
 
     published: (loss, accuracy) after each epoch.
     """

@@ -15,7 +15,7 @@ SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.
 
 @picture
 def writing(figure: Any, run: Run) -> None:
-    """Plot the loss per epoch, and show what the network wrote before and after training."""
+    """Plot the loss per epoch, with the network's text before and after training below."""
     samples = samples_in(run)
     figure.set_size_inches(7.2, 5)
     axes, below = figure.subplots(2, 1, height_ratios=[1, 1])
