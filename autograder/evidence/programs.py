@@ -158,7 +158,8 @@ def compared(
             yield ProgramText(program.name, "could not be read as text", look=has_run)
             continue
         copy = name or nearest(program.lines, released)
-        counts = has_run or not ran
+        # No record says which job file ran. Students may change most of its lines.
+        counts = not program.is_job_file and (has_run or not ran)
         if copy is None:
             yield from own_programs(program, counts)
         else:
@@ -193,9 +194,14 @@ def changed(
 
 def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
     return [
-        ChangedLine(kind, at, text, counts and measures(text))
-        for kind, changes in (("-", differences.removed), ("+", differences.added))
-        for at, text in changes
+        *(
+            ChangedLine("-", at, text, counts and measures(text))
+            for at, text in differences.removed
+        ),
+        *(
+            ChangedLine("+", at, text, counts and measures(text), ", ".join(unusual(text)))
+            for at, text in differences.added
+        ),
     ]
 
 
@@ -228,7 +234,8 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
         if is_telling(text) or unusual(text)
     ]
     note = f"{counted(len(program.lines), 'line')} of the student's own"
-    yield text_of(program, note + ("" if counts else ", which did not run"), lines)
+    did_not_run = "" if counts or program.is_job_file else ", which did not run"
+    yield text_of(program, note + did_not_run, lines)
 
 
 def is_telling(text: str) -> bool:

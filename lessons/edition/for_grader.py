@@ -49,7 +49,7 @@ def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
         programs: dict[str, list[list[str]]] = {}
         gaps: dict[str, list[list[str]]] = {}
         for relative in made_by_hand(folder):
-            if relative.suffix == ".py" and relative.name != "lesson.py":
+            if relative.suffix in (".py", ".sbatch") and relative.name != "lesson.py":
                 text = (folder / relative).read_text(encoding="utf-8")
                 programs[relative.as_posix()] = pieces(text, relative.name)
                 if filled := [list(gap.body) for gap in find_gaps(text, relative.name)]:

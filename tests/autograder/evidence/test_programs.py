@@ -277,6 +277,22 @@ def test_gaps_are_beside_the_solution_and_escaped(tmp_path, graded):
     assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.txt").read_text()
 
 
+def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
+    mine = solved("job.sbatch").replace("#SBATCH --time", "#SBATCH --account=ml\n#SBATCH --time")
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    job = tmp_path / "class/ada/02/job.sbatch"
+    job.write_text(mine)
+    found, _ = graded()
+    assert "job.sbatch" not in [program["file"] for program in found["programs"]]
+    job.write_text(mine + "python busy.py &\n")
+    found, out = graded()
+    [program] = [one for one in found["programs"] if one["file"] == "job.sbatch"]
+    [line] = program["lines"]
+    assert (line["kind"], line["unusual"], line["telling"]) == ("+", "thread or process", False)
+    assert found["findings"] == []
+    assert "busy.py" in (out / "programs/ada.txt").read_text()
+
+
 def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
     student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
     hand_in(tmp_path / "class/ben/02", make_record(run="12341234"), answers=RIGHT_ANSWERS)
