@@ -195,7 +195,7 @@ def reasons_to_look(
         known_result = traits.parameters and traits.result is not None
         unlike = known.results.unlike(traits.parameters, print_) if known_result else []
         if other := first_of_others(student, unlike):
-            text = "the parameters equal those of a run with another accuracy"
+            text = "the parameters equal those of a run with a different accuracy"
             yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
 

@@ -21,7 +21,7 @@ FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
 OTHER_TOOLKIT = LookReason(
     FindingCode.OTHER_TOOLKIT,
-    "ran with a toolkit that nobody else has: another version of the course, or a changed one",
+    "ran with a toolkit that no one else used: another version of the course, or a modified one",
 )
 
 

@@ -52,7 +52,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
             if found := values_of(files, lesson, rubrics):
                 data[lesson] = found
         elif files.outputs:
-            click.echo("left out: outputs without a lesson's folder or name", err=True)
+            click.echo("left out: outputs with no lesson in their folder or file name", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"

@@ -23,7 +23,7 @@ from autograder.measuring.laws import KINDS
     "--scaling",
     type=click.Choice(KINDS),
     default="strong",
-    help="What the seconds are for: the same work on each size (strong, epoch) or work that grows "
+    help="What the seconds measure: the same work at each size (strong, epoch) or work that grows "
     "with the workers (weak).",
 )
 @click.option("--per-node", type=click.IntRange(1), help="Workers in one node.")

@@ -119,7 +119,7 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
             f"about {sum(wall for _, wall, _ in pairs):.4g} s together",
             f"{sum(seconds.value for _, _, seconds in pairs):.4g} s",
             [epoch.where for epoch, _, _ in pairs],
-            "submit the output as the job wrote it; evaluate after an epoch, not within it",
+            "submit the output as the job wrote it; evaluate after an epoch, not during it",
         )
 
 

@@ -156,18 +156,18 @@ def tier_of(
     if again is not None and not on_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
         and_accounting = " and the scheduler's accounting agrees" if confirmed else ""
-        reason = f"the program did the same for the instructor{more}{and_accounting}"
+        reason = f"the instructor's rerun had the same results{more}{and_accounting}"
         if again.not_compared:
             reason += f"; not compared: {', '.join(again.not_compared)}"
         return EvidenceLevel.REPRODUCED, reason
     if confirmed:
-        reason = "the run record agrees with itself and with the scheduler's accounting"
+        reason = "the run record is consistent and agrees with the scheduler's accounting"
         if not accounted_work.counts_work(accounting.job_of(run, sources.jobs or {})):
             reason += ", which does not say how much the job computed: it may have slept"
         return EvidenceLevel.CONFIRMED, reason
     if doubtful:
         return (
             EvidenceLevel.SELF_CONSISTENT,
-            f"the run record agrees with itself, but: {doubtful[0].title}",
+            f"the run record is consistent, but: {doubtful[0].title}",
         )
-    return EvidenceLevel.SELF_CONSISTENT, "the run record agrees with itself"
+    return EvidenceLevel.SELF_CONSISTENT, "the run record is consistent"

@@ -70,7 +70,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     if together and len(set(hashes)) > 1 and spread == 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
-            "equal hashes when there is no spread",
+            "equal hashes if the spread is 0",
             f"{len(set(hashes))} different hashes",
             run.rank_lines,
         )

@@ -90,7 +90,7 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
             f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock",
             f"{median(seconds for _, seconds in spans):.4g} s in their phases",
             [event.where for event in run.measures if "round" in event.facts],
-            "do no other work between two rounds, and leave the clock as it is",
+            "do no other work between rounds, and do not change the clock",
         )
 
 
@@ -139,13 +139,13 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
             f"about {count} at most on {count} ranks",
             f"{gain.value:.2f}, at least {gain.low:.2f}",
             list(gain.where),
-            "let rank 0 do the same steps alone that each rank does together with the others",
+            "run the same steps on rank 0 alone as on all ranks together",
         )
     if share.low > BEYOND_NOISE:
         yield finding(
             FindingCode.SHARE_BEYOND_ONE,
-            "a share of about 1 at most",
+            "a share of at most about 1",
             f"{share.value:.2f}, at least {share.low:.2f}",
             list(share.where),
-            "let the silent ranks do the same steps as those that exchange",
+            "run the same steps with and without communication",
         )

@@ -81,7 +81,7 @@ def _of_reference(
     reference = reference_of(hand_in, condition, name)
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(
-            f"nobody has measured this on this site with the solution: {title_of(condition)}",
+            f"the solution has not been measured on this site: {title_of(condition)}",
             "instructor: run `autograder calibrate`, and name its file in class.yaml",
             code=ReasonCode.NOT_CALIBRATED,
         )

@@ -170,7 +170,7 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:
-            raise NotMeasured("needs seconds and validation accuracy of every epoch")
+            raise NotMeasured("needs the seconds and validation accuracy of every epoch")
         if not is_number(epoch.seconds.value) or epoch.seconds.value <= 0:
             raise NotMeasured(f"epoch {epoch.number} has no usable time")
         total += epoch.seconds.value

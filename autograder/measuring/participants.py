@@ -129,7 +129,7 @@ def share_steps(run: Run) -> Measure:
     if batch < 1:
         raise NotMeasured(f"`local_batch` is {batch:g}")
     return exact(
-        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch"
+        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch size"
     )
 
 

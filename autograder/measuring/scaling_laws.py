@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
-TOO_FEW = "fitting a law needs sizes of more than one worker: at least {}, and there are {}"
+TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 
 
 def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:

@@ -60,7 +60,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     if len(kinds) > 1:
         raise NotMeasured(
             f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "give the runs of each kind a name of their own",
+            "use a different name for the runs of each kind",
         )
     kind = kinds[0] if kinds else None
     alike = {
@@ -213,7 +213,7 @@ def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
 def _batch(run: Run) -> Measure:
     batch = run.header.global_batch
     if batch is None or batch <= 0:
-        raise NotMeasured("the output does not report how many samples a step has")
+        raise NotMeasured("the output does not report the samples per step")
     return exact(batch, "", lines([run]))
 
 
@@ -227,7 +227,7 @@ def _of_points(name: str, choose: Callable) -> Callable:
     def value(runs: Sequence[Run], at: At) -> Measure:
         points = [run.point for run in study_points.expanded(runs) if run.point]
         if not points:
-            raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
+            raise NotMeasured("the runs contain no points of a study", "submit job_study.sbatch")
         return rounds.worst(points, name, choose, title)
 
     return value

@@ -39,7 +39,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
-        raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")
+        raise NotMeasured("`sooner` needs `accuracy` and `workers` in `at`")
     needed = epochs_until(runs, target)
     for count in (1, several):
         if not needed.get(count):

@@ -230,7 +230,7 @@ class RubricCheck(Strict):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if sum(map(bool, (self.require, self.answers, self.report))) != 1:
-            raise ValueError("give one of require (conditions), answers (ids), report")
+            raise ValueError("give exactly one of require (conditions), answers (ids) and report")
         return self
 
 

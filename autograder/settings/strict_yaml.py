@@ -34,7 +34,7 @@ KINDS = {
 }
 SHAPES = {
     "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$": "letters, digits, - and _, as in 02 or lab1",
-    "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
+    "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, starting with a letter",
 }
 
 # Fields of earlier versions, as (part of the file, field), and what to write instead.
@@ -120,9 +120,9 @@ SLIPS = {
     "',' or '}'": "a comma or the closing } is missing",
     "',' or ']'": "a comma or the closing ] is missing",
     "tab character": "a tab; indent with spaces",
-    "mapping values": "a colon does not fit here: text that contains one needs quotes, a colon "
-    "needs a space after it, and names on one level need the same indentation",
-    "block sequence": "a list begins on a separate line, each entry with `- `",
+    "mapping values": "a colon does not fit here: quote text that contains a colon, put a space "
+    "after any other colon, and indent names on the same level equally",
+    "block sequence": "a list begins on a separate line, and each entry begins with `- `",
     "'-' indicator": "the list above ends here; check the indentation",
     "expected key": "this does not fit the lines above: check the indentation, and look for text "
     "after a closing quotation mark or bracket",
@@ -130,7 +130,7 @@ SLIPS = {
     "<document start>": "this does not fit the lines above; check the indentation",
     "expected ':'": "a `name: value` line without its colon",
     "end of stream": "a quotation mark is not closed",
-    "unknown escape": "a backslash in \"…\" means something else; use '…' for this text",
+    "unknown escape": "a backslash in \"…\" starts an escape sequence; use '…' for this text",
     "undefined alias": "a text that begins with * needs quotes",
     "alphabetic or numeric": "a text that begins with * or & needs quotes",
     "another document": "a second document begins; only one is allowed",

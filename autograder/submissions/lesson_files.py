@@ -194,7 +194,7 @@ def answers_of(
                 "one answers.txt for a lesson",
                 shortened("; ".join(in_words(*both) for both in differ.items()), 300),
                 [where for both in differ.values() for where in both.values()],
-                "keep the answers.txt that should count, and only that",
+                "keep only the answers.txt that should count",
             )
         )
     return answers, findings

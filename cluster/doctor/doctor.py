@@ -23,7 +23,7 @@ JOB = Path(__file__).with_name("job.sbatch")
     "--limit",
     type=click.FloatRange(min=0.1),
     default=600.0,
-    help="Highest time limit of a probe in seconds; each also has its own.",
+    help="Maximum seconds per probe; each probe also has its own limit.",
 )
 @click.option(
     "--only",

@@ -51,7 +51,7 @@ SUBSTITUTIONS = (
         "setup.py",
         "'RelWithDebInfo'",
         "'Release'",
-        "without debug information the wheel has 2 MB instead of 33",
+        "without debug information, the wheel is 2 MB instead of 33 MB",
     ),
 )
 

@@ -20,7 +20,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
         "2: mistyped."
     ),
 )
-@click.option("--site", "site_name", metavar="SITE", help="The centre, if not the site in use.")
+@click.option("--site", "site_name", metavar="SITE", help="Site to test. Default: the site in use.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),

@@ -69,10 +69,10 @@ class RerunOptions:
     type=FOLDER,
     default=Path("reruns"),
     show_default=True,
-    help="Folder for what ran, as `reruns` of class.yaml.",
+    help="Folder for the reruns (`reruns` in class.yaml).",
 )
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
-@click.option("--seed", type=int, help="Seed of the draw; printed if you give none.")
+@click.option("--seed", type=int, help="Random seed; printed if you give none.")
 @click.option(
     "--flagged",
     metavar="GRADES",
@@ -92,8 +92,8 @@ class RerunOptions:
 @click.option(
     "--network",
     is_flag=True,
-    help="Keep the network, which ranks on several nodes need. Files are then protected only by "
-    "permissions.",
+    help="Allow network access, which ranks on several nodes need. Files are then protected only "
+    "by permissions.",
 )
 def rerun_command(**given: Any) -> None:
     """Run a student's submitted programs of lesson NN again, to compare them with the records.
@@ -183,7 +183,7 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
         names_drawn = ", ".join(printable(one.owner) for one in submissions)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not submissions:
-        raise click.ClickException("no student's work is to be run again")
+        raise click.ClickException("there are no submissions to rerun")
     return submissions
 
 

@@ -63,7 +63,7 @@ def main():
 
 def cannot(error):
     return (
-        f"sandbox: this node does not let ordinary accounts make namespaces ({error}), so the"
+        f"sandbox: this node does not let ordinary users create namespaces ({error}), so the"
         " network cannot be switched off; `cluster rerun --network` keeps it"
     )
 

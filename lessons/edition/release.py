@@ -197,7 +197,7 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
     """
     root = course_root()
     if not (root / "solutions").is_dir():
-        raise click.ClickException("There is no solutions/ folder here: this is a release already.")
+        raise click.ClickException("There is no solutions/ folder here: this is already a release.")
     edition = build(root)
     if edition.problems or any(drift(root, edition, ())):
         raise click.ClickException(

@@ -148,7 +148,7 @@ def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
         return True
     if time.monotonic() - lesson.started > run.limits[1] + BACKSTOP:
         lesson.outcome = LessonOutcome(
-            lesson.plan.name, "timed out", error="it did not end after its time limit"
+            lesson.plan.name, "timed out", error="it did not stop at its time limit"
         )
         return True
     return False

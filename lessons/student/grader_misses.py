@@ -41,7 +41,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     outputs = bundle.files.get("outputs", [])
     known = [run for run in runs if run.format != "unknown"]  # no run is expected in err.txt
     if not outputs:
-        yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
+        yield "no output of any job (*.out): submit the lesson's jobs and wait until they end"
     elif not known:
         yield "no run in any output: did the jobs start their programs? look at the .err files"
     ended = [run for run in known if run.outcome == Outcome.COMPLETED]

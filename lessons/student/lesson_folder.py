@@ -11,7 +11,7 @@ in_folder = click.option(
     "--in",
     "inside",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Your folder of the lesson. Default: the current folder, otherwise the course's.",
+    help="Your folder for the lesson. Default: the current folder, otherwise the course's.",
 )
 
 

@@ -86,7 +86,8 @@ def tell_crowded(runs: Sequence[Run]) -> None:
                 f"{most.value:.2f} times the work of one ({most.low:.2f} to {most.high:.2f})."
             )
             print(
-                "Something else runs on these cores, so these numbers mean little: measure again."
+                "Something else is running on these cores, so these numbers mean little: "
+                "measure again."
             )
 
 

@@ -82,22 +82,22 @@ AMDAHL = Form(
 GUSTAFSON = Form(
     "Gustafson",
     "S = p − s(p−1)",
-    "the work grows with p, and the part that does not divide takes the same time",
+    "the work grows with p, and the part that cannot be divided always takes the same time",
     kind="speed",
     named=growing_share,
 )
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
-    "workers wait for something shared (σ), and each exchanges with all others (κ): there is "
-    "a peak",
+    "workers wait for a shared resource (σ), and each exchanges data with all others (κ), so "
+    "there is a peak",
     (others, pairs),
     named=shares("sigma", "kappa"),
 )
 TREE = Form(
     "tree",
     "cost = 1 + k·log₂ p",
-    "messages go up and down a tree (α–β model with log₂ p levels), beside work that stays the "
+    "messages that go up and down a tree (α–β model with log₂ p levels), plus work that stays the "
     "same for each worker",
     (levels,),
     named=shares("k"),
@@ -105,7 +105,7 @@ TREE = Form(
 TREE_FIXED = Form(
     "tree, fixed work",
     "cost = 1 + k·p·log₂ p",
-    "the same tree beside fixed work: each worker does less of it, but sends as many messages",
+    "the same tree plus fixed work: each worker does less of it, but sends as many messages",
     (workers, levels_each),
     named=shares("c", "k"),
 )
@@ -119,7 +119,7 @@ RING = Form(
 LEVELS_AND_SHARE = Form(
     "tree and share",
     "cost = 1 + k·log₂ p + c·p",
-    "the messages of a tree, beside a fraction of the work that does not divide",
+    "the messages of a tree, plus a fraction of the work that cannot be divided",
     (levels, workers),
     named=shares("k", "c"),
 )

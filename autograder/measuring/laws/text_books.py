@@ -36,7 +36,7 @@ def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
     """Return the fits, keyed by the law's name. Laws that need more sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
-        raise NotMeasured("a textbook law needs the speedup 1 on one worker")
+        raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
     laws = {}
     for name, fit in FITS.items():
         try:
@@ -90,8 +90,8 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
         sentences[Objection.SUPERLINEAR] = (
-            "Some size is superlinear, which no law here explains. The reason may be a larger "
-            "cache, another local batch or noise at the smallest size."
+            "At least one size is superlinear, which no law here explains. The reason may be a "
+            "larger cache, a different local batch or noise at the smallest size."
         )
     return sentences
 

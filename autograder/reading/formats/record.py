@@ -258,7 +258,7 @@ def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where
 
 def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if launch.status is not None:
-        launch.complain(where, "run_stop", "the run stops twice; the first one counts")
+        launch.complain(where, "run_stop", "the run stops twice; the first stop counts")
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""

@@ -151,7 +151,7 @@ def check_fields(parts: Parts, source: str) -> None:
     if len(names) > MOST_FIELDS or names.count("any") > MOST_ANY:
         refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
     if "begins" in names and not set(names) <= {"begins", "epoch", "of", "any"}:
-        refuse(source, "a line that {begins} an epoch may have its number, but no results")
+        refuse(source, "a line with {begins} may have the epoch's number, but no results")
     solid = [part for part in parts if part[0] not in MARKS or not part[1]]
     for (one, first), (other, second) in pairwise(solid):
         if first and second:

@@ -21,7 +21,7 @@ def agreed(run: Run, totals: list[Number]) -> Run:
     where = run.total_seconds.where or Where(run.files[0], 1)
     values = [number.value for number in totals]
     if values and max(values) > APART * min(values):
-        reason = "the printed times of the whole run differ, so they are times of its parts"
+        reason = "the printed run times differ, so they are the times of parts of the run"
         return without(run, where, reason, total=True)
     total = run.total_seconds.value
     seconds = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]

@@ -152,7 +152,7 @@ def for_canvas(
             pages = {f"feedback-{lesson}.html": back.page(student), f"feedback-{lesson}.txt": text}
             files[best] = zipped(pages)
     name = f"canvas-{lesson}.zip"
-    advice = "the roster needs their canvas_id, and the download needs their .zip or text file"
+    advice = "the roster needs their canvas_id, and the download must have their .zip or text file"
     return name, zipped(files), sentence(name, packed_students, back, advice)
 
 

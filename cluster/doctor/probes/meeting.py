@@ -17,8 +17,8 @@ ROUNDS = 30
 STREAM = 64 * 2**20  # bytes
 CHUNK = 2**20
 WRONG = (
-    "the first node's name leads to an address that others cannot reach: set GLOO_SOCKET_IFNAME"
-    " and NCCL_SOCKET_IFNAME in the site file"
+    "the first node's name resolves to an address that other nodes cannot reach: set"
+    " GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME in the site file"
 )
 
 

@@ -210,7 +210,7 @@ def check_2_3(
             samples / time,
             f"throughput({samples}, {time})",
             {
-                time / samples: "This is seconds per sample. A throughput is the other way round.",
+                time / samples: "This is seconds per sample. Throughput is samples per second.",
                 (samples + 10_000)
                 / time: "This counts the 10,000 test images. Were they used for training?",
                 samples * time: "Twice the time for the same samples is half the throughput.",

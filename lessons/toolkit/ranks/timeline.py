@@ -80,7 +80,7 @@ def events(text: str) -> list[dict[str, Any]]:
     try:
         return list(json.loads(whole + "]"))
     except json.JSONDecodeError:
-        raise ValueError(f"this is not a timeline of Horovod: {HOW}") from None
+        raise ValueError(f"this is not a Horovod timeline: {HOW}") from None
 
 
 def covered(spans: Iterable[Span]) -> float:

@@ -54,8 +54,8 @@ LAUNCHERS = {
     "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
 }
 NO_LAUNCH = (
-    "These ranks were not started by a launcher that the run record knows, so each counts as a run "
-    "of its own. Give all ranks the same run=: eight hex digits, new for each launch."
+    "No known launcher started these ranks, so each counts as a separate run. Pass the same run= "
+    "to all ranks: eight hex digits, new for each launch."
 )
 
 

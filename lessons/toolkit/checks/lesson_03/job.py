@@ -41,8 +41,8 @@ ASKED = {
 WHY_ASKED = {
     "smoke": "Add *train_words, which keep the job small. Without them it runs into its time "
     "limit.",
-    "full": "The job is compared with one of ResNet50V2: add *train_words, for the same size and "
-    "all images.",
+    "full": "The job is compared with a ResNet50V2 job: add *train_words to use the same image "
+    "size and all images.",
 }
 
 

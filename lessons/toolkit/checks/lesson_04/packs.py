@@ -113,7 +113,7 @@ def check_4_2(order: Function) -> str:
             "the same",
             "Use both seed and epoch: default_rng([seed, …]).",
         )
-    return "Every epoch reads each pack once, in a new order that can be repeated."
+    return "Every epoch reads each pack once, in a new, reproducible order."
 
 
 def check_they_differ(orders: list[list[str]], names: list[str]) -> None:

@@ -37,7 +37,7 @@ class Watched:
             raise CheckFailed(
                 "stages returns a tf.data.Dataset",
                 shown(self.batches),
-                advice or "Each stage is a method of the one before: dataset.map(…).unbatch()….",
+                advice or "Chain the stages as method calls: dataset.map(…).unbatch()….",
             )
 
     def decode(self, piece: Any) -> Any:

@@ -58,7 +58,7 @@ def hang_advice(hang: str, ranks: int) -> str:
             "only, `range(1, size)`."
         )
     if "sends" not in hang:
-        return "Everybody receives and nobody sends: some rank has to begin."
+        return "Every rank receives and none sends: one rank has to send first."
     if hang.count("rank") < 2 * ranks:
         return "A rank has ended while others wait for it: do sends and receives match?"
     return (
@@ -115,7 +115,7 @@ def sum_advice(
             "- 1 rounds have to pass the finished chunks on. Which chunk does each rank send in "
             "each round?"
         )
-    return "Every rank's numbers belong in the sum exactly once. Draw the rounds for 2 ranks."
+    return "Add every rank's numbers exactly once. Draw the rounds for 2 ranks."
 
 
 @exercise("6.1")
@@ -214,7 +214,7 @@ def keeps_what_travels(overlapped_allreduce: Function) -> None:
     MPI reads a gradient until its request ends, but Python may free an array that no variable
     holds.
     """
-    expected = "every gradient is still there when the first Wait begins"
+    expected = "every gradient is still in memory when the first Wait begins"
 
     def layers() -> Iterator[np.ndarray]:
         there = []

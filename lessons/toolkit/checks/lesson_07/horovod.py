@@ -62,7 +62,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     elif "the CPU" in found:
         advice = 'list_physical_devices() returns every device: pass "GPU" to get only GPUs.'
     elif "IndexError" in found or (f"GPU {rank}" in found and rank != local):
-        advice = "hvd.rank() is the number among all nodes; use hvd.local_rank()."
+        advice = "hvd.rank() counts over all nodes; use hvd.local_rank()."
     elif "all GPUs" in found:
         advice = 'tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")'
     elif "GPU 0" in found:
@@ -267,9 +267,9 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             f"epochs({ASKED}, {size})",
             {
                 0: "This rounds down: with more ranks than epochs, no rank would train. Round up.",
-                ASKED / size: "A program makes whole epochs: round up with math.ceil.",
+                ASKED / size: "A program runs whole epochs: round up with math.ceil.",
                 ASKED // size: "This rounds down, so requested passes would be missing. Round up.",
-                ASKED * size: "Divide: all ranks together make the requested passes.",
+                ASKED * size: "Divide: all ranks share the requested passes.",
                 ASKED: "Each rank would do all the work: nothing gets faster.",
             },
         )

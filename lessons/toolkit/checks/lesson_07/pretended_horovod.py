@@ -57,9 +57,9 @@ class Pretend:
     def DistributedOptimizer(self, optimizer: Any, *_: Any, **__: Any) -> Any:  # noqa: N802
         if isinstance(optimizer, str | type):
             raise CheckFailed(
-                "an optimizer, made with the rate of all ranks",
+                "an optimizer created with the learning rate for all ranks",
                 f'the word "{optimizer}"' if isinstance(optimizer, str) else "a class, not called",
-                "Make it first: keras.optimizers.Adam(lr * hvd.size()), then wrap that.",
+                "Create it first: keras.optimizers.Adam(lr * hvd.size()), then wrap it.",
             )
         self.calls.append("DistributedOptimizer")
         return optimizer

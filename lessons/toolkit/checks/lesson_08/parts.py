@@ -57,7 +57,7 @@ def check_8_1(partition: Function) -> str:
         if spread.max() > 1:
             worst = int(spread.argmax())
             raise CheckFailed(
-                "for each class, numbers of samples that differ by at most 1 between parts",
+                "parts whose number of samples per class differs by at most 1",
                 f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
                 "Order the indices by class, then distribute them: by_class[part::parts].",
             )

@@ -68,7 +68,7 @@ def files_of(program: Any, folder: str) -> Any:
         problem = said.getvalue().strip(" *\n") or f"sys.exit({ended.code!r})"
         advice = "The folder given here exists and has 5 files: list it, and return their names."
         if "NoneType" in problem:
-            advice = "Is there a `return` at the end of the function that is decorated?"
+            advice = "Does the decorated function end with a `return`?"
         elif "sys.exit" in problem:
             advice = (
                 "Raise an error instead of calling sys.exit: DataDistributor sends the "

@@ -71,7 +71,7 @@ def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
     starts = [names.index(share[0]) for share in shares if share and share[0] in names]
     blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
     if names[0] in lost:
-        return "Ranks and items count from 0, as range(size) does: rank 0 begins with item 0."
+        return "Ranks and items are numbered from 0, as in range(size): rank 0 begins with item 0."
     if blocks == shares and max(map(len, shares)) > 1:
         return (
             "These are blocks. Deal the items out one by one, like cards, so that none is "
@@ -191,14 +191,14 @@ def everywhere(found: list[Any], what: str) -> None:
             raise CheckFailed(
                 expected,
                 f"bcast returns {shown(told[0])}, and then {hanging[0]}",
-                "comm.bcast(…) returns on every rank what rank 0 passed, and changes no "
-                "variable: `problem = comm.bcast(problem)`. Then every rank checks it and raises.",
+                "comm.bcast(…) returns rank 0's value on every rank but changes no variable: write "
+                "`problem = comm.bcast(problem)`. Then every rank checks it and raises.",
             )
         raise CheckFailed(
             expected,
             str(hanging[0]),
-            "Rank 0 left with its error while the others wait for a message. Catch the error, send "
-            "the message first (comm.bcast), then raise on all.",
+            "Rank 0 ended with its error while the others wait for a message. Catch the error, "
+            "send the message first (comm.bcast), then raise on all.",
         )
     for rank, result in enumerate(found):
         if not isinstance(result, DataDistributionError):
@@ -271,7 +271,7 @@ def check_8_5(my_samples: Function) -> str:
         orders.append([index for share in shares for index in share])
     if orders[0] == orders[1] or orders[1] == orders[2]:
         raise CheckFailed(
-            "another order in epoch 1 than in epoch 0",
+            "a different order in epoch 1 than in epoch 0",
             "the same",
             "Put the epoch into the seed: default_rng([seed, epoch]).",
         )

@@ -115,8 +115,8 @@ def check_10_4(program: Any) -> str:
     returned(answer, right_loss.item(), right.detach())
     fewer_than_asked(program)
     return (
-        "Ten images in four parts of unequal size need one exchange, and the gradient is that "
-        "of the whole batch."
+        "Ten images in four unequal parts need one exchange and give the gradient of the whole "
+        "batch."
     )
 
 
@@ -189,8 +189,8 @@ def check_10_5(program: Any) -> str:
         raise CheckFailed(
             "the wrapped network is not called",
             "it is" + ("" if model.calls[0][1] else ", in no_sync"),
-            "With no_sync no gradients are sent, but after an exchange the wrapped network's "
-            "next forward pass still sends the buffers of BatchNorm. Use the network inside, "
+            "With no_sync, no gradients are sent, but the wrapped network's next forward pass "
+            "after an exchange still sends BatchNorm's buffers. Call the inner network, "
             "model.module, which sends nothing.",
         )
     if torch.equal(network.weight, before.weight):
@@ -204,7 +204,7 @@ def check_10_5(program: Any) -> str:
     optimizer.step()
     if not torch.allclose(network.weight, expected.weight):
         raise CheckFailed(
-            "one step of the optimizer, down the gradient of this batch",
+            "one optimizer step with the gradient of this batch",
             "another one",
             "Call each of these once: zero_grad, the forward pass of model.module, backward, step.",
         )
@@ -215,6 +215,6 @@ def check_10_5(program: Any) -> str:
         )
         raise CheckFailed("one forward pass", f"{len(forward)}", advice)
     if not all(forward) or not network.training:
-        advice = "A step is training: leave out eval(), which changes BatchNorm and dropout."
+        advice = "Stay in training mode: leave out eval(), which changes BatchNorm and dropout."
         raise CheckFailed("the network in training", "in eval()", advice)
     return "The network inside the wrapper takes a step, and nothing is sent."

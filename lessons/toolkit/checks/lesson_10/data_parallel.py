@@ -74,7 +74,7 @@ def check_10_1(program: Any) -> str:
     with pretended(program, 0) as calls:
         program.start_ranks(0, 1, 0, TIMEOUT)
     if not calls["init"]:
-        advice = "Even one rank is a group: later the program asks dist for its rank and size."
+        advice = "Even one rank needs a group: the program later asks dist for its rank and size."
         raise CheckFailed("init_process_group is called for a single rank", "it is not", advice)
     for gpus in (0, 4):
         wrapped(program, gpus)
@@ -107,9 +107,9 @@ def started(init: Calls, rank: int, gpus: int) -> None:
             raise CheckFailed(
                 f"{name}={wanted} for init_process_group",
                 shown(asked.get(name, "not given")),
-                "start_ranks gets three facts with which ranks find each other: its rank, the "
-                "number of ranks in the whole job, and how long to wait for the others."
-                + (f"{name} was another." if name in asked else f"{name} was not passed on."),
+                "start_ranks gets three facts that let ranks find each other: its rank, the "
+                "number of ranks in the whole job, and how long to wait for the others. "
+                + (f"{name} was different." if name in asked else f"{name} was not passed on."),
             )
 
 
@@ -183,9 +183,9 @@ def wrapped(program: Any, gpus: int) -> None:
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(
-            "buckets of at most 3 MB if distribute gets 3",
+            "buckets of at most 3 MB if distribute is called with 3",
             shown(asked.get("bucket_cap_mb", "not given")),
-            "Pass the size that distribute gets on to DDP. You compare sizes later.",
+            "Pass DDP the size that distribute receives. You compare sizes later.",
         )
 
 
@@ -224,7 +224,7 @@ def check_10_2(program: Any) -> str:
             )
     if orders[0] == orders[1]:
         raise CheckFailed(
-            "another order in epoch 2 than in epoch 1",
+            "a different order in epoch 2 than in epoch 1",
             "the same order",
             "Call sampler.set_epoch(epoch) first: the sampler's order depends on its seed and "
             "the epoch.",

@@ -14,9 +14,9 @@ RIGHT: dict[str, Callable[[int], tuple[int, int]]] = {
     "weak": lambda p: (BATCH, SAMPLES * p),
 }
 STAYS = {
-    "strong": "the batch of all ranks and the images of an epoch",
-    "epoch": "the batch of each rank and the images of an epoch",
-    "weak": "the batch and the images of each rank",
+    "strong": "the global batch and the images per epoch",
+    "epoch": "each rank's batch and the images per epoch",
+    "weak": "each rank's batch and images",
 }
 
 

@@ -50,7 +50,7 @@ def check_13_2(part_of: Function) -> str:
                     f"it keeps {found.untyped_storage().nbytes() // found.element_size()}",
                     "A slice is a view, which keeps the whole tensor alive: add .clone().",
                 )
-    return "All parts are equally long, and each has its own memory."
+    return "All parts have the same length, and each has its own memory."
 
 
 def wrong_part(found: Any, flat: Any, length: int) -> str:
@@ -71,8 +71,8 @@ def check_13_3(zero: ModuleType) -> str:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
     return (
-        "Gathering turns parts into whole parameters, and collecting turns whole gradients "
-        "into parts of their mean."
+        "Gathering joins the parts into whole parameters. Collecting gives each rank its part of "
+        "the mean gradients."
     )
 
 
@@ -241,18 +241,21 @@ def check_13_5(watch: Function) -> str:
                 ", ".join(found),
                 wrong_step(found, stage),
             )
-    return "Stage 1 waits, stage 2 collects at once, and stage 3 gathers twice and frees twice."
+    return (
+        "Stage 1 collects before the update, stage 2 as soon as a unit has its gradients, and "
+        "stage 3 also gathers and frees each unit twice."
+    )
 
 
 def wrong_step(found: list[str], stage: int) -> str:
     if stage < 3 and ("gather" in found or "free" in found):
         return "Parameters are sharded only in stage 3: compare `stage` first."
     if stage == 1:
-        return "In stage 1 nothing happens here: Zero.before_step collects."
+        return "In stage 1, do nothing here: Zero.before_step collects the gradients."
     if "collect" not in found or "backward" not in found:
         return "Call unit.when_complete(unit.collect), with no brackets after collect."
     if stage == 2:
-        return "Collect once, when all gradients of the unit are there."
+        return "Collect once, when all gradients of the unit are ready."
     if "gather" not in found[: found.index("forward")]:
         return (
             "Gather in register_forward_pre_hook, which runs before the forward pass; "

@@ -19,7 +19,7 @@ def check_14_1(step_flops: Function) -> str:
             products / 2 + attention / 2: "A multiplication and an addition are two operations.",
             2 * products / 3
             + attention: "The backward pass has two products for each one in the forward pass.",
-            products: "The two products of attention have no parameters: add them.",
+            products: "Add the two products of attention, which have no parameters.",
             products + attention / 3: "Attention has a backward pass, too.",
             products + attention / 2: "Attention has two products: scores, and weighted values.",
             products + attention / length: "Each token is compared with all tokens of its window.",
@@ -29,7 +29,7 @@ def check_14_1(step_flops: Function) -> str:
         }
         found = number(step_flops(params, layers, width, length, tokens), what)
         compare(found, products + attention, what, mistakes)
-    return "You count six operations per parameter and token, and attention's products."
+    return "Your count is right: six operations per parameter and token, plus attention's products."
 
 
 @exercise("14.2")
@@ -90,11 +90,11 @@ def check_14_4(hidden: Function) -> str:
         what = f"hidden({communication}, {computing})"
         mistakes = {
             1 - right: "That is the part that is not hidden.",
-            other: "Divide by the time of the communication, not by that of computing.",
+            other: "Divide by the communication time, not by the computation time.",
         }
         mistakes.pop(right, None)
         otherwise = "The time of both = busy(one) + busy(other) - busy(all spans)."
         found = number(hidden(communication, computing), what)
         compare(found, right, what, mistakes, otherwise)
     compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
-    return "The hidden parts are a quarter, nothing, everything and half."
+    return "In the four cases, a quarter, none, all and half of the communication is hidden."

@@ -148,7 +148,7 @@ def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) 
         )
         raise CheckFailed(f"after {taken} batches, then: {right[0]}", f"{found[0]}", advice)
     advice = (
-        "The next epoch has another order than before: its shuffle depends on the generator. "
+        "The next epoch has a different order: its shuffle depends on the generator. "
         "Restore self.generator, and shuffle exactly once."
     )
     raise CheckFailed(f"after {taken} batches, later: {right[-1]}", f"{found[-1]}", advice)

@@ -66,8 +66,8 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
     if all(read == reads[p] for read in reads[p:]) and reads[p] < p:
         if reads[p] > 0:
             return (
-                "After the first p updates, your numbers stay the same: return the state that "
-                "each update had read, not how late it was."
+                "After the first p updates, your numbers are constant. Return which state each "
+                "update read, not its staleness."
             )
         return "After its update, a worker reads again; here it keeps using what it read first."
     if abs(mean - p) < 1e-9:

@@ -92,8 +92,8 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         return CheckFailed(
             summary(check),
             said,
-            "Your function cannot be called as its first line (`def …`) says, or it returned a "
-            "value of the wrong kind. Compare both with the text above it.",
+            "The first line of your function (`def …`) has the wrong arguments, or the function "
+            "returned a value of the wrong type. Compare both with the text above it.",
         )
     place = inside[-1]
     return CheckFailed(

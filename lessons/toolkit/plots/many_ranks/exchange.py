@@ -73,7 +73,10 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
             colour = COLOURS[0] if span.activity == ALLREDUCE else "#BBBBBB"
             axes.broken_barh([bar], (names.index(span.tensor) - 0.35, 0.7), color=colour)
     axes.set_yticks(range(len(names)), [name.removeprefix("allreduce.") for name in names])
-    axes.set(xlabel="milliseconds; a dotted line begins a step", ylim=(len(names) - 0.5, -0.5))
+    axes.set(
+        xlabel="milliseconds; a dotted line marks the start of a step",
+        ylim=(len(names) - 0.5, -0.5),
+    )
     for colour, label in (("#BBBBBB", "negotiated"), (COLOURS[0], "travels")):
         axes.barh(0, 0, color=colour, label=label)
     figure.legend(loc="outside upper left", ncols=2, labelcolor=GREY)

@@ -29,7 +29,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes.grid(False, axis="y")
     axes.set_xlabel(
         "milliseconds since the backward pass began\n"
-        "grey: until all gradients are there; each colour: one bucket on its way"
+        "grey: until all gradients are ready; each colour: one bucket in transit"
     )
 
 

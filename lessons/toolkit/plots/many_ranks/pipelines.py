@@ -41,7 +41,7 @@ def drawn_schedules(
         axes.set(ylim=(len(orders) - 0.5, -0.5), xlim=(0, until))
         axes.grid(False)
     found[-1, 0].set_xlabel(
-        f"units of time; a forward pass of a stage takes {forward:g}, a backward pass {backward:g}"
+        f"time units; a stage's forward pass takes {forward:g}, its backward pass {backward:g}"
     )
     several = any(box.piece for boxes in drawn.values() for box in boxes)
     legend = {"forward": FORWARD[0], "backward": BACKWARD[0]}

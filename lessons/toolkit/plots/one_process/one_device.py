@@ -70,7 +70,7 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     axes.set(xlabel="batch of a device", ylabel="images per second", xticks=every)
     axes.set_ylim(bottom=0)
     axes.text(
-        0.99, 0.02, "whiskers: slowest and fastest epoch, the first left out", ha="right",
+        0.99, 0.02, "whiskers: slowest and fastest epoch, without the first", ha="right",
         va="bottom", transform=axes.transAxes, fontsize=9, color=GREY,
     )  # fmt: skip
     figure.legend(loc="outside upper left", ncols=3)
