@@ -153,6 +153,8 @@ class FindingCode(StrEnum):
     ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
         "By the clock, the rounds of the speed job took longer than they report")
     MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores with communication than without"
+    LESS_WORK_TOGETHER = (auto(), DOUBT,
+        "The ranks used far less CPU time with communication than without")
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.
@@ -183,6 +185,8 @@ class FindingCode(StrEnum):
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     CHANGED_OUTSIDE_GAPS = (
         auto(), LOOK, "Lines that measure, record or read data were changed outside the gaps", True)
+    GAPS_UNFILLED = (
+        auto(), LOOK, "A program that ran has unfilled gaps, but hardly any point is lost", True)
     RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"
     RERUN_OTHER_TIME = (
         auto(), CONTRADICTS, "The rerun printed a record from a different time")

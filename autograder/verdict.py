@@ -153,6 +153,8 @@ class RunTraits:
     parameters: str = ""  # hash of the parameters after training
     result: float | None = None  # test accuracy with these parameters
     job: str = ""  # its job number, after the name of its site
+    pauses: str = ""  # hash of the times between its lines
+    drawn: str = ""  # hash of its parameters, if its seeds were drawn at random
 
 
 @dataclass(frozen=True, slots=True)

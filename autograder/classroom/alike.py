@@ -151,7 +151,9 @@ def add(owners: Known, student: str, print_: Print, group: str, sound: bool) -> 
 
 
 def run_marks(_: Known, print_: Print) -> list[str]:
-    return [mark for mark in (print_.fingerprint, print_.launch, print_.traits.seconds) if mark]
+    traits = print_.traits
+    marks = (print_.fingerprint, print_.launch, traits.seconds, traits.pauses, traits.drawn)
+    return [mark for mark in marks if mark]
 
 
 def job_marks(known: Known, print_: Print) -> list[str]:

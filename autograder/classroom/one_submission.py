@@ -111,7 +111,9 @@ def mark_files(
     hand_in, findings = hand_in_of(files, runs, rubric, settings)
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    seen, texts = evidence_on(hand_in, named, [*students, owner], files, settings)
+    points = judged.score / judged.max_score if judged.max_score else 0
+    owners = [*students, owner]
+    seen, texts = evidence_on(hand_in, named, owners, files, settings, points=points)
     grade = Grade(
         student=students[0],
         lesson=lesson,
@@ -169,11 +171,14 @@ def evidence_on(
     owners: Sequence[str],
     files: LessonFiles,
     settings: ClassSettings,
+    *,
+    points: float,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """Examine the runs and programs.
 
     `named` are the runs that count, by their names in the rubric. `owners` are the students,
-    followed by the name of the submission's folder, which may be that of a group.
+    followed by the name of the submission's folder, which may be that of a group. `points` is the
+    fraction of points that they earned.
     """
     lesson, counted = hand_in.rubric.lesson, list(named.values())
     by = dict.fromkeys(owners)
@@ -186,7 +191,8 @@ def evidence_on(
     )
     seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
     editions = settings.released.get(lesson, {}), settings.solved.get(lesson, {})
-    return programs.with_programs(seen, counted, read_programs(files.programs), *editions)
+    there = read_programs(files.programs)
+    return programs.with_programs(seen, counted, there, *editions, points=points)
 
 
 def no_rubric(

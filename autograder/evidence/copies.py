@@ -10,14 +10,17 @@ lesson 16's parameter server and its all-reduce, so only runs of the same progra
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import pairwise
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
+from autograder.evidence.rounds import COMPUTED_AGAIN
 from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.verdict import Finding, RunTraits
 
 NUMBERS = 3  # this many values together are never equal by chance
+LONG_MS, PAUSES = 50, 6  # equal in real copies; in six pairs of honest runs, no pause was equal
 DIVERGED = 5.0  # a loss far above guessing; diverged networks can have equal losses
 # Facts that always change the losses. Batch, rate and network are not listed, because the header or
 # the program may have them wrong.
@@ -37,6 +40,8 @@ def traits_of(run: Run) -> RunTraits:
         parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
         job=site_and_job(run),
+        pauses=hash_of_pauses(run),
+        drawn=hash_of_drawn(run),
     )
 
 
@@ -46,6 +51,27 @@ def hash_of_seconds(run: Run) -> str:
     values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
     return digest(fine[:NUMBERS]) if len(fine) >= NUMBERS else ""
+
+
+def hash_of_pauses(run: Run) -> str:
+    """Return a hash of the times between the lines of a record, in milliseconds.
+
+    If they are equal, the lines are copied, even if every number in them was changed. Short pauses
+    do not count, because they may be equal by chance.
+    """
+    lines = [run.began_ms, run.ended_ms, *(event.written_ms for event in run.measures)]
+    for epoch in run.epochs:
+        lines += [epoch.began_ms, epoch.ended_ms]
+    pauses = [after - before for before, after in pairwise(sorted(ms for ms in lines if ms))]
+    long = [pause for pause in pauses if pause >= LONG_MS]
+    return digest(long) if len(long) >= PAUSES else ""
+
+
+def hash_of_drawn(run: Run) -> str:
+    """Return a hash of the parameters after a speed job, whose seeds nobody can choose."""
+    hashes = sorted(rank.param_hash for rank in run.ranks if rank.param_hash)
+    is_drawn = any(event.name == COMPUTED_AGAIN for event in run.measures)
+    return digest(hashes) if is_drawn and hashes else ""
 
 
 def hash_of_losses(run: Run) -> str:

@@ -62,6 +62,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
     rounds.rounds_add_up,
     rounds.as_long_as_the_clock_says,
     rounds.as_many_cores,
+    rounds.as_much_work,
     rounds.faster_than_ranks_can_be,
 )
 

@@ -23,6 +23,9 @@ from autograder.wording import counted
 
 MOST_SHOWN = 80  # maximum lines per program
 NOTHING: Mapping[str, Pieces] = {}
+MOST_POINTS = 0.9
+NOT_FILLED = "not filled"
+UNFILLED = "raise NotImplementedError"  # what `lessons build` puts into a gap
 NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
@@ -59,12 +62,19 @@ def with_programs(
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces] = NOTHING,
+    *,
+    points: float = 0,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Return the evidence with findings about the programs, and the texts for the instructor."""
+    """Return the evidence with findings about the programs, and the texts for the instructor.
+
+    `points` is the fraction of the lesson's points that the student earned.
+    """
     ran = files_that_ran(runs)
     texts = list(compared(ran, programs, released, solved))
     texts += earlier_versions(ran, programs)
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
+    if points >= MOST_POINTS:
+        findings += unfilled_gaps(ran, programs, texts)
     tier, reason = seen.tier, seen.reason
     doubtful = doubts(findings)
     if doubtful and tier == EvidenceLevel.CONFIRMED:
@@ -221,10 +231,38 @@ def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> 
     marked = []
     for at, text in lines:
         kinds = [kind for kind in unusual(text) if kind not in usual]
+        kinds += [NOT_FILLED] if text.lstrip().startswith(UNFILLED) else []
         telling = counts and (records(text) or not TAMPERING.isdisjoint(kinds))
         shown = shortened(text, 160)
         marked.append(ChangedLine("gap", at, shown, telling, ", ".join(kinds)))
     return FilledGap(tuple(marked), tuple(shortened(line, 160) for line in solution[:MOST_SHOWN]))
+
+
+def unfilled_gaps(
+    ran: Sequence[Ran], programs: Sequence[HandedIn], texts: Sequence[ProgramText]
+) -> Iterator[Finding]:
+    """Yield a finding about gaps that the students left open in programs whose hash was recorded.
+
+    Code in such a gap raises an error, so another program may have written the outputs.
+    """
+    hashes = {hash_ for file in ran for hash_ in file.hashes}
+    names = {program.name for program in programs if program.hash in hashes}
+    open_gaps = [
+        line.place(text.file)
+        for text in texts
+        if text.file in names
+        for gap in text.gaps
+        for line in gap.lines
+        if NOT_FILLED in line.unusual
+    ]
+    if open_gaps:
+        yield finding(
+            FindingCode.GAPS_UNFILLED,
+            "filled gaps in the programs that ran",
+            counted(len(open_gaps), "unfilled gap"),
+            open_gaps,
+            "instructor: ask how the outputs were made",
+        )
 
 
 def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:

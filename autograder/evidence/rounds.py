@@ -66,6 +66,34 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
         )
 
 
+# Together, a rank computes what it computes in silence, and also communicates. Nineteen jobs had
+# ratios of 0.96 to 1.18. When the released code was slowed down by its environment: 0.49 and 0.51.
+LESS_WORK = 0.75
+
+
+def as_much_work(run: Run) -> Iterator[Finding]:
+    """Compare the CPU time of all together phases with that of all silent phases.
+
+    On a GPU, most of the work is not done by the CPU. Older records do not state the CPU time.
+    """
+    pairs = [
+        (together, silent, event)
+        for event in run.measured(rounds.NAME)
+        if (together := event.number("together_cpu_s")) is not None
+        and (silent := event.number("silent_cpu_s")) is not None
+    ]
+    together, silent = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    if not (run.header.device or "").startswith("CPU") or together >= LESS_WORK * silent:
+        return
+    yield finding(
+        FindingCode.LESS_WORK_TOGETHER,
+        f"about the {silent:.3g} CPU seconds of the silent phases",
+        f"{together:.3g} CPU seconds",
+        [event.where for _, _, event in pairs],
+        "let the ranks that communicate make the same steps, in the same environment",
+    )
+
+
 # Between two rounds the programs only copy and compare the parameters: 0.03 to 0.15 s in lessons 07
 # and 10, on two cores with loads of 8 to 14. When student code had slowed down the clock, or the
 # seconds were edited, the rest was 0.65 s of a 3.5 s round, and 0.8 to 1.1 s of a 5 s round.

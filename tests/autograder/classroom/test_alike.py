@@ -187,3 +187,24 @@ def test_marks_need_something_that_no_two_runs_share():
     one = of(numpy_job())
     assert astuple(of(honest(numpy_job(77))))[1:4] == astuple(one)[1:4]
     assert of(honest(numpy_job(77))).seconds != one.seconds
+
+
+def test_a_speed_job_has_pauses_and_parameters_that_no_other_job_has():
+    """They still tell a copy whose seconds, times and ids were all changed."""
+
+    def of(lines):
+        [run] = read_bytes({"a.out": forge.written(lines).encode()})
+        return traits_of(run)
+
+    mine = of(forge.as_job(forge.kept("10", "speed"), 1234, "10_speed"))
+    copy = of(honest(forge.as_job(forge.kept("10", "speed"), 77, "10_speed")))
+    other = of(forge.as_job(forge.kept("07", "speed"), 1234, "07_speed"))
+    assert mine.pauses == copy.pauses != other.pauses != ""
+    assert mine.drawn == copy.drawn != other.drawn != ""
+    for traits in (RunTraits(pauses="same"), RunTraits(drawn="same")):
+        prints = [((n, "10"), [Print(n, n, "a.out:1", n, traits)]) for n in ("ada", "ben")]
+        found = alike(prints)
+        assert [found[name, "10"][0].code for name in ("ada", "ben")] == [
+            FindingCode.SHARED_RUN,
+            FindingCode.SHARED_RUN,
+        ]

@@ -124,6 +124,25 @@ def test_the_cores_of_silent_ranks_and_of_those_together(silent, together, codes
     assert [finding.code for finding in rounds.as_many_cores(run)] == codes
 
 
+@pytest.mark.parametrize(
+    ("silent", "together", "device", "codes"),
+    [
+        (1.0, 0.5, "CPU AMD EPYC", [Code.LESS_WORK_TOGETHER]),
+        (1.0, 0.9, "CPU AMD EPYC", []),
+        (1.0, 0.1, "NVIDIA H100", []),
+        (None, 0.5, "CPU AMD EPYC", []),
+        ("x", [2], "CPU AMD EPYC", []),
+    ],
+)
+def test_the_cpu_time_of_silent_ranks_and_of_those_together(silent, together, device, codes):
+    measures = some_rounds(*THREE, silent_cpu_s=silent, together_cpu_s=together)
+    lines = make_record(
+        lesson="10", source="speed", size=2, seconds=(), measures=measures, device=device
+    )
+    (run,) = read_bytes({"a.out": "\n".join(lines).encode()})
+    assert [finding.code for finding in rounds.as_much_work(run)] == codes
+
+
 def test_a_run_without_rounds_and_broken_rounds_raise_nothing():
     assert findings() == []
     assert findings(*THREE, alone_s="nan") == []
