@@ -158,7 +158,7 @@ class FindingCode(StrEnum):
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.
-    SAME_SECONDS = auto(), CONTRADICTS, "Two runs have the same seconds, to the last digit"
+    SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
     SAME_LOSSES = (auto(), DOUBT,
         "Two runs with different settings have the same losses, to the last digit")
     SAME_PARAMETERS = (

@@ -23,7 +23,7 @@ from autograder.writing import cannot_write
 LOCK = ".lock"
 WAIT_S = 3.0  # parts that start at the same time write down their options one after another
 TRY_AGAIN_S = 0.05
-ELSE = "wait for its end, or choose another --out"
+ELSE = "wait until it has finished, or choose another --out"
 
 _held: set[int] = set()
 

@@ -20,7 +20,7 @@ from autograder.submissions.regular_files import why as reason_of
 
 @click.command(
     epilog=(
-        "Exit code 0: your outputs earn every point that they can; 1: some points are missing; "
+        "Exit code 0: your outputs earn all available points; 1: some points are missing; "
         "2: mistyped."
     )
 )

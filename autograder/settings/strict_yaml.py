@@ -131,11 +131,11 @@ SLIPS = {
     "expected ':'": "a `name: value` line without its colon",
     "end of stream": "a quotation mark is not closed",
     "unknown escape": "a backslash in \"…\" starts an escape sequence; use '…' for this text",
-    "undefined alias": "a text that begins with * needs quotes",
-    "alphabetic or numeric": "a text that begins with * or & needs quotes",
+    "undefined alias": "a value that begins with * must be in quotes",
+    "alphabetic or numeric": "a value that begins with * or & must be in quotes",
     "another document": "a second document begins; only one is allowed",
     "node content": "something is missing before this, or a bracket above is still open",
-    "tag": "a text that begins with ! needs quotes",
+    "tag": "a value that begins with ! must be in quotes",
     "directive": "a line that begins with % needs quotes",
 }
 
@@ -151,7 +151,7 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     problem = getattr(error, "problem", None) or "not valid YAML"
     if "cannot start any token" in problem:
         character = text[mark.index : mark.index + 1]
-        what = f"a text that begins with {character} needs quotes"
+        what = f"a value that begins with {character} must be in quotes"
         return mark.line + 1, SLIPS["tab character"] if character == "\t" else what
     if "end of stream" in problem:  # only its beginning helps
         mark = getattr(error, "context_mark", None) or mark

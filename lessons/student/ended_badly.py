@@ -45,7 +45,7 @@ def how_it_ended(run: Run, folder: Path) -> str:
     """Return a sentence about a run that did not end well."""
     name = Path(run.files[0]).name
     if run.outcome == Outcome.INCOMPLETE and still_running(run, folder):
-        return f"{name}: its job is still running; wait for its end"
+        return f"{name}: its job is still running; wait until it has ended"
     return f"{name}: its run did not end well ({run.outcome})"
 
 

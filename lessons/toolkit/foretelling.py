@@ -74,7 +74,7 @@ TABLES = {
         (1, 2, 4), (144, 281, 549), 8, 1.45,
     ),
     "a100_minutes": Table(
-        "ResNet-50 to 75.9 %, A100 of Dell XE8545", "MLPerf training v2.0",
+        "ResNet-50 to 75.9 %, A100 GPUs of a Dell XE8545", "MLPerf training v2.0",
         "minutes", (4, 8, 16, 32, 64), (62.21, 33.45, 17.10, 9.79, 5.53), 128, 1.5, True,
     ),
     "llm_tokens": Table(

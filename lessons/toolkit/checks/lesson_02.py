@@ -332,7 +332,7 @@ def check_2_5(seconds_from_us: Function) -> str:
             f"seconds_from_us({us}, 60000)",
             {
                 us * 60_000: "These are microseconds. A second has a million of them.",
-                us * 60: "Divided by 1,000 they are milliseconds. A second has 1,000,000 us.",
+                us * 60: "Dividing by 1,000 gives milliseconds. A second has 1,000,000 us.",
                 us / 60_000: "Multiply by the number of samples: the time is per sample.",
                 us / 60_000 / 1e6: "Multiply by the number of samples: the time is per sample.",
                 us / 1e6: "This is the time for one sample; an epoch has 60,000.",

@@ -151,7 +151,7 @@ def test_an_extension_of_no_due_time(refused):
         ("due:\n\t'02': x\n", ":3: a tab; indent with spaces"),
         ("due:\n  '02': 2026-03-01T23:59Z\n 'x': y\n", ":4: this does not fit the lines above"),
         ("due: '02\nfree_days: 1\n", ":2: a quotation mark is not closed"),
-        ("due: @x\n", ":2: a text that begins with @ needs quotes"),
+        ("due: @x\n", ":2: a value that begins with @ must be in quotes"),
         ("due: a: b\n", ":2: a colon does not fit here"),
         ("due: \x07\n", ":2: an invisible character"),
         ("due: &a [*a]\n", ":2: more than 40"),

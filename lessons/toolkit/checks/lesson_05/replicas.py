@@ -79,7 +79,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
 
 @exercise("5.3")
 def check_5_3(for_all: Function, steps: Function) -> str:
-    """Batch and rate are multiplied by N: 25, 13, 7 steps with batch 2,048 on 1, 2, 4 replicas."""
+    """Multiply batch and rate by N: with 2,048 images per replica, 1, 2, 4 make 25, 13, 7 steps."""
     for replicas in (1, 2, 4):
         batch, rate = pair(
             for_all(128, 0.01, replicas),

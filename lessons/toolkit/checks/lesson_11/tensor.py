@@ -245,7 +245,7 @@ def check_11_7(bytes_a_step: Function) -> str:
         if way == "data":
             mistakes |= {
                 ring * (n - 3 * 256 - 10): "Biases have gradients too.",
-                ring * n / ranks: "Every rank has all layers: count all gradients, not a part.",
+                ring * n / ranks: "Every rank has all layers, so count all gradients.",
                 ring * n * b: "A gradient is as large as its parameter, whatever the batch.",
             }
         else:
