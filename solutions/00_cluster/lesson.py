@@ -49,7 +49,7 @@ from lessons.toolkit.checks import lesson_00 as check
 # write like Python's documentation, one character at a time. This takes one to two minutes.
 #
 # Run the cell, then scroll down. The curve below it shows how surprised the network is by the next character:
-# lower is better. Below the curve is a line of what it writes at the moment. The untrained network begins.
+# lower is better. The line below the curve shows what it currently writes. The untrained network begins.
 
 # %%
 gpt_files = submit_once("gpt.sbatch")
@@ -60,13 +60,13 @@ for line in Path(gpt_files[0]).read_text().splitlines():
 
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
-# writes noise. Ten epochs (parts of the training) later it writes letters, words and brackets, without
+# writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without
 # understanding any of it. It learned this in your job: each rank read 256,000 characters, and the two averaged
 # what they had learned, 500 times in all. `train_gpt.py` is the whole program. `gpt.py` contains the network,
 # which has about 900,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
-# The cell above read that file, `gpt_1.out` or with another number, while it grew.
+# The cell above read that file (`gpt_1.out`, or a similar name) while it grew.
 #
 # ## Your own job
 #
@@ -199,8 +199,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     cd 00_cluster
 #
-# If you started JupyterLab with `make lab`, its terminals know the course's commands. In any other terminal
-# on your own machine, activate the course's environment. (On a cluster, your course says how.)
+# If you started JupyterLab with `make lab`, the course's commands work in its terminals. In any other
+# terminal on your own machine, activate the course's environment. (On a cluster, your course says how.)
 #
 #     source ../../.venv/bin/activate
 #
@@ -210,13 +210,13 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #     cluster sites
 #     cluster use laptop
 #
-# On a cluster, use its name and, if there is one, the project that pays:
+# On a cluster, give its name and, if needed, the project to charge:
 #
 #     cluster use juwels --account PROJECT
 #
 # This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account
 # and partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it,
-# so no lesson changes from computer to computer. Now submit your job from here:
+# so the lessons are the same on every computer. Now submit your job from here:
 #
 #     cluster submit job.sbatch
 #
@@ -267,7 +267,7 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that the nodes
 # are being *configured*, and `R` means *running*. After the cancel, the job is gone from the queue. Only the
-# accounting still lists it: `CANCELLED`, with the seconds that it held its core.
+# accounting still lists it, as `CANCELLED`, with the seconds for which it held its core.
 #
 # `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
 # machine.
@@ -330,8 +330,8 @@ def idle_share(jobs):
 check.check_0_3(core_hours, idle_share)
 
 # %% [markdown]
-# How much of your first job, in which the network learned to write, was training? With `--parsable` (`-P` in
-# sacct), the accounting prints all columns in a machine-readable form.
+# In your first job, the network learned to write. How much of that job's time was training? With `--parsable`
+# (`-P` in sacct), the accounting prints all columns in a machine-readable form.
 
 # %%
 [gpt] = read_files(gpt_files)
@@ -344,7 +344,7 @@ print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,"
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and the writing of text. If a long training run shows a
+# The rest is startup (launcher, Python, imports) and text output. If a long training run shows a
 # share like this, it is waiting for something. Lesson 04 finds out what for. Slurm calculates the share of
 # time in which the cores were busy, and calls it *CPU efficiency*. (A laptop has neither of these commands.)
 #
@@ -431,8 +431,8 @@ check.check_0_5()
 # ## Look up later
 #
 # **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs
-# on a compute node that the portal requested for you. Portals offer other programs the same way: RStudio,
-# image platforms such as BisQue, NVIDIA's DIGITS.
+# on a compute node that the portal requested for you. Portals offer other programs in the same way: RStudio,
+# image platforms such as BisQue, and NVIDIA's DIGITS.
 #
 # **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda create
 # -n py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras
@@ -488,7 +488,7 @@ check.check_0_5()
 #
 # - You request with directives, the scheduler decides, the launcher starts the ranks, and environment
 #   variables tell each rank which one it is.
-# - Requesting tasks starts none of them. One dead rank ends the job for all.
+# - Requesting tasks starts none of them. One dead rank ends the job for all ranks.
 # - A job's results and errors go to two files, whose names contain the job's number.
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - The differences between computers are in the site's file, not in the lesson.

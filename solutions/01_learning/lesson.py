@@ -15,9 +15,9 @@
 #
 # **In numbers, what does a program do when it learns?**
 #
-# You fit a curve to thirty points, then a network to thousands of handwritten digits. Both times the method
-# is the same: choose a form with free numbers, measure how wrong it is, change the numbers a little so that
-# it is less wrong, and repeat. No framework hides anything here. The whole program is little more than a
+# You fit a curve to thirty points, then a network to thousands of handwritten digits. In both cases, the
+# method is the same: choose a form with free numbers, measure how wrong it is, change the numbers a little so
+# that it is less wrong, and repeat. No framework hides anything here. The whole program is little more than a
 # hundred lines of NumPy, and lesson 06 distributes it over many workers.
 #
 # Allow 60 minutes. The runs on this page take seconds.
@@ -43,8 +43,8 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
 #    times. For *a* = 4: above which rate does the descent never settle?
-# 2. A trained network recognises 93 % of the digits. You shuffle its weights, so that each number is at a
-#    random place. What accuracy, from 0 to 1, is left?
+# 2. A trained network recognises 93 % of the digits. You shuffle its weights, so that each number is in a
+#    random position. What accuracy, from 0 to 1, is left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_divergence and predict_shuffled to a number each
@@ -65,7 +65,7 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # camera and more insects need a larger model, which trains longer and is trained again more often. That is
 # where supercomputers come in.
 #
-# The answer is written as **one-hot**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the
+# The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the
 # first one, is `1000000000`. (Later on this page you write down kind 3, and the number of inputs.)
 #
 # ## Thirty points
@@ -91,7 +91,7 @@ def loss(w):
 
 # %% [markdown]
 # Which way is better? Try each parameter: move it up a little, then down a little, and see what the loss
-# does. The change of the loss divided by the change of the parameter is the **slope** of the loss:
+# does. The change in the loss divided by the change in the parameter is the **slope** of the loss:
 
 # %%
 e = 1e-6  # "a little"
@@ -106,8 +106,8 @@ for k in range(4):
 # differences*. It is reliable but slow: it computes two losses per parameter, and networks have millions of
 # parameters. A formula computes all slopes at once.
 #
-# For one point, the loss is error², where error = polynomial − y. Move w[k] by a little d. Then the
-# polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope for one point is 2·error·x^k, and the
+# For one point, the loss is error², where error = polynomial − y. Change w[k] by a small d. Then the
+# polynomial changes by d·x^k, and error² by 2·error·d·x^k. So the slope for one point is 2·error·x^k, and the
 # slope of the loss is the mean over all points.
 #
 # **Exercise 1.1.** Write this gradient, as an array of the same length as `w`. The check compares it with
@@ -160,7 +160,7 @@ plots.fitted_curves(
 )
 
 # %% [markdown]
-# Now try three rates. On the curve of your prediction, a step takes *w* to (1 − lr·*a*)·*w*. The descent
+# Now try three rates. On the curve from your prediction, a step changes *w* to (1 − lr·*a*)·*w*. The descent
 # settles if that factor is between −1 and 1, so lr must be below 2 / *a*. The loss of the polynomial is a
 # bowl that is steeper in some directions than in others. In the steepest direction *a* is 2.28 (an
 # eigenvalue, computed), so the largest rate is 2 / 2.28 = 0.88. A faster computer does not move that bound.
@@ -215,7 +215,7 @@ plots.fitted_curves(
 
 # %% [markdown]
 # **What you should see.** The error falls from about 0.4 with one hidden unit to about 0.02 with sixteen.
-# One neuron makes one bend. More units and layers can fit more, but need more data and more computing.
+# One neuron makes one bend. More units and layers can fit more, but need more data and more computation.
 #
 # ## Sixty thousand digits
 #
@@ -268,7 +268,7 @@ check.check_1_3(train.forward, train.backward)
 
 # %% [markdown]
 # **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
-# gradient of 32 images is rougher, but allows 1,875 steps. So shuffle the images, cut them into batches, and
+# gradient of 32 images is noisier, but allows 1,875 steps. So shuffle the images, cut them into batches, and
 # take one step for each batch. This is **stochastic gradient descent**. Complete `minibatches`: it returns a
 # list of index arrays that together are a permutation. The last may be shorter.
 
@@ -317,7 +317,7 @@ answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergence_rate)
 # %% [markdown]
 # ## Submit it as a job
 #
-# `job.sbatch` requests one task on one core. In a terminal (lesson 00 set it up) you would type
+# `job.sbatch` requests one task on one core. In a terminal (set up in lesson 00), you would type
 #
 #     cluster submit job.sbatch --train-samples 12800 --epochs 3
 #

@@ -115,8 +115,8 @@ check.check_2_2(train_torch.train_step)
 # %% [markdown]
 # ## Submit it as a job
 #
-# `job.sbatch` requests one task on one core and starts `train.py`. In a terminal, in this lesson's folder
-# and with the computer that you chose in lesson 00, you would type
+# `job.sbatch` requests one task on one core and starts `train.py`. In a terminal in this lesson's folder, with the site
+# chosen in lesson 00, you would type
 #
 #     cluster submit job.sbatch --train-samples 12800 --epochs 3
 #     cluster queue
@@ -230,10 +230,10 @@ def efficiency(base_seconds, seconds, devices):
 check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
-# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four
-# does not mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four do not
+# mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
 #
-# Return the smallest and the largest ratio that two times in whole seconds, *a* and *b*, can mean. Then do
+# Return the smallest and the largest possible ratio of two times, *a* and *b*, given in whole seconds. Then do
 # the same for a throughput.
 
 

@@ -69,7 +69,7 @@ answers.note(predict_bytes=predict_bytes)
 # ## The data
 #
 # CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009) has 60,000 photographs of ten kinds of things, 32 × 32
-# pixels each: 50,000 to learn from, in five files, and 10,000 for the test, in a sixth. The files are
+# pixels each: 50,000 for training, in five files, and 10,000 for testing, in a sixth. The files are
 # *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` uses a reader that
 # knows only the few operations that these six files need. It also verifies their checksums.
 #
@@ -135,7 +135,7 @@ predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 
 # %% [markdown]
 # A process that resizes them all at once is killed (exit code 137, *out of memory*). So the program keeps
-# bytes. Each batch is scaled and resized when its turn comes, inside `tf.data`.
+# bytes. Each batch is scaled and resized when it is needed, inside `tf.data`.
 #
 # **Exercise 3.2.** Complete `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
 # takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
@@ -231,8 +231,8 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 
 # %% [markdown]
 # In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is
-# why mixed precision keeps float32 numbers and adds the steps to them. With **autocast**, these numbers are
-# the parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
+# why mixed precision keeps float32 numbers and applies the updates to them. With **autocast**, these numbers
+# are the parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
 # lesson 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
 # for other products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa
@@ -332,7 +332,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #   number to tune in data parallelism, and why too small a batch makes every comparison look bad. Small
 #   batches fill CPU cores. A GPU needs larger ones. If the whiskers overlap, you have not seen a
 #   difference.
-# - If the memory is not enough (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
+# - If you run out of memory (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
 #   Then use that batch for *everything* that you compare.
 # - The number of parameters is not the amount of work. The time depends on what is computed for each
 #   pixel. Compare parameters and images per second in the rows of your table.
@@ -346,7 +346,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
-# sizes. The check then counts its parameters, which takes some seconds.
+# sizes. The check then counts its parameters, which takes a few seconds.
 
 
 # %% tags=["exercise"]
@@ -366,9 +366,8 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 #     source ~/.dl-course/site.sh
 #
-# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, request a
-# node next (`--cpus-per-task=2` for `smoke`), and load the file again inside the allocation, where it
-# loads the software:
+# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, next request a node
+# (`--cpus-per-task=2` for `smoke`). Inside the allocation, load the file again, which loads the software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     source ~/.dl-course/site.sh

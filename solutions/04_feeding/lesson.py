@@ -47,7 +47,7 @@ sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 # ## Predict
 #
 # 1. 6,400 images are stored in 6,400 files, and again in 32 packs of 200. Both are in the system's cache.
-#    How many times as fast is reading from the packs? A number.
+#    By what factor is reading from the packs faster? A number.
 # 2. The input prepares batches ahead of time while a GPU computes (*prefetch*). Still, the GPU waits for
 #    input half of the time. You add a second GPU to the same node, fed by the same input. Does that shorten
 #    the epoch? `"yes"` or `"no"`.
@@ -63,7 +63,7 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # ## Packs
 #
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and
-# later closes it. On a cluster, a few servers look up file names for everybody. Many readers of many small
+# later closes it. On a cluster, a few servers look up file names for all users. Many readers of many small
 # files are the heaviest load that you can put on them (SURF's slides on large-scale training say so, too).
 # Once a file is open, reading more bytes costs little. So images go into **packs**. TFRecord, WebDataset and HDF5
 # files are packs.
@@ -93,7 +93,7 @@ importlib.reload(sources)
 check.check_4_2(sources.order)
 
 # %% [markdown]
-# Does the buffer make up for packs that are sorted? Here are 6,400 labels in 32 packs.
+# Does the buffer compensate for sorted packs? Here are 6,400 labels in 32 packs.
 
 # %%
 import tensorflow as tf
@@ -187,8 +187,8 @@ for n in (1, cores):
 files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
-# How many images per second does the network process? ResNet50V2, fed from packs, shows it. (With so few
-# images in the `smoke` profile, only its timings are meaningful.)
+# How many images per second does the network process? A run of ResNet50V2, fed from packs, shows this. (With
+# so few images in the `smoke` profile, only its timings are meaningful.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
@@ -233,9 +233,9 @@ expectations.compare(
 # ## Cold and warm
 #
 # The system keeps files in memory, in its **page cache**. A read from there is *warm*. A read that really
-# goes to the disk is *cold*. The first epoch of a job is mostly cold. Later epochs are warm as long as the
-# data set fits into the node's memory. Here you measure each kind by itself. `forget` asks the system to
-# drop a file from the cache. Some file systems cannot do that: a file system in memory has no disk to read
+# goes to the disk is *cold*. In the first epoch of a job, most reads are cold. Later epochs are warm as long
+# as the data set fits into the node's memory. Here you measure each kind by itself. `forget` asks the system
+# to drop a file from the cache. Some file systems cannot do that: a file system in memory has no disk to read
 # from.
 
 
@@ -279,8 +279,8 @@ for way, write in ways.items():
 # cold packs are at least as fast as warm files. On the local disk of a busy virtual machine with two cores,
 # single files reached 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs reached 57,000
 # to 222,000 images per second cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs,
-# with 1,600 and with 6,400 images). If the two do not differ, your temporary folder has no disk behind it,
-# or the disk's own cache answered. On a shared file system, cold reads are the usual case, because other
+# with 1,600 and with 6,400 images). If the two do not differ, your temporary folder is not on a disk, or the
+# disk's own cache served the reads. On a shared file system, cold reads are the usual case, because other
 # jobs fill the servers' caches, too.
 #
 # **Staging.** A compute node often has a disk of its own, which nobody else slows down. Copy the packs
@@ -296,7 +296,7 @@ for way, write in ways.items():
 # ## At the same time
 #
 # With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses this
-# time so that an epoch's waits take as long as its input. That is where overlapping gains most.
+# time so that an epoch's simulated computing takes as long as its input. That is where overlapping gains most.
 #
 # **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
 
@@ -332,13 +332,13 @@ plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it
-# takes slightly more than the longer one, because neither the first batch nor filling the shuffle buffer can
-# be hidden. Your numbers should be within a quarter of the formula. Other load on the machine changes them,
-# so the program measures epochs in pairs, one with waits and one without. That is why each of the two runs
-# has its own mark in the plot.
+# takes slightly longer than the slower of the two, because neither the first batch nor filling the shuffle
+# buffer can be hidden. Your numbers should be within 25 % of the formula's. Other load on the machine
+# changes them, so the program measures epochs in pairs, one with waits and one without. That is why each of
+# the two runs has its own marker in the plot.
 #
 # Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
-# and a GPU waits half of the time, its computing takes half as long as the input. A second GPU halves the
+# and a GPU waits half of the time, its computation takes half as long as the input. A second GPU halves the
 # computing time.
 
 # %%
@@ -351,11 +351,11 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 
 # %% [markdown]
 # With prefetch, the input alone sets the pace, and a second GPU only adds waiting. If they take turns, the
-# second GPU does shorten the epoch, by a quarter, because then every second of computing counts. But
+# second GPU does shorten the epoch, by a quarter, because the epoch then includes all computing time. But
 # `prefetch` would gain more, with one line of code.
 #
 # TensorFlow now adds a missing `prefetch` by itself (`input_only.py` turns that off to show your own
-# stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computing take turns.
+# stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computation take turns.
 #
 # ## Arithmetic or memory
 #

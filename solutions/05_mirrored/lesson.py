@@ -173,8 +173,8 @@ check.check_5_3(train.for_all, steps)
 # Two replicas with 64 images each should train exactly like one replica with 128: same images, same mean
 # gradient, same steps. The program multiplies batch and rate by N. So what must you pass to it?
 #
-# **Exercise 5.4.** `same_work(n)` returns the batch and the rate per replica with which *n* replicas do the
-# work of one with batch 128 and rate 0.02.
+# **Exercise 5.4.** `same_work(n)` returns the batch and rate per replica so that *n* replicas do the same work as one
+# with batch 128 and rate 0.02.
 
 
 # %% tags=["exercise"]
@@ -214,7 +214,7 @@ for n in (1, 2):
 # %% [markdown]
 # They agree to about seven digits, because the same numbers are added in a different order. Networks with *batch
 # normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own** part of the
-# batch. That is a different computation, but hardly a worse one unless the part is tiny.
+# batch. That is a different computation, but hardly worse unless the part is tiny.
 #
 # ## How large a batch?
 #
@@ -338,7 +338,7 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 # - The spread between the replicas is 0 in all five runs: the strategy adds the same gradient to every
 #   copy, right or wrong.
 # - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device
-#   idles. Only a variable's number of copies does, or `nvidia-smi`.
+#   is idle. Only a variable's number of copies does, or `nvidia-smi`.
 # - To three digits, `rate` takes half the correct step and `mean` twice the correct step. `mean` also
 #   shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole batch
 #   report 4.6. You meet this fault when you write your own training loop. Divide by the *global* batch
@@ -374,8 +374,8 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? You can expect it to, because it computes more per exchange, and the middle
-# values agree. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
+# Does the larger network scale better? You would expect so: it computes more per exchange, and the midpoints of the
+# intervals suggest it. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
 #
 # **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on four. What
 # do you report if you take the mean of both epochs? Write `mean_of_all(seconds)`, and `apparent`, which returns the

@@ -46,7 +46,7 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # How many megabytes must the *busiest* process transfer before every process has the sum? (Count data that it sends
 # and receives at the same time only once.)
 #
-# 1. The workers form a **ring**, and each talks to its two neighbours only.
+# 1. The workers form a **ring**, and each talks only to its two neighbours.
 # 2. A separate **parameter server** receives from and sends to all four.
 
 # %% tags=["exercise"]
@@ -64,7 +64,7 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 #
 # There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
 # workers queue. With many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
-# option sent messages point to point. CNTK and Caffe's relatives used collectives, as most frameworks do now.
+# option sent point-to-point messages. CNTK and Caffe's relatives used collectives, as most frameworks do now.
 #
 # ## A parameter server
 #
@@ -116,7 +116,7 @@ except Hang as hang:
     print(hang)
 
 # %% [markdown]
-# Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
+# All ranks send; none receive. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
 #
 # **Exercise 6.2.** Complete `ring_allreduce`. `chunks` are views into `values`: writing into a chunk changes the array.
 # If size does not divide the length, the first chunks are one number longer.
@@ -240,7 +240,7 @@ plots.speedup(list(runs.values()))
 # 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
 # not. The time does *not* fall: a step of this network takes a fraction of a millisecond to compute, and then 200 kB
 # are exchanged, however many ranks there are. Data parallelism pays off when there is a lot of computation per byte
-# that travels (lesson 07).
+# sent (lesson 07).
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -283,7 +283,7 @@ predictions.compare("predict_unlike", "".join(sorted(unlike)))
 plots.faults(broken, more=["first_step", "away_from_one_rank"])
 
 # %% [markdown]
-# **What you should see.** Measured on two ranks of one machine, 3,200 images, 2 epochs, batch 32 in all:
+# **What you should see.** Measured on two ranks of one machine, 3,200 images, 2 epochs, global batch 32:
 #
 # | without | spread at the end | first step, times one rank's | away from one rank at the end | last loss | test accuracy |
 # |---|---|---|---|---|---|
@@ -304,8 +304,8 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 #
 # Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while those of
 # earlier layers are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request;
-# `request.Wait()` waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does
-# not keep it alive. If nothing else does, Python reuses its memory, and the sum is garbage: in a trial on two ranks
+# `request.Wait()` waits for it. `total` must be another array. MPI reads `gradient` until `Wait`, but mpi4py does
+# not keep it alive. If nothing else does, its memory is reused, and the sum is garbage: in a trial on two ranks
 # it was wrong by 3 · 10³⁸.
 #
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
@@ -361,8 +361,8 @@ plots.allreduce_times(points, lines, [unseen])
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another,
-# each with its α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
+# The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another, and
+# each has latency α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
 # (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
 # as the ring. The picture assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
 
@@ -452,7 +452,7 @@ for m in exchange.measures:
 #   summed gradients?
 # - `demo_epochs`: the published demo trains `int(E / nranks)` epochs. How many epochs is that on 8 ranks for
 #   E = 4?
-# - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
+# - `aprun`: on Theta, users typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`

@@ -56,7 +56,7 @@ if profile == "smoke":
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
 # 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). What accuracy does one
 #    epoch on each of four ranks reach?
-# 3. Now there are two ranks, and each reads only half of the images. How many times as fast is an epoch? 2 means half
+# 3. Now there are two ranks, and each reads only half of the images. By what factor is an epoch faster? 2 means half
 #    the time, and 1 means the same time.
 
 # %% tags=["exercise"]
@@ -172,12 +172,12 @@ def passes(asked, size):
 check.check_7_5(epochs, passes)
 
 # %% [markdown]
-# If you ask for 4 passes, three ranks make 6 and eight ranks make 8.
+# If you ask for 4 passes, three ranks make 6 passes, and eight ranks make 8.
 #
 # ## Run it
 #
-# The network has one hidden dense layer, in Keras. On GPUs each rank needs its own GPU, so more ranks than a node has GPUs
-# need more nodes.
+# The network has one hidden dense layer, in Keras. On GPUs each rank needs its own GPU, so with more ranks than GPUs
+# per node, you need more nodes.
 
 # %%
 from autograder.reading.files import read_files
@@ -215,7 +215,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
-#   is small, and 407,050 gradients travel after each step. On two cores of a shared AMD EPYC (23
+#   is small, and 407,050 gradients are sent after each step. On two cores of a shared AMD EPYC (23
 #   November 2026, two threads per rank), 3,200 images took 0.4 s per epoch on one rank and 0.9 to
 #   1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
@@ -327,14 +327,15 @@ for name, run in broken.items():
 # All batches have the same size, so a share above 1 is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all three phases equally. The result
-# is the median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another keeps the time.
-# Ranks that skip the exchange would be fast, so some updates, drawn by lot, are computed again.
+# is the median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another process measures
+# the time.
+# Ranks that skipped the exchange would be faster, so some randomly chosen updates are computed again.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
 # millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting the several hundred operations of a step takes
 # longer than that: a *launch-bound* step measures Python, not the GPU. In the `full` profile, the network is
-# therefore ten times as wide. It has 27 million parameters, and a step takes 6.2 TFLOP, which is 80 ms at half of the
-# data sheet's rate. (This is arithmetic, not a measurement.)
+# therefore ten times as wide. It has 27 million parameters, and a step needs 6.2 TFLOP, which takes 80 ms at half of
+# the data sheet's rate. (This is arithmetic, not a measurement.)
 #
 # ## Out of one node
 #
@@ -414,15 +415,15 @@ if profile == "smoke":
     expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
 
 # %% [markdown]
-# In `train.py` every rank reads every image. Published course material does so *without* dividing the epochs: N GPUs
-# do N times the work in the same time, and the accuracy looks good.
+# In `train.py` every rank reads every image. Published course material does this *without* dividing the epochs: N
+# GPUs do N times the work in the same time, and the accuracy looks good.
 #
 # Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
 # own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes well over half
-# of the time. For each batch of 32 images, 407,050 gradients travel. **There is too little work per
+# of the time. For each batch of 32 images, 407,050 gradients are sent. **There is too little work per
 # exchange.**
 #
-# **Question.** The Jülich slides show this output of `mpirun -np 4` of a program with
+# **Question.** The Jülich slides show this output of `mpirun -np 4` for a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
 #
 #     Epoch 1/4
@@ -513,7 +514,7 @@ plots.tensor_timeline(steps[-4:-1])
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
 # **Launchers and networks.** MPI, Slurm's `srun` or `horovodrun --gloo` starts the ranks. On GPUs NCCL carries the
-# gradients, over InfiniBand where there is one. `pip install horovod` often compiles against the wrong MPI; prefer
+# gradients, over InfiniBand if available. `pip install horovod` often compiles against the wrong MPI; prefer
 # the cluster's module, or a container (`job_container.sbatch`). Details are in `docs/horovod.md`.
 #
 # ## Traps

@@ -16,8 +16,8 @@
 # **Who reads which sample?**
 #
 # In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank reads its
-# own files. That makes an epoch shorter and needs less memory. It also opens new ways to be wrong without an
-# error message: images that nobody reads, images that everybody reads, ranks that wait for ever. The tool is a
+# own files. That makes an epoch shorter and needs less memory. It also introduces new mistakes that raise no
+# error: images that nobody reads, images that everybody reads, and ranks that wait forever. The tool is a
 # decorator modelled on Jülich's `hpc4neuro`. You write its core yourself.
 #
 # Allow 45 minutes. On two CPU cores all runs on this page together take about a minute.
@@ -64,8 +64,8 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing but
 # sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks test
 # accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the rank's own
-# loss and accuracy mean nothing, batch normalisation has the statistics of sevens, and a run that misses a file
-# misses a class. So all parts get the same number of images of each class.
+# loss and accuracy mean nothing, batch normalisation uses the statistics of sevens, and a run that misses a file
+# misses a whole class. So all parts get the same number of images of each class.
 #
 # **Exercise 8.1.** Complete `partition` in `make_parts.py`.
 
@@ -145,8 +145,8 @@ def distribute(comm, load):
 
 
 # %% [markdown]
-# In the program you use the toolkit's version, which has `hpc4neuro`'s names (a program written for that needs
-# only a different import):
+# In the program you use the toolkit's version, which uses `hpc4neuro`'s names (a program written for it needs only a
+# different import):
 #
 #     @DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
 #     def get_filenames(path):
@@ -185,7 +185,7 @@ check.check_8_3(distribute, train)
 # of steps instead.
 #
 # **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`. It returns the number of steps that all
-# ranks can make. The images left after a rank's last full batch form a smaller batch, which counts, too.
+# ranks can make. The images left after a rank's last full batch form a smaller batch, which also counts.
 #
 # How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one
 # rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs
@@ -278,7 +278,7 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
 # - When every rank reads every file, the row *together* is all orange: the ranks do N times the work for the same
 #   images. This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
-# - Throughput counts *different* images. If you count the images that the ranks *process*, the unsharded run
+# - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run
 #   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
 #   `my_files` an epoch has half the steps, and each image is read once.
 # - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
@@ -339,8 +339,8 @@ def my_samples(n, rank, size, epoch, seed=1):
 check.check_8_5(my_samples)
 
 # %% [markdown]
-# Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture shows 400 samples,
-# and the numbers are for 60,000):
+# Here is what happens if each rank shuffles with its own seed before slicing, on two ranks (the picture shows 400
+# samples, and the numbers are for 60,000):
 
 # %%
 n = 60000
@@ -352,7 +352,7 @@ wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1
 plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
-# In this epoch a quarter of the images is never read and a quarter is read twice: ½ × ½. There is no error,
+# In this epoch a quarter of the images are never read and a quarter are read twice: ½ × ½. There is no error,
 # and the accuracy hardly shows it.
 #
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |

@@ -52,8 +52,8 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now 1 and 16 workers train to an accuracy of 0.93, and communication costs nothing. How many times as fast are
-#    the 16 workers?
+# 4. Now one worker and 16 workers each train to an accuracy of 0.93, and communication is free. By what factor are
+#    the 16 workers faster?
 # 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not
 #    scaled, the (b)atch is not larger, or (m)omentum is left on. Which of these four faults *raise* the test
 #    accuracy? Write letters in alphabetical order, such as `"rs"`, or `"none"`.
@@ -84,8 +84,8 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch and the optimizer. In 2018, a table listed as defaults Adam 0.001,
-# RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are they still?
+# Both rules start from a rate that suits the small batch and the optimizer. In 2018, a table listed these defaults:
+# Adam 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are they still the defaults?
 #
 # **Exercise 9.1b.** `differing(old, new)` returns the sorted names in `old` whose rate is different in `new`.
 
@@ -196,7 +196,7 @@ plots.accuracy_by_workers(results)
 # 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
 # `docs/large-batches.md` has the whole table.
 #
-# **Exercise 9.4.** Up to which N is the best rule's accuracy within 0.01 of one worker's?
+# **Exercise 9.4.** Up to what N does the best rule stay within 0.01 of one worker's accuracy?
 
 
 # %% tags=["exercise"]
@@ -282,7 +282,7 @@ plots.at_equal_loss(paths, 0.15)
 # **What you should see.** None of five seeds shows a gap. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
 # 5, and then its test accuracy is that of N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in
 # twenty epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less.
-# At equal *epochs* both large batches look worse, and some call that a gap.
+# After equally many *epochs*, both large batches look worse, and some call that a gap.
 #
 # ## Parallel without communication
 #
@@ -311,18 +311,18 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
 # 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. A
 # rate of 1.0 with momentum is too large (0.80). The winner beats the base's 0.94, but nobody has searched for the
-# base's best rate: search on both sides before you compare. Choosing by test accuracy flatters the winner. For a
+# base's best rate: tune both before you compare. Choosing by test accuracy flatters the winner. For a
 # published result, choose settings with training images set aside.
 #
 # ## The question of the title
 #
 # N workers finish an epoch up to N times as fast, but they need more epochs. What counts is the time to a result. So
-# let N workers race one worker to the same test accuracy.
+# let N workers and one worker race to the same test accuracy.
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
 # least `target`, or `None`. `race(one, several, n, share)` returns how many times as fast n workers get there if one
-# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is how much of the n-fold speed is
-# left after the exchange; 1 means that communication costs nothing.
+# worker needs `one` epochs and n workers need `several`. As in lesson 07, `share` is the fraction of the n-fold speed
+# that remains after the exchange; 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -356,7 +356,8 @@ if gains[16]:
 plots.race(needed, gains, target)
 
 # %% [markdown]
-# **What you should see.** Five seeds trained on 12,800 images with the square-root rule, until the accuracy was 0.93:
+# **What you should see.** Five seeds were trained on 12,800 images with the square-root rule, until the accuracy was
+# 0.93:
 #
 # | N | epochs | times as fast, if communication costs nothing |
 # |---|---|---|
@@ -502,7 +503,7 @@ answers.note(faults_4_workers=faults_4_workers)
 #   holds.
 # - Use warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - There is a largest useful batch. Account for changed convergence, and experiment.
-# - Judge a large batch by the time to an accuracy, not by images per second.
+# - Judge a large batch by time to accuracy, not by images per second.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #

@@ -58,7 +58,7 @@ device = gpus if profile == "full" else ""
 # ## Predict
 #
 # 1. When do the first gradients leave a rank: `"during"` its backward pass or `"after"` it?
-# 2. One rank begins every step 40 ms late. By how many milliseconds does each step get longer for the others?
+# 2. One rank begins every step 40 ms late. How many milliseconds longer does each step take for the others?
 # 3. What share of the machine's ceiling, from 0 to 1, will DDP reach on a ResNet with two ranks? (The ceiling:
 #    two ranks that never communicate, as in lesson 07.)
 
@@ -127,7 +127,7 @@ importlib.reload(train)
 check.check_10_2(train)
 
 # %% [markdown]
-# With the gaps filled, this is the whole difference from the serial program. Lines with `+` are new.
+# With the gaps filled, this is the only difference from the serial program. Lines with `+` are new.
 
 # %%
 serial = course_root() / "lessons" / "02_serial" / "train_torch.py"
@@ -181,7 +181,7 @@ for name, found in runs.items():
 # test set, repeats would change the accuracy slightly, so here each rank tests on all images.
 #
 # **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
-# `init_process_group` connects NCCL at once, so a broken network shows at the start. Pinned memory
+# `init_process_group` connects NCCL at once, so a broken network fails at the start. Pinned memory
 # (`DataLoader(pin_memory=True)`) with `.to(device, non_blocking=True)` lets the next batch be copied while the
 # GPU computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over the images
 # on all ranks. Without it, each rank normalises over its own.
@@ -213,9 +213,9 @@ for name in ("DDP", "Lightning"):
 # its size. With a single bucket, nothing overlaps. With very small buckets, the latencies of the exchanges add
 # up.
 #
-# **Exercise 10.3.** `last_arrival(ready, travel)` returns when the last bucket has arrived. Bucket number i is
-# full after `ready[i]` milliseconds and travels for `travel[i]`. Buckets travel in this order over one link, one
-# at a time.
+# **Exercise 10.3.** `last_arrival(ready, travel)` returns the last bucket's arrival time. Bucket number i is
+# full after `ready[i]` milliseconds and takes `travel[i]` to send. Buckets are sent in this order over one link,
+# one at a time.
 
 
 # %% tags=["exercise"]
@@ -257,13 +257,13 @@ expectations.compare(
 )
 
 # %% [markdown]
-# **What you should see.** Small buckets leave early, from the last layer to the first. The single bucket leaves
-# when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
+# **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is
+# sent after the backward pass. A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
 # The line above says whether your machine was quiet enough to show it.
 #
 # Two cores cannot show what overlap gains: here Gloo moves bytes on the same core that computes. On GPUs, NCCL
 # moves them while the GPU computes, and the grey bars should get shorter. (There `buckets.py` measures with CUDA
-# events, because NCCL's calls return before a message has travelled.)
+# events, because NCCL's calls return before a message has arrived.)
 #
 # ## Buffers travel, too
 #
@@ -287,7 +287,7 @@ expectations.compare(
 # - Do a part's backward pass before the next part's forward pass: it frees the activations.
 #
 # The program compares your gradients with those of the whole batch, in double precision. It also counts how
-# often gradients travel, and how many images go through the network at once.
+# often gradients are sent, and how many images go through the network at once.
 
 # %% tags=["check"]
 import no_sync
@@ -303,11 +303,12 @@ check.check_10_4(no_sync)
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
 # somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a less obvious
-# case: rank 0 takes a step by itself, in `no_sync`, so no gradients travel. But the network has a BatchNorm
-# layer, and the previous step was an ordinary one. So this forward pass sends buffers, and nobody receives them.
+# case: rank 0 takes a step by itself, in `no_sync`, so no gradients are sent. But the network has a BatchNorm
+# layer, and the previous step was an ordinary one. So this forward pass sends buffers, and no rank receives
+# them.
 #
-# `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which looks into
-# a running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
+# `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which inspects a
+# running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
 # `init_process_group`, Gloo waits for 30 minutes and NCCL for 10. This job is meant to fail.
 
 # %%
@@ -371,7 +372,7 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
 # communication; all ranks together, with **your** `start_ranks` and `distribute`. Only the process of the third phase
-# loads your `train.py`. Three rounds are drawn by lot, and another process computes their updates again, from the mean
+# loads your `train.py`. Three rounds are chosen at random, and another process recomputes their updates from the mean
 # of all ranks' gradients. A quiet machine needs 10 rounds, a busy one up to 12. In the `full` profile, the network is
 # ten times as wide (lesson 07).
 

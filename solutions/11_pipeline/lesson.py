@@ -28,7 +28,7 @@
 # ```
 #
 # Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes.
-# (Lesson 13 divides the *state* instead of the computing, and calculates what fits.)
+# (Lesson 13 divides the *state* instead of the computation, and calculates what fits.)
 #
 # Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
 # jobs on this page take about 90 seconds.
@@ -63,8 +63,8 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 #
 # And for the second part:
 #
-# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other. If the layers are cut
-#    *through* instead, the ranks send activations. At how many images per batch do both send the same amount? (A
+# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other. If the layers *themselves*
+#    are cut instead, the ranks send activations. At how many images per batch do both send the same amount? (A
 #    layer has 256 × 256 weights, and 256 activations per image.)
 
 # %% tags=["exercise"]
@@ -92,11 +92,11 @@ check.check_11_1(plan)
 # ## The bubble
 #
 # One micro-batch on one stage is a turn. With p stages and m micro-batches, the last stage begins in turn p and then
-# works for m turns. The idle turns are the *bubble*. It is stated in two ways: as a share of **all the time**, or
-# relative to the time that would be **enough** without waiting. (Megatron's papers use the second, which can exceed
+# works for m turns. The idle turns are the *bubble*. It is stated in two ways: as a share of the **total time**, or
+# relative to the time **needed without waiting**. (Megatron's papers use the second, which can exceed
 # 1.)
 #
-# **Exercise 11.2.** `bubble(stages, m)` returns the bubble as a share of all the time.
+# **Exercise 11.2.** `bubble(stages, m)` returns the bubble as a share of the total time.
 
 
 # %% tags=["exercise"]
@@ -136,8 +136,8 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # %% [markdown]
 # These diagrams are drawn, not measured. In them, a backward pass takes twice as long as a forward pass, and messages
 # take no time. GPipe and 1F1B end together but hold different numbers of activations. *Interleaved* gives each stage
-# two pieces of the network (light boxes show the second). Idle time falls from 27 to 16 % of all the time, but there
-# are more than twice as many messages (7 borders instead of 3), and each stage holds more activations.
+# two pieces of the network (light boxes show the second). Idle time falls from 27 to 16 % of the total, but there are
+# more than twice as many messages (7 boundaries instead of 3), and each stage holds more activations.
 #
 # ## Forward down, gradients up
 #
@@ -194,7 +194,7 @@ for run in (serial, staged, library):
         print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree to all digits, and no rank holds more than its part. The errors come from
+# **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
 # a small network in float64 that your functions trained with 23 images in unequal micro-batches. Differences up to
 # 1e-13 are rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses
 # the mean of a micro-batch, not of the batch.
@@ -230,7 +230,7 @@ answers.note(best_m=best_m)
 # %% [markdown]
 # **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
 # and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message and,
-# because it is smaller, computes less per weight that is read. On two cores of a shared Intel Xeon, with one thread
+# because it is smaller, does less computation per weight read. On two cores of a shared Intel Xeon, with one thread
 # per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one
 # process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
 # process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and
@@ -257,8 +257,8 @@ plots.measured_stages(speed)
 
 # %% [markdown]
 # The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
-# activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other receives as many gradients, whatever
-# the number of micro-batches or layers.
+# activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other receives the same number of
+# gradients, whatever the number of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -292,10 +292,10 @@ for wait in hung.measured("waited_s"):
 # Now every rank has a part of **each** layer, and all ranks work on the same images at once. This is Megatron's
 # recipe for two dense layers with a relu between them:
 #
-# - The first layer is cut by *outputs* and is called a **column** layer. Each rank computes some of the hidden
-#   numbers, and has their biases. The relu treats each number separately, so nothing is exchanged.
+# - The first layer is cut by *outputs* and is called a **column** layer. Each rank computes some of the hidden numbers
+#   and stores their biases. The relu treats each number separately, so nothing is exchanged.
 # - The second layer is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden
-#   numbers. Its result is one term of a sum: add up the parts, then add the bias once.
+#   numbers. Its result is one term of a sum: add up the ranks' results, then add the bias once.
 #
 # So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part sends
 # a gradient back. Another allreduce, before the column layer, adds these gradients up. Two operators do this:
@@ -319,13 +319,13 @@ check.check_11_6(tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# With data parallelism all gradients travel: one number per parameter, whatever the batch. Cut layers send, for every
-# image, what goes from block to block, whatever the number of parameters.
+# With data parallelism, all gradients are sent: one number per parameter, whatever the batch size. With cut layers, the
+# numbers between blocks are sent for every image, whatever the number of parameters.
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
-# the blocks' outputs are `sizes[2], sizes[4], …`. Forward, each block sums its outputs. Backward, each block sums the
-# gradients of its inputs, except the first block: the images need no gradient.
+# the blocks' outputs are `sizes[2], sizes[4], …`. Forward, each block sums its outputs; backward, it sums its inputs'
+# gradients, except the first block: the images need no gradient.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -353,15 +353,16 @@ predictions.compare("predict_cross", cross, "images", how="computed")
 # block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
 # images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
 # first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
-# seconds of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
+# times of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
 #
 # **Two sources seem to disagree.** One says that model parallelism can reduce communication. The other says that it
 # communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
 # *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
 # filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
 #
-# Bytes are not everything. Gradients can travel while the backward pass goes on; in a cut layer all ranks wait for
-# the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
+# Bytes are not everything. Gradients can be sent while the backward pass is still running; in a cut layer, all
+# ranks wait for the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between
+# nodes.
 #
 # ## Questions
 #

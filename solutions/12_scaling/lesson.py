@@ -69,8 +69,8 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
 # In strong scaling, updates and accuracy stay the same. In epoch scaling an epoch has fewer, larger
-# steps, so the training is different (lesson 09). *Scaling the batch and calling it strong* is the most frequent
-# mistake in such tables.
+# steps, so the training is different (lesson 09). *Scaling the batch and calling it strong scaling* is the most
+# frequent mistake in such tables.
 #
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
@@ -95,8 +95,8 @@ check.check_12_1(train)
 # them equally.
 #
 # The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
-# and never communicate. In weak scaling only noise can beat these silent copies, because each rank does the same
-# work. Strong scaling can beat them, because its smaller pieces may fit into a cache.
+# and never communicate. In weak scaling, only noise can exceed this ceiling, because each rank does the same work.
+# Strong scaling can exceed it, because its smaller pieces may fit into a cache.
 #
 # In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
 # 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
@@ -387,10 +387,10 @@ for name, (n, kind) in jobs.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** In strong scaling the curve is that of one rank, except for the last digit, because sums
-# of floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in
-# one run .806 instead of .836 (two CPU cores, PyTorch 2.13, one seed). On this small and easy data set it caught
-# up later.
+# **What you should see.** In strong scaling the curve matches that of one rank, except for the last digit, because
+# sums of floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first
+# epoch: in one run .806 instead of .836 (two CPU cores, PyTorch 2.13, one seed). On this small and easy data set
+# it caught up later.
 #
 # ## Cost against time
 #
@@ -464,7 +464,7 @@ plots.cost_against_time(times)
 # - `kind_b`: ImageNet, 32 images per step on each GPU, on 8 to 256 GPUs; seconds per epoch.
 # - `kind_c`: Every GPU gets a file with 10,000 images; seconds to go through it, on 8 to 256 GPUs.
 #
-# Answer with one letter, or with two like `"ab"`:
+# Answer with one letter, or with two, such as `"ab"`:
 #
 # - `supported`: which recommendation do the small set's numbers support? (a) Ask for 32, because it is 21.7 times as
 #   fast. (b) Ask for 32 if somebody waits, and pay 19 times as much for 3.8 minutes less. (c) Ask for 32, because an
@@ -479,7 +479,7 @@ plots.cost_against_time(times)
 #
 # ## The report
 #
-# The cell below writes hardware, tables, picture and costs from the records, and the laws from your fits. You write
+# The cell below fills in hardware, tables, picture and costs from the records, and laws from your fits. You write
 # three parts. **Question**: what did you want to know, and for which decision? **Recommendation**: how many ranks,
 # based on which number, and why not more? **What is not known**: which questions do these runs leave open?
 #
@@ -539,7 +539,7 @@ scaling_report.write(
 # - Say which kind of scaling you measured; it decides what a speedup means.
 # - Compare sizes within a round, and with copies that never communicate.
 # - A law is an assumption. Far beyond the data, the choice of law matters more than the data, so state an interval.
-# - Time to accuracy and GPU-hours decide; a speedup alone does not.
+# - Decide by time to accuracy and GPU-hours, not by speedup alone.
 #
 # **Submit** your work in a terminal. This packs the folder, with report and picture, and lists its contents.
 #

@@ -98,7 +98,7 @@ check.check_13_1(state.state_bytes)
 # only this rank's `part` of `whole`.
 #
 # **Exercise 13.2.** `part_of(flat, rank, size)` returns a rank's part of the tensor `flat`. Collectives need parts
-# of equal length, so put zeros at the end of `flat` first.
+# of equal length, so first append zeros to `flat`.
 
 # %% tags=["check"]
 importlib.reload(zero)
@@ -112,7 +112,7 @@ check.check_13_2(zero.part_of)
 # - **All-gather**: each rank gives its part and gets all parts.
 # - **Reduce-scatter**: each rank gives all of its numbers and gets one part of their sum over the ranks.
 #
-# One after the other, they make an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather.
+# Together, they form an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather.
 # ZeRO updates the parameters in between.
 #
 # **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using `dist.all_gather_single`.
@@ -140,13 +140,13 @@ check.check_13_4(ring)
 # | 2 | as in stage 1 | as soon as a unit has all its gradients |
 # | 3 | gathered before the unit's forward pass and freed after it; gathered again before its backward pass, freed when its gradients are collected | as in stage 2 |
 #
-# `Zero.before_step` and `Zero.after_step` do what comes right before and after the update. Hooks do the rest:
+# `Zero.before_step` and `Zero.after_step` run right before and after the update. Hooks do the rest:
 # `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
 # `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
 # PyTorch calls a hook with arguments, which you don't need here: `lambda *_: unit.gather()`. The whole network is a
 # unit too: it has the parameters that are in no block.
 #
-# **Exercise 13.5.** `watch(module, unit, stage)` registers what a stage needs.
+# **Exercise 13.5.** `watch(module, unit, stage)` registers the hooks that a stage needs.
 #
 # **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`, because a single long step
 # can spoil the training. The norm must include *all* gradients, but no rank has them all. As PyTorch's
@@ -161,14 +161,14 @@ check.check_13_6(zero)
 # ## fully_shard
 #
 # PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
-# `DTensor`s, of which each rank has some rows. Hooks gather and free them, as yours do. You can choose:
+# `DTensor`s, and each rank holds some of their rows. Hooks gather and free them, as yours do. You can choose:
 #
-# - **Units.** Each call makes one unit of the parameters that are not in a unit yet. So call `fully_shard` for the
+# - **Units.** Each call makes one unit from the parameters that are not yet in a unit. So call `fully_shard` for the
 #   blocks first and for the network last. Large units need more memory, and small units need more messages.
 #   This choice is also called the *wrap policy*.
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
-# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two units are whole at a
+# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two whole units are in memory at a
 #   time. Your units take turns instead.
 # - **Precision**, with a `MixedPrecisionPolicy`. Units are gathered and computed in `param_dtype`, and gradients
 #   are added up in `reduce_dtype`. The parts stay float32.
@@ -176,7 +176,7 @@ check.check_13_6(zero)
 # `torch.nn.utils.clip_grad_norm_` knows DTensors: it takes the norm over all ranks. Create the optimizer *after*
 # sharding, because it must get the new parameters.
 #
-# **Exercise 13.7.** `shard` in `library.py` makes a unit of each block, and one of the rest, in place.
+# **Exercise 13.7.** `shard` in `library.py` makes each block one unit and the rest another, in place.
 
 # %% tags=["check"]
 importlib.reload(library)
@@ -221,7 +221,7 @@ twice = "Is a unit gathered or collected more often than the table says?"
 expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True)
 
 # %% [markdown]
-# **What you should see.** The losses agree to all digits, and the float64 parameters differ by 4e-12. On two ranks
+# **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
 # with 814,720 parameters (the number depends on which characters your Python's text contains):
 #
 # | | state, MB | at most, MB | × parameters received |
@@ -255,7 +255,7 @@ plots.staircase(runs, save="my_staircase.png")
 # - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: after
 #   each peak, only this rank's part of a block's gradients is left.
 # - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computed, and freed.
-# - None of them gets down to half of DDP's memory. Activations are not sharded, and a unit is whole while it
+# - All of them need more than half of DDP's memory. Activations are not sharded, and a unit is whole while it
 #   computes.
 #
 # ## What does Gloo do?
@@ -306,14 +306,13 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 # float32. The price is precision: after four steps, one parameter differs by 0.04 from the serial program's,
 # because bfloat16 has only two or three digits. (Everything else in this comparison is float64.)
 #
-# Which of the two kinds of mixed precision is this policy? Look at what is bfloat16 while a block computes, and at
-# what the optimizer updates.
-# (`mixed_kind`, below.)
+# Which of the two kinds of mixed precision is this policy? Look at which numbers are bfloat16 while a block
+# computes, and which ones the optimizer updates. (`mixed_kind`, below.)
 #
 # ## A checkpoint that all ranks write
 #
 # If no rank has room for all parameters, no rank can save them alone. With `torch.distributed.checkpoint` (`dcp`),
-# every rank writes the parts that it holds, and a file `.metadata` lists what is where. A reader takes only what
+# every rank writes the parts that it holds, and a file `.metadata` lists where each part is. A reader takes only what
 # *it* needs, so the number of ranks may change.
 #
 # - `get_state_dict(model, optimizer)` returns two dictionaries of names and (sharded) tensors.
@@ -330,7 +329,7 @@ check.check_13_9(saving)
 
 # %% [markdown]
 # Train once more with `fsdp`, and save. Then `load.py` creates another network on **one** rank, loads the
-# checkpoint, writes a text, and makes one more step.
+# checkpoint, writes a text, and takes one more step.
 
 # %%
 one = on_nodes(1, gpus if profile == "full" else "")
@@ -397,7 +396,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
 # (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
 # (texts on each device) and `devices`. `state.state_bytes` knows `"zero3"`, but not `"recompute"`;
-# add up its three values. The bytes of whole gradients and parameters depend on `precision`, as in 13.1.
+# add up its three values. The size of whole gradients and parameters depends on `precision`, as in 13.1.
 
 # %%
 from networks import NETWORKS, fits
@@ -433,7 +432,7 @@ answers.note(**fit)
 
 # %% [markdown]
 # If none of them fits, use more devices, or cut the network (lesson 11): between layers if the links are slow,
-# through layers if no device can hold the largest one. Stage 3 needs fast links, because it gathers in every
+# or within layers if no device can hold the largest one. Stage 3 needs fast links, because it gathers in every
 # block. (A trained network can also be *pruned*: its smallest weights are left out.)
 #
 # ## Questions
@@ -442,8 +441,8 @@ answers.note(**fit)
 # - `gloo_times`: on 4 ranks in stage 2, how much does a rank receive per step if Gloo does the reduce-scatter, as a
 #   multiple of its parameters?
 # - `mixed_kind`: does the policy `"mixed"` mean `"autocast"`, or bfloat16 parameters with float32 `"copies"`?
-# - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which is `wrap`, which is
-#   `optimizer`, which is `norm`? Write the three letters in this order, as one word.
+# - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which record is `wrap`, which is
+#   `optimizer`, and which is `norm`? Write the three letters in this order, as one word.
 #
 # | record | loss in epochs 1, 2 | peak, kB | from serial |
 # |---|---|---|---|

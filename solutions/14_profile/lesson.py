@@ -15,10 +15,10 @@
 #
 # **Which lever helps my step?**
 #
-# A training step reads a batch, computes gradients, updates the parameters, and writes something down. Each of
-# these can waste more time than it uses. Before you change anything, you need two numbers: how much work a step
-# has, and how much work the device can do in the same time. Then you need a *trace*, which shows what happened
-# when.
+# A training step reads a batch, computes gradients, updates the parameters, and writes something down. Each of these
+# can waste more time than it needs. Before you change anything, you need two numbers: how much work a step
+# requires, and how much work the device can do in the same time. Then you need a *trace*, which shows what
+# happened when.
 #
 # You count the operations of a step, read six recorded traces, and make a slow step several times faster without
 # changing what it learns. The network is lesson 00's GPT. Everything runs on one core. What a GPU adds
@@ -46,7 +46,7 @@ size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--length", "2
 # %% [markdown]
 # ## Predict
 #
-# Later you mend four slow spots in a step: the training reads its own files, computes one text at a time, updates
+# Later you fix four slow spots in a step: the training reads its own files, computes one text at a time, updates
 # parameter by parameter, and calls `.item()` for each gradient.
 #
 # 1. How many times faster does the step become?
@@ -80,7 +80,7 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 #
 # **Exercise 14.1.** `step_flops` in `flops.py` returns the FLOP of a step. The job compares your count with that of
 # PyTorch (`torch.utils.flop_counter.FlopCounterMode`). On a CPU, this counter misses attention if PyTorch computes it as one
-# operation, so the job has it computed as plain products.
+# operation, so the job computes it as plain products.
 #
 # ## The roof
 #
@@ -117,8 +117,8 @@ check.check_14_2(flops.attainable)
 #
 # **Exercise 14.3.** `busy(spans)` in `reading.py` returns the time during which at least one of the spans is running.
 #
-# **Exercise 14.4.** `hidden(communication, computing)` returns the fraction of the communication's time that overlaps
-# with computing. Only the rest costs time.
+# **Exercise 14.4.** `hidden(communication, computing)` returns the fraction of the communication time that overlaps
+# with computation. Only the rest costs time.
 
 # %% tags=["check"]
 importlib.reload(reading)
@@ -128,7 +128,7 @@ check.check_14_4(reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# We recorded four steps of each of six programs. Each of these levers mends the problem of exactly one trace:
+# We recorded four steps of each of six programs. Each of these levers fixes the problem in exactly one trace:
 #
 # | lever | what it does |
 # |---|---|
@@ -139,8 +139,8 @@ check.check_14_4(reading.hidden)
 # | `batch` | more work per operation: a larger batch, a wider network |
 # | `none` | the step is as it should be: most of its time is large matrix products |
 #
-# No GPU was available for these recordings. Each file says on which processor, with which versions and when it was
-# recorded. They contain only the outer operations. The program itself gave the names `part: …`.
+# No GPU was available for these recordings. Each file says when it was recorded, on which processor and with which
+# versions. They contain only the outer operations. The program itself gave the names `part: …`.
 
 # %%
 six = {letter: traces.read(f"traces/{letter}.json.gz") for letter in "abcdef"}
@@ -174,7 +174,7 @@ plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a *stream*)
 # runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as a long
 # `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the GPU has caught up, and then the GPU waits for
-# the next launch. On a CPU, operations run at once, so `.item()` waits for nothing and costs microseconds. Its
+# the next launch. On a CPU, operations run immediately, so `.item()` waits for nothing and costs microseconds. Its
 # time says little here, so count the calls. NCCL's all-reduces have a lane of their own.
 
 # %% tags=["exercise"]
@@ -193,7 +193,7 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 #
 # **Exercise 14.5.** `batches` in `slow.py` reads texts while the training waits. Each text takes 2 ms, as if it were
 # a small file on a busy disk. In `fast.py`, return a `DataLoader` with `num_workers`. Workers are processes that read
-# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time of a step) ≥ (time to read a batch). Here
+# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time per step) ≥ (time to read a batch). Here
 # a batch has eight texts, and a step takes about 20 ms.
 # The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
 #
@@ -218,9 +218,9 @@ check.check_14_8(fast.note)
 # %% [markdown]
 # ## Before and after
 #
-# The job trains with both steps in turns, so other load on the machine slows both. It counts how often each step
+# The job alternates between the two steps, so other load on the machine slows both. It counts how often each step
 # calls the network, waits, and runs operations. In every round, it also measures the core's peak with a large matrix
-# product, because a data sheet does not know your machine.
+# product, because a data sheet does not describe your machine.
 
 # %%
 from cluster.jobs.notebook import on_nodes, submit_once
@@ -247,14 +247,14 @@ expectations.compare("The step is faster by a factor of", gains, (2, 9), below=s
 plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** The step is two to nine times as fast, with the same loss in all printed digits. On a busy
+# **What you should see.** The step is two to nine times as fast, with the same loss to all printed digits. On a busy
 # core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
 # - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
 # - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
 #   operations.
 # - The update shrank from 5 ms to 2 ms.
-# - Noting the gradients was never long. On a GPU it would take long: of the slow step's 57 calls of `.item()`, 29 would
+# - Noting the gradients was never long. On a GPU it would be slow: of the slow step's 57 calls to `.item()`, 29 would
 #   wait for the GPU. Those in the optimizer's loop would not, because AdamW counts its steps on the CPU.
 #
 # ## The share of the peak
@@ -291,14 +291,14 @@ points.append(("an addition", 1 / 8, measure(run, "bandwidth") / 8))
 plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** You get an MFU of 0.1 to 0.35. The points show what the roof allows, which is more than
-# that: even the product for one text has enough FLOP per byte. The rest is lost to operations that are too small:
-# each costs several microseconds of Python and PyTorch, whatever its size. So the next lever is a wider network or a
-# larger batch.
+# **What you should see.** You get an MFU of 0.1 to 0.35. The roof allows more than that, as the points show: even
+# the product for one text has enough FLOP per byte. The rest is lost to operations that are too small:
+# each costs several microseconds of Python and PyTorch, whatever its size. So the next thing to try is a wider
+# network or a larger batch.
 #
 # ## Two bytes per number
 #
-# With `torch.autocast`, matrix products take 2-byte numbers. **bfloat16** has the range of float32 and two or three
+# With `torch.autocast`, matrix products use 2-byte numbers. **bfloat16** has the range of float32 and two or three
 # digits. **float16** has three or four digits, but nothing below 6e-8 except 0, and nothing above 65,504. The
 # gradients of a large batch are small, because each text contributes only a small share of the mean. In float16, they
 # become 0.
@@ -316,7 +316,7 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # generalise at the second shape, but not all programs allow that, and after eight recompilations (`recompile_limit`) it
 # gives up. So avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
-# **Exercise 14.10.** `padded` in `lengths.py` adds places at the end of each row. The loss must not count them:
+# **Exercise 14.10.** `padded` in `lengths.py` adds positions at the end of each row. The loss must not count them:
 # `cross_entropy` ignores -100.
 
 # %% tags=["check"]
@@ -326,9 +326,9 @@ importlib.reload(lengths)
 check.check_14_10(lengths.padded)
 
 # %% [markdown]
-# The job trains a tiny network in four precisions. The texts of each step are one of 4,096 parts of a large
-# batch, so the job divides their loss by 4,096. Then it compiles the network for texts of five lengths, without and with padding. It uses the backend
-# `eager`, which traces but generates no code, because we only count.
+# The job trains a tiny network in four precisions. Each step's texts are one of 4,096 parts of a large batch, so the
+# job divides their loss by 4,096. Then it compiles the network for texts of five lengths, without and with padding.
+# It uses the backend `eager`, which traces but generates no code, because we only count.
 
 # %%
 found = read_files(submit_once("job_ways.sbatch", options=one))
@@ -345,7 +345,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 # its first updates until the factor fits). Without scaling, more than nine in ten gradients are 0, and the loss
 # stays above 3.4. With padding, one compilation is enough, and the loss is the same.
 #
-# **Speed** is another question. Tensor cores of a GPU compute products in 2-byte numbers many times faster. This CPU
+# **Speed** is another question. A GPU's tensor cores compute products of 2-byte numbers many times faster. This CPU
 # (AMD EPYC with AVX512-BF16) multiplies large bfloat16 matrices 2.2 times as fast as float32, but our small
 # step becomes no faster, because converting costs as much. In float16, the same step took five to thirteen times
 # *longer*: the CPU has no float16 products. Measure before you believe.
@@ -355,7 +355,7 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 # for *each* shape on a busy core. So it is not part of this page: try
 # `python train_ways.py --ways padded --backend inductor` in a terminal. It pays off only in long runs.
 #
-# **Channels last** is a lever for convolutions. `model.to(memory_format=torch.channels_last)`, and the same for
+# **Channels last** can speed up convolutions. `model.to(memory_format=torch.channels_last)`, and the same for
 # the images, stores a pixel's channels next to each other. Tensor cores want this order. In the trace you see
 # the wrong order as kernels that transpose before and after each convolution.
 #
@@ -393,7 +393,7 @@ plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "com
 # - `enough_workers`: a step computes for 20 ms and needs 32 files. Reading a file takes 2.5 ms. What is the smallest
 #   number of workers that keeps up?
 # - `thin_product`: a device has a peak of 60 TFLOP/s and a bandwidth of 3 TB/s. Is the product of a 4 × 4096 and a
-#   4096 × 4096 matrix limited by its `peak` or its `bandwidth`?
+#   4096 × 4096 matrix limited by the `peak` or the `bandwidth`?
 # - `faults_wide`: these are records of `break_it.py --width 48 --steps 15`. Which is `workers`, which is `scaling`,
 #   which is `shapes`? Write the three letters in this order, as one word.
 #

@@ -18,10 +18,10 @@
 # While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
 # are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
 #
-# In this lesson, a training run is killed, then warned, then killed again. It comes back each time, and ends with *exactly*
-# the parameters of a run without accidents.
+# In this lesson, a training run is killed, then warned, then killed again. It resumes each time, and ends with
+# *exactly* the parameters of an uninterrupted run.
 #
-# The network is lesson 13's GPT. All ranks hold a whole copy, and the program adds up the gradients in one
+# The network is lesson 13's GPT. Every rank holds a full copy, and the program adds up the gradients in one
 # allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
 
 # %% tags=["parameters"]
@@ -55,7 +55,7 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 #    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
 # 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
-#    accidents does the loss end as usual, to 1 %? Write letters, or `none`.
+#    accidents is the final loss as usual, to within 1 %? Write letters, or `none`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
@@ -77,10 +77,10 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 #
 # In this program all ranks draw the same random numbers, so one random state is enough. If your ranks draw
 # different ones, save every rank's: `dist.all_gather_object` collects them. Programs that use NumPy's or Python's
-# random numbers have to save those states, too, and on GPUs that of CUDA.
+# random numbers must also save those states and, on GPUs, CUDA's state.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
-# `restore(training, saved)` puts it back into new objects. It need not copy anything, because `train.py` writes the
+# `restore(training, saved)` puts it back into new objects. `capture` need not copy, because `train.py` writes the
 # dictionary before the next step.
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
@@ -105,7 +105,7 @@ check.check_15_2(sampler)
 # 2. `file.flush()` gives the bytes to the operating system.
 # 3. `os.fsync(file.fileno())` waits until they are on the disk. Otherwise, after a crash, the new name may be
 #    on the disk without its bytes.
-# 4. `os.replace(beside, path)` renames the file. Everybody sees either the old file or the new one, never half of one.
+# 4. `os.replace(beside, path)` renames the file. Readers see either the old file or the new one, never half of one.
 #
 # Disks fail, too. The program therefore keeps the last two checkpoints, and uses the older one if the newest cannot
 # be read.
@@ -127,17 +127,17 @@ check.check_15_3(atomic)
 #   may be up to a minute early.) The batch shell does not receive it.
 # - `#SBATCH --signal=B:USR1@120` sends it to the batch shell **only**.
 #
-# Without a function for it, USR1 ends a process. `signals.py` sets one that only makes a note. It is the first
+# Without a handler, USR1 ends a process. `signals.py` sets one that only records the signal. It is the first
 # import of `train.py`, because a signal may come while PyTorch is still loading. The program finishes its step,
 # saves, and ends with exit code 75. The job file takes this number, which Unix calls a temporary failure, to mean
 # "start me again".
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
-# Rank 1 receives it during step 18, and waits in the allreduce for ever. So after each step, all ranks ask each
-# other.
+# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks check with each other after
+# each step.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
-# ranks. The list `warnings` holds what this process has received.
+# ranks. The list `warnings` contains the signals that this process has received.
 
 # %% tags=["check"]
 importlib.reload(signals)
@@ -148,7 +148,7 @@ check.check_15_4(signals)
 #
 # A job can put itself back into the queue: `scontrol requeue JOB`. It keeps its number, and later starts again from
 # its first line. `SLURM_RESTART_COUNT` then says how often that has happened. It is not set in the first life, so
-# write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at a variable that is not set. Two lines of the job
+# write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at any unset variable. Two lines of the job
 # file prepare this:
 #
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
@@ -165,7 +165,8 @@ check.check_15_4(signals)
 #
 # **Exercise 15.5.** In `job.sbatch`, request USR1 for the ranks, 120 seconds before the limit. After the launch, call
 # `scontrol requeue "$SLURM_JOB_ID"` if `status` is 75, or above 128: a shell reports 128 + 9 for a process that
-# `kill -9` ended. Do not requeue after other errors, because a bug would fail again. Stop after 5 restarts.
+# `kill -9` ended. Do not requeue after other errors, because a bug would cause the same failure again. Stop after 5
+# restarts.
 #
 # **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A
 # shell reacts to a signal with `trap 'command' USR1`, but only when no program is in its foreground. So launch in the
@@ -175,8 +176,8 @@ check.check_15_4(signals)
 #     ranks=$!
 #
 # `$ranks` is the shell in which `launch` runs, and `srun` is its child (`-P` means: children of). So
-# `pkill -USR1 -P "$ranks"` signals `srun`, which passes USR1 on to all ranks. The signal also ends the `wait` early, with
-# a code that is not 0. So wait a second time, and take `status` from there. `set -e` ends the script at any `wait`
+# `pkill -USR1 -P "$ranks"` signals `srun`, which passes USR1 on to all ranks. The signal also ends the `wait` early,
+# with a nonzero code. So wait a second time, and take `status` from there. `set -e` ends the script at any `wait`
 # that fails, unless `||` follows. Then requeue as before.
 
 # %% tags=["check"]
@@ -223,8 +224,8 @@ check.check_15_8(background.copied)
 # %% [markdown]
 # ## Fewer ranks, the same batch
 #
-# After a failure there may be fewer nodes. Then each rank has to do more, if the global batch (and so the training)
-# is to stay the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
+# After a failure there may be fewer nodes. Then each rank has to do more to keep the global batch (and so the
+# training) the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
 # gradients before the update. This is *gradient accumulation*.
 #
 # A piece's loss is a mean over the piece. Weight it by `len(piece) / len(batch)`. Then the sum over all pieces and
@@ -282,7 +283,7 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 # accidents, so every bit is equal. (Two runs are equal only with the same number of ranks, because sums depend on
 # their order.)
 #
-# The output is one file, with all four lives. A life that was warned ends with `Start me again`.
+# The output of all four lives is in one file. A life that was warned ends with `Start me again`.
 #
 # A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk of a server with two CPU cores), and in the
 # background for 1 to 2 ms. The difference grows with the network.
@@ -291,8 +292,8 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 #     cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
-# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` does not requeue: it ends
-# the job for good. `scancel --signal=USR1 JOB` only sends the signal.
+# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` does not requeue: it ends the
+# job permanently. `scancel --signal=USR1 JOB` only sends the signal.
 #
 # ## Your interval
 #
@@ -307,12 +308,12 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # %% [markdown]
 # ## Elastic training
 #
-# Requeueing needs a new allocation. `torchrun` can also go on with the nodes that are left: `--nnodes=1:2` asks for
+# Requeueing needs a new allocation. `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for
 # one or two. Its *agents* (one per node) meet at an address, the *rendezvous*, here with the backend `c10d`. If an
 # agent no longer reports, the others stop their ranks, meet again, and start the program from its first line, with
 # a new number of ranks. `--max-restarts` limits how often.
 #
-# In `job_elastic.sbatch`, two agents on one machine play two nodes. The second is killed with its rank.
+# In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
 # %%
 one = finished(submit_once("job_elastic.sbatch", *size, "--kill-at", 12))
@@ -355,16 +356,17 @@ predictions.compare("predict_twice", measure(broken["sampler"], "read_wrong"))
 plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 
 # %% [markdown]
-# **What you should see.** `apart` is the largest difference of a parameter from the uninterrupted training.
+# **What you should see.** `apart` is the largest difference between a parameter and its value after uninterrupted
+# training.
 #
 # - `optimizer` changes the loss: 3.02 instead of 3.14. Here it even falls, because Adam's first steps after a restart
-#   are long. In a large training, the same steps can undo days of work.
-# - `sampler` and `random` look perfect. Yet 88 of the 160 samples of the second epoch are read twice or never: about
-#   half of the 80 that were left had been read before, and as many were never read. Parameters differ by 0.007 and
-#   0.004. Only counting and comparing shows this.
+#   are long. In a large training run, the same steps can undo days of work.
+# - `sampler` and `random` look perfect. Yet 88 of the 160 samples in the second epoch are read twice or never: about
+#   half of the 80 remaining reads repeated a sample, and as many samples were never read. Parameters differ by 0.007
+#   and 0.004. You find this only by counting and comparing.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
-# One more thing breaks silently: a batch shell that keeps the signal for itself. With `B:USR1` and no trap, USR1 ends
+# One more thing breaks silently: a batch shell that does not pass the signal on. With `B:USR1` and no trap, USR1 ends
 # the shell, and the job with it. With a trap but `launch` in the foreground, the shell runs the trap only after
 # `launch` has ended, so nothing is saved before the time limit. `check_15_6` shows both.
 #
@@ -410,7 +412,7 @@ answers.note(who_hears=who_hears, faults_other=faults_other)
 # ## Recap
 #
 # - The next step depends on parameters, optimizer, schedule, sampler and random state. Save all of them.
-# - Write beside, `fsync`, `os.replace`, and keep two files.
+# - Write a new file, `fsync`, `os.replace`, and keep two files.
 # - A warning costs nothing if all ranks agree on it. A kill costs half an interval on average.
 # - The best interval is $\sqrt{2 \cdot \mathrm{write\_s} \cdot M}$, with the MTBF of the whole job.
 # - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.

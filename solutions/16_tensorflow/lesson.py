@@ -331,8 +331,8 @@ answers.note(slow_staleness=slow_staleness)
 #   seldom with an error.
 # - Synchronous training is the same mathematics with a server as with an all-reduce, but the server needs more
 #   tasks.
-# - Asynchronous: p equally fast workers are p − 1 updates late, so the rate has to shrink. Not waiting pays only if workers
-#   differ in speed.
+# - Asynchronous: p equally fast workers are p − 1 updates late, so the rate has to shrink. Asynchronous training pays
+#   off only if workers differ in speed.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #

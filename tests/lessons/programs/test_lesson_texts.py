@@ -103,7 +103,7 @@ MENTIONS = {
         "parameter server",
         "CNTK",
         "Caffe",
-        "point to point",
+        "point-to-point",
         "mpi4py",
         "MPI tutorial",
         "Theta",
