@@ -198,6 +198,7 @@ LABELS: dict[str, Label] = {
     "measure:agree_wrong": Label("cases in which ranks disagreed on a warning", "cases"),
     "measure:files_wrong": Label("cases in which a checkpoint was not whole", "cases"),
     "measure:copies_wrong": Label("values in the copy that later steps changed", "values"),
+    "measure:restore_wrong": Label("parts of the training that did not come back", "parts"),
     "measure:interval_error": Label("relative error of the interval"),
     "measure:best_interval_s": Label("best time between checkpoints", "s"),
 }

@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 
 from cluster.launchers import launched
-from lessons.toolkit.probes import surviving
+from lessons.toolkit.probes import restoring, surviving
 from lessons.toolkit.probes.logbook import Logbook
 from lessons.toolkit.record import Record
 
@@ -175,6 +175,7 @@ def train(args, text, rank, size, local_rank, device):
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     book.note(record, args)
     surviving.note(record, (atomic, background, interval, pieces, signals), gather, device)
+    restoring.note(record, write, (text, args, device), gather)
     record.end(test_loss=loss, test_accuracy=accuracy)
     return True
 
@@ -186,8 +187,7 @@ def main():
         parser.error("--windows must be a multiple of --global-batch")
     args.folder = args.folder or f"checkpoints/{os.environ.get('SLURM_JOB_ID', 'by_hand')}"
 
-    text = Text()
-    complete = train(args, text, *start_ranks())
+    complete = train(args, Text(), *start_ranks())
     dist.barrier()  # no rank ends before the last checkpoint is written
     if not complete and dist.get_rank() == 0:
         print("The warning came: everything is saved. Start me again.", flush=True)

@@ -7,11 +7,28 @@ TWICE = {"once": "not read exactly once"}
 FILES = {"files": "was not whole"}
 AGREE = {"lost": "ranks disagreed"}
 COPIES = {"background": "values in the copy"}
+BACK = "parts of the training that did not come back"
+NOTHING = {"lost": BACK}
+AGAIN_FROM_0 = {"same": BACK, "lost": BACK}
 INTERVAL = {"interval": "error of the interval"}
 CAPTURE = "snapshot.py 15.1: state_dict() of three objects, sampler.state(), random state"
 RESTORE = "snapshot.py 15.1: load_state_dict, sampler.load, torch.set_rng_state"
 STATE = "sampler.py 15.2: the epoch, the position, the generator before the shuffle"
 LOAD = "sampler.py 15.2: set the generator, shuffle, set epoch and position"
+WRITE = "atomic.py 15.3: write to a file beside it, flush, os.fsync, os.replace"
+# Computes the lost steps again, so the final parameters are those of a training without accidents.
+TRAIN_AGAIN = """
+import step
+import train
+from types import SimpleNamespace
+
+args, text = train.command_line().parse_args(), train.Text()
+nobody = SimpleNamespace(read=lambda samples: None)
+for _ in range(saved["step"]):
+    batch = training.sampler.next_batch(args.global_batch)
+    loss_of_piece = step.reader(training, text, batch, args, torch.device("cpu"), nobody)
+    step.train_step(training, loss_of_piece, len(batch), args.most)
+"""
 PARAMETERS = "training.network.load_state_dict(saved['network'])"
 FRESH = "torch.Generator().get_state()"
 
@@ -19,9 +36,12 @@ TABLE: LazyTable = {
     CAPTURE: {
         "the parameters alone": Lazy(
             "return {'network': training.network.state_dict()}",
-            OTHER | TWICE,
+            OTHER | TWICE | NOTHING,
             also={RESTORE: PARAMETERS},
             base="survived",
+        ),
+        "an empty checkpoint": Lazy(
+            "return {}", AGAIN_FROM_0, also={RESTORE: TRAIN_AGAIN}, base="survived"
         ),
         "a new random state": Lazy(
             "return {'network': training.network.state_dict(),"
@@ -33,7 +53,7 @@ TABLE: LazyTable = {
         ),
     },
     RESTORE: {
-        "pass": Lazy("pass", OTHER | TWICE, base="survived"),
+        "pass": Lazy("pass", OTHER | TWICE | NOTHING, base="survived"),
         "all but the sampler": Lazy(
             f"{PARAMETERS}\n"
             "training.optimizer.load_state_dict(saved['optimizer'])\n"
@@ -63,15 +83,26 @@ TABLE: LazyTable = {
             base="survived",
         ),
     },
-    "atomic.py 15.3: write to a file beside it, flush, os.fsync, os.replace": {
+    WRITE: {
         "torch.save": Lazy("torch.save(state, path)", FILES, base="whole"),
+        "the step alone": Lazy(
+            "with open(f'{path}.new', 'wb') as file:\n"
+            "    torch.save({'step': state['step']}, file)\n"
+            "    os.fsync(file.fileno())\n"
+            "os.replace(f'{path}.new', path)",
+            AGAIN_FROM_0,
+            also={RESTORE: TRAIN_AGAIN},
+            base="survived",
+        ),
         "renamed without fsync": Lazy(
             "torch.save(state, f'{path}.new')\nos.replace(f'{path}.new', path)", FILES, base="whole"
         ),
     },
     "atomic.py 15.3: return torch.load(path), or print why it cannot be read": {
         "no try": Lazy("return torch.load(path)", FILES, base="whole"),
-        "from the beginning": Lazy("return None", {"lost": "steps lost / steps"}, base="survived"),
+        "from the beginning": Lazy(
+            "return None", {"lost": "steps lost / steps", "same": BACK}, base="survived"
+        ),
     },
     "signals.py 15.4": {
         "its own": Lazy("return bool(warnings)", AGREE, base="whole"),
