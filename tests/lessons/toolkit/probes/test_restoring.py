@@ -1,0 +1,108 @@
+"""Tests that a checkpoint of lesson 15 has to contain what no program can compute again."""
+
+import importlib
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from lessons.toolkit.probes import restoring
+from tests.lessons.real_runs import ROOT
+
+LESSON = ROOT / "solutions" / "15_survive"
+MODULES = ("step", "snapshot", "sampler", "atomic", "background", "gpt", "pieces")
+CAPTURE = "def capture(training):\n"
+RESTORE = "def restore(training, saved):\n"
+REMEMBERS = [  # a module's memory instead of a checkpoint
+    (CAPTURE, f"KEPT = []\n\n\n{CAPTURE}    KEPT.append(training)\n    return {{}}\n"),
+    (
+        RESTORE,
+        f"{RESTORE}    for new, old in zip(training, *KEPT):\n"
+        "        new.__dict__.update(old.__dict__)\n    return\n",
+    ),
+]
+CHANGES_THE_TRAINING = [  # which then is as a new one, so an empty checkpoint seems to restore it
+    (
+        CAPTURE,
+        f"{CAPTURE}    with torch.no_grad():\n        for param in training.network.parameters():\n"
+        "            param.zero_()\n    return {}\n",
+    ),
+    (
+        RESTORE,
+        f"{RESTORE}    with torch.no_grad():\n        for param in training.network.parameters():\n"
+        "            param.zero_()\n    return\n",
+    ),
+]
+
+
+@pytest.fixture
+def wrong(tmp_path, monkeypatch):
+    """Return a function that changes the solution and returns how many parts do not come back."""
+    program, folder = tmp_path / "program", tmp_path / "checkpoints"
+    program.mkdir()
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(program))
+    args = SimpleNamespace(
+        folder=str(folder), seed=1, epochs=2, windows=48, global_batch=8, length=64, layers=1,
+        width=32, lr=0.003,
+    )  # fmt: skip
+
+    def restore_wrong(changes=(), file="snapshot.py", background=False):
+        for each in MODULES:
+            text = (LESSON / f"{each}.py").read_text()
+            for old, new in changes if file == f"{each}.py" else ():
+                assert text.count(old) == 1, old
+                text = text.replace(old, new)
+            (program / f"{each}.py").write_text(text)
+        write = importlib.import_module("atomic").save
+        if background:
+            write = importlib.import_module("background").Background(write)
+        arguments = (importlib.import_module("gpt").Text(), args, torch.device("cpu"))
+        return restoring.restore_wrong(write, arguments, lambda value: [value])
+
+    yield restore_wrong
+    assert list(folder.iterdir()) == []
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_the_solution_restores_everything(wrong, background):
+    before = torch.get_rng_state()
+    assert wrong(background=background) == 0
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'training.network.load_state_dict(saved["network"])',
+        'training.optimizer.load_state_dict(saved["optimizer"])',
+        'training.schedule.load_state_dict(saved["schedule"])',
+        'training.sampler.load(saved["sampler"])',
+        'torch.set_rng_state(saved["random"])',
+    ],
+)
+def test_each_forgotten_part_counts(wrong, line):
+    assert wrong([(line, "pass")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("snapshot.py", REMEMBERS),
+        ("snapshot.py", CHANGES_THE_TRAINING),
+        ("snapshot.py", [(CAPTURE, f"{CAPTURE}    return {{}}\n")]),
+        ("snapshot.py", [(RESTORE, f"{RESTORE}    return\n")]),
+        ("atomic.py", [("torch.save(state, file)", 'torch.save({"step": state["step"]}, file)')]),
+        ("atomic.py", [("    return torch.load(path)\n", "    return None\n")]),
+    ],
+)
+def test_a_checkpoint_that_restores_nothing(wrong, file, changes):
+    assert wrong(changes, file) == len(restoring.PARTS)
+
+
+def test_a_sampler_that_begins_again_in_its_first_order(wrong):
+    load = '        self.generator.set_state(state["generator"])\n'
+    assert wrong([(load, "")], "sampler.py") == 1
