@@ -188,7 +188,7 @@ METRICS: dict[str, Metric] = {
     "study_batch": _study(study.batch,
         "samples per step, over all ranks, at this size", size=2),
     "study_moved": _study(study.moved,
-        "smallest change in the parameters over a pass of a round"),
+        "smallest change in the parameters over one pass in a round"),
     "study_spread": _study(study.spread,
         "largest difference in a parameter between ranks after a pass of a round"),
     "study_epoch_s": _study(study.at_size(study.epoch_times),

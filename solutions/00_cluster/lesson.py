@@ -138,7 +138,7 @@ show_output(files)
 # The first lines are facts about the job, printed by the line `facts` in the job file. Then each task prints
 # one line. The order varies, because the tasks run at the same time.
 #
-# The file also contains lines that `show_output` and `cluster logs JOB` leave out:
+# The file also contains lines that `show_output` and `cluster logs JOB` do not show:
 
 # %%
 records = [line for line in Path(files[0]).read_text().splitlines() if ":::MLLOG" in line]

@@ -197,7 +197,7 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 # a batch has eight texts, and a step takes about 20 ms.
 # The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
 #
-# **Exercise 14.6.** `gradients` in `slow.py` computes one text at a time and adds the gradients up. This is
+# **Exercise 14.6.** The function `gradients` in `slow.py` processes one text at a time and sums the gradients. This is
 # **gradient accumulation**: it allows a batch that does not fit into memory. Here the batch does fit, so compute it
 # at once. (If you do accumulate: divide the loss by the number of parts, and with DistributedDataParallel send only
 # after the last one, with `model.no_sync()` around the others.)

@@ -53,7 +53,7 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 # 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but the
 #    position of its sampler. So it reads the 80 samples that are left in the epoch from a new shuffle of all 160.
 #    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
-# 3. Later you forget to restore one thing: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
+# 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
 #    accidents is the final loss as usual, to within 1 %? Write letters, or `none`.
 

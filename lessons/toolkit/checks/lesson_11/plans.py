@@ -67,7 +67,7 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
             "Add up the costs."
         )
     return (
-        "Filling one stage after the other does not find the best cut. So few layers can be "
+        "Filling one stage after the other does not find the best cut. These few layers can be "
         "cut in only a few ways: try them all (itertools.combinations of the places between "
         "layers)."
     )
@@ -91,7 +91,7 @@ def check_11_2(bubble: Function) -> str:
         mistakes.pop(right, None)
         what = f"bubble({stages}, {m})"
         compare(number(bubble(stages, m), what), right, what, mistakes)
-    return "A stage has m + stages - 1 turns, and is idle in stages - 1."
+    return "A stage has m + stages - 1 turns and is idle for stages - 1 of them."
 
 
 @exercise("11.3")

@@ -74,7 +74,7 @@ def check_15_8(copied: Callable[[Any], Any]) -> str:
     }
     for where, (tensor, value) in places.items():
         if not bool((tensor == value).all()):
-            advice = 'A tensor that is on the CPU already needs .to("cpu", copy=True) or .clone().'
+            advice = 'To copy a tensor on the CPU, use .to("cpu", copy=True) or .clone().'
             raise CheckFailed(f"{where} keeps its values", "it changes with training", advice)
     weight = torch.nn.Parameter(torch.ones(2))
     if getattr(copied(weight), "requires_grad", False):
