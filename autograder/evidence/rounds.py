@@ -47,7 +47,7 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
 
     In lesson 10, one rank with all cores of its node would earn more points than it should.
     """
-    events = run.measured(rounds.NAME)
+    events = [*run.measured(rounds.NAME), *run.measured(rounds.PIPELINE)]
     more = [
         (event, together, silent)
         for event in events

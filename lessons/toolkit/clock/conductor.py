@@ -14,6 +14,7 @@ from typing import Any
 
 from cluster.launchers import launched
 from lessons.toolkit.clock import rounds, serve
+from lessons.toolkit.clock.data_parallel import DataParallel
 from lessons.toolkit.clock.hub import Hub, UnmetError, free_port
 from lessons.toolkit.clock.messages import EndedError, LateError
 from lessons.toolkit.clock.record import ConductorsRecord
@@ -41,12 +42,14 @@ def conduct(
     *,
     lesson: str,
     framework: str,
+    kind: rounds.Kind | None = None,
 ) -> None:
     """Measure the speed job of a program. The program ends with this call.
 
     alone: a function that makes the Work of a rank that exchanges nothing; runs in the yardstick.
     together: a function that makes the Work of a rank that uses the student's code; runs in the
     learner.
+    kind: what the rounds consist of; default: data-parallel training.
     """
     if not ROLE:  # started by a launcher: start again, in a clean interpreter
         words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
@@ -65,7 +68,7 @@ def conduct(
         both = (lambda: alone(job)), (lambda: together(job))
         serve.start_both([int(number) for number in sockets], framework, *both)
     try:
-        measured(job, lesson, framework)
+        measured(job, lesson, framework, kind or DataParallel())
     except (UnmetError, FailedError) as problem:
         sys.exit(str(problem))
     except LateError:
@@ -74,7 +77,7 @@ def conduct(
         sys.exit(1)  # another process or rank says why
 
 
-def measured(job: Job, lesson: str, framework: str) -> None:
+def measured(job: Job, lesson: str, framework: str, kind: rounds.Kind) -> None:
     hub = Hub(job.rank, job.size)
     # The learners of all ranks meet at another port, because this one is now in use.
     os.environ["MASTER_ADDR"] = hub.address
@@ -82,10 +85,10 @@ def measured(job: Job, lesson: str, framework: str) -> None:
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # two processes share a GPU
     turns = None
     try:
-        turns = Turns(hub, framework)
-        record = ConductorsRecord(lesson, job, turns.ready, framework)
-        params, spread = rounds.measure(record, hub, turns, job.args)
-        record.end(params=[params], param_spread=spread)
+        turns = Turns(hub, framework, kind.code)
+        header = kind.facts(job.args, job.size) | {"framework": framework}
+        record = ConductorsRecord(lesson, job, turns.ready, header)
+        record.end(**rounds.measure(record, hub, turns, job.args, kind))
         turns.end_learner()
         hub.gather()  # no rank ends before all have written their lines
     finally:

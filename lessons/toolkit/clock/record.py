@@ -13,7 +13,7 @@ from lessons.toolkit.record.record import Record
 class ConductorsRecord(Record):
     """A record with the files, the versions and the device of the processes that do the work."""
 
-    def __init__(self, lesson: str, job: Any, ready: Any, framework: str) -> None:
+    def __init__(self, lesson: str, job: Any, ready: Any, header: dict[str, Any]) -> None:
         self.learner = ready["learner"]
         folder = Path(sys.argv[0]).parent
         names = {name for each in ready.values() for name in each["files"]}
@@ -22,14 +22,12 @@ class ConductorsRecord(Record):
             lesson,
             job.args,
             source="speed",
-            framework=framework,
-            model="resnet20",
             params=ready["yardstick"]["params"],
-            optimizer="adam",
             lr=self.learner["lr"],
             rank=job.rank,
             size=job.size,
             local_rank=job.local_rank,
+            **header,
         )
 
     def machine(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Serve the conductor's requests one by one, in the processes that do the work."""
 
+import contextlib
 import importlib
 import os
 import socket
@@ -26,26 +27,38 @@ class Work(Protocol):
     counted: int  # number of parameters, as the framework counts them
     lr: float
 
-    def train(self, seed: int, steps: int) -> None:
-        """Take steps on the batches of this seed, and wait until all parameters are complete."""
+    def train(self, seed: int, steps: int, *words: Any) -> None:
+        """Take steps on the batches of this seed, and wait until all parameters are complete.
+
+        words: those of the phase.
+        """
 
     def values(self, places: Any) -> Any:
         """Return the parameters at these places in the flat array of all parameters."""
 
     def state(self) -> tuple[list[float], list[Any]]:
-        """Return Adam's step count and learning rate, and flat arrays: parameters, two moments."""
+        """Return the optimizer's numbers, and flat arrays: the parameters, then its own.
 
-    def load(self, adam: list[float], state: Any) -> None:
-        """Set what `state` returns, with its three arrays joined into one."""
+        For Adam, these are the step count and learning rate, and the two moments.
+        """
+
+    def load(self, optimizer: list[float], state: Any) -> None:
+        """Set what `state` returns, with its arrays joined into one."""
 
     def batches(self, seed: int, steps: int) -> Any:
         """Return an iterator over the batches of this seed."""
 
     def gradient(self, batch: Any) -> Any:
-        """Return the gradient of all parameters for this batch, as a flat array."""
+        """Return the gradient of all parameters for this batch, as a flat array.
+
+        Only data-parallel training asks for it, and for `apply`.
+        """
 
     def apply(self, gradient: Any) -> None:
         """Take an optimizer step with this gradient."""
+
+    def measures(self) -> list[dict[str, Any]]:
+        """Return other measures for the record. Only the stages of a pipeline have any."""
 
 
 def places(seed: int, size: int) -> Any:
@@ -76,6 +89,7 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
     """Make the Work, and answer the conductor's requests until it ends."""
     channel = Channel(Connection(socket.socket(fileno=number).detach()))
+    at_end = False
     try:
         work = make()
         files = sorted(program.program_files())
@@ -89,15 +103,19 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
         channel.send(ready | of_process(framework))
         while answer(work, channel):
             pass
+        at_end = True
         if "mpi4py.MPI" in sys.modules or "horovod" in sys.modules:
             sys.exit()  # MPI's exit handler, too, has to run on every rank
     except EndedError:
         pass
     except SystemExit as ended:
-        if not ended.code:
+        if at_end:
             raise
-        print(ended.code, file=sys.stderr)
-        channel.send({"failed": True})
+        if ended.code:
+            print(ended.code, file=sys.stderr)
+        channel.send({"left": "silently" if not ended.code else "with a sentence"})
+        with contextlib.suppress(EndedError):
+            channel.receive(FOREVER)  # the others may still be connecting to this process
     except BaseException:
         # The conductor writes the sentence for the user.
         traceback.print_exc()
@@ -121,16 +139,16 @@ def answer(work: Work, channel: Channel) -> bool:
     """Answer the next request. Return whether more requests may follow."""
     asked, numbers = channel.receive(FOREVER)
     match asked:
-        case ["train", seed, steps]:
-            work.train(seed, steps)
+        case ["train", seed, steps, *words]:
+            work.train(seed, steps, *words)
             channel.send()
         case ["values", seed, size]:
             channel.send(numbers=work.values(places(seed, size)))
         case ["state", arrays]:
-            adam, state = work.state()
-            channel.send(adam, np.concatenate(state[:arrays]))
-        case ["load", adam]:
-            work.load(adam, numbers)
+            optimizer, state = work.state()
+            channel.send(optimizer, np.concatenate(state[:arrays]))
+        case ["load", optimizer]:
+            work.load(optimizer, numbers)
             channel.send()
         case ["batches", seed, steps]:
             work.following = work.batches(seed, steps)  # type: ignore[attr-defined]
@@ -140,6 +158,8 @@ def answer(work: Work, channel: Channel) -> bool:
         case ["apply"]:
             work.apply(numbers)
             channel.send()
+        case ["measures"]:
+            channel.send(work.measures())
         case ["end"]:
             return False
     return True
