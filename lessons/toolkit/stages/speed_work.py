@@ -1,5 +1,6 @@
 """The networks that the processes of a pipeline's speed job train with SGD on random images."""
 
+from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,11 @@ class SerialWork(TorchWork):
 
     image = (784,)
     optimizer_class = torch.optim.SGD
+
+    def __init__(self, layers: Any, args: Any) -> None:
+        # Four times as much diverges, and a tenth would be hidden by rounding.
+        rate = 50 / (args.width + 512)
+        super().__init__(layers, layers, Namespace(batch_size=args.batch_size, lr=rate))
 
     def state(self) -> tuple[list[float], list[Any]]:
         return [], [flat(self.params).cpu().numpy()]
@@ -34,12 +40,12 @@ class StageWork(SerialWork):
     def __init__(
         self, layers: Any, step: Callable[..., Any], measure: Callable[[Any], Any], args: Any
     ) -> None:
-        super().__init__(layers, layers, args)
+        super().__init__(layers, args)
         self.step, self.measure = step, measure
         with torch.no_grad():
             for param in self.params:
-                # PyTorch begins with gradients that shrink from layer to layer, until rounding
-                # hides the first layers' updates. With He's numbers, they do not.
+                # With PyTorch's initial weights, gradients shrink from layer to layer, and rounding
+                # hides the updates of the first layers. This factor gives He's weights.
                 param *= 6**0.5
 
     def train(self, seed: int, steps: int, *words: Any) -> None:
