@@ -5,9 +5,10 @@ starts two processes: the *yardstick*, which imports only released code, and the
 conductors of all ranks talk to each other through rank 0 (hub.py).
 """
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from lessons.toolkit.clock.data_parallel import DataParallel
 from lessons.toolkit.clock.hub import Hub, UnmetError, free_port
 from lessons.toolkit.clock.messages import EndedError, LateError
 from lessons.toolkit.clock.record import ConductorsRecord
-from lessons.toolkit.clock.turns import ISOLATED, FailedError, Turns
+from lessons.toolkit.clock.turns import Turns
+from lessons.toolkit.clock.workers import ISOLATED, FailedError
 from lessons.toolkit.ranks.leaving import leave
 
 ROLE: list[str] = []  # set by isolated.py
@@ -51,10 +53,7 @@ def conduct(
     learner.
     kind: what the rounds consist of; default: data-parallel training.
     """
-    if not ROLE:  # started by a launcher: start again, in a clean interpreter
-        words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
-        os.execv(sys.executable, [sys.executable, *words])
-    args = parser.parse_args()
+    args = arguments(parser)
     if min(args.rounds, args.steps, args.batch_size, args.width) < 1:
         parser.error("--rounds, --steps, --batch-size and --width must be at least 1")
     me = launched()
@@ -67,12 +66,27 @@ def conduct(
         framework, *sockets = ROLE[0].split(",")
         both = (lambda: alone(job)), (lambda: together(job))
         serve.start_both([int(number) for number in sockets], framework, *both)
-    try:
+    with one_sentence(job.rank):
         measured(job, lesson, framework, kind or DataParallel())
+
+
+def arguments(parser: Any) -> Any:
+    """Return the program's arguments, in an interpreter that loads no student code by itself."""
+    if not ROLE:  # started by a launcher: start again
+        words = ["-I", "-u", str(ISOLATED), CONDUCTOR, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
+        os.execv(sys.executable, [sys.executable, *words])
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def one_sentence(rank: int) -> Iterator[None]:
+    """End the program with one sentence if the `with` block fails."""
+    try:
+        yield
     except (UnmetError, FailedError) as problem:
         sys.exit(str(problem))
     except LateError:
-        sys.exit(f"Rank {job.rank} has waited too long for another rank.")
+        sys.exit(f"Rank {rank} has waited too long for another rank.")
     except EndedError:
         sys.exit(1)  # another process or rank says why
 
@@ -86,7 +100,9 @@ def measured(job: Job, lesson: str, framework: str, kind: rounds.Kind) -> None:
     turns = None
     try:
         turns = Turns(hub, framework, kind.code)
-        header = kind.facts(job.args, job.size) | {"framework": framework}
+        yardstick, learner = (turns.ready[who] for who in ("yardstick", "learner"))
+        header = kind.facts(job.args, job.size) | {"framework": framework, "source": "speed"}
+        header |= {"params": yardstick["params"], "lr": learner["lr"]}
         record = ConductorsRecord(lesson, job, turns.ready, header)
         record.end(**rounds.measure(record, hub, turns, job.args, kind))
         turns.end_learner()

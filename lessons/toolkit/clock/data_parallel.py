@@ -11,7 +11,8 @@ import numpy as np
 
 from lessons.toolkit.clock.hub import Hub
 from lessons.toolkit.clock.rounds import Round, State
-from lessons.toolkit.clock.turns import ALONE, SILENT, FailedError, Phase, Turns
+from lessons.toolkit.clock.turns import ALONE, SILENT, Phase, Turns
+from lessons.toolkit.clock.workers import FailedError
 
 PHASES = [ALONE, SILENT, Phase("together", "learner")]
 

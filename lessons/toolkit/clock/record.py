@@ -21,9 +21,6 @@ class ConductorsRecord(Record):
         super().__init__(
             lesson,
             job.args,
-            source="speed",
-            params=ready["yardstick"]["params"],
-            lr=self.learner["lr"],
             rank=job.rank,
             size=job.size,
             local_rank=job.local_rank,
@@ -39,3 +36,13 @@ class ConductorsRecord(Record):
 
     def first_files(self) -> Iterator[dict[str, Any]]:
         return program.first_values(self.beside)
+
+
+class Kept:
+    """Measures for a record that another process writes."""
+
+    def __init__(self) -> None:
+        self.measures: list[dict[str, Any]] = []
+
+    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
+        self.measures.append({"name": name, "value": value, "unit": unit, **point})

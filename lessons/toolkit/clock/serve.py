@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
@@ -88,21 +89,23 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
     """Make the Work, and answer the conductor's requests until it ends."""
-    channel = Channel(Connection(socket.socket(fileno=number).detach()))
-    at_end = False
-    try:
+
+    def answers(channel: Channel) -> None:
         work = make()
-        files = sorted(program.program_files())
-        ready = {
-            "size": work.size,
-            "params": work.counted,
-            "lr": work.lr,
-            "files": files,
-            "learner": learner,
-        }
+        ready = {"size": work.size, "params": work.counted, "lr": work.lr, "learner": learner}
         channel.send(ready | of_process(framework))
         while answer(work, channel):
             pass
+
+    until_the_end(number, answers)
+
+
+def until_the_end(number: int, answers: Callable[[Channel], None]) -> None:
+    """Answer the conductor's requests until it ends, and tell it how this process ends."""
+    channel = Channel(Connection(socket.socket(fileno=number).detach()))
+    at_end = False
+    try:
+        answers(channel)
         at_end = True
         if "mpi4py.MPI" in sys.modules or "horovod" in sys.modules:
             sys.exit()  # MPI's exit handler, too, has to run on every rank
@@ -128,6 +131,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
 def of_process(framework: str) -> dict[str, Any]:
     """Return the facts for the record that only a process with the framework knows."""
     return {
+        "files": sorted(program.program_files()),
         "versions": facts.versions(os.environ),
         "device": devices.device(framework),
         "device_and_number": devices.device_and_number(framework, os.environ),

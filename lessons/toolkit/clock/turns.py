@@ -3,32 +3,21 @@
 import contextlib
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lessons.toolkit.clock import processes
 from lessons.toolkit.clock.hub import Hub
-from lessons.toolkit.clock.messages import Channel, EndedError, LateError
+from lessons.toolkit.clock.messages import EndedError
 from lessons.toolkit.clock.serve import places
+from lessons.toolkit.clock.workers import FailedError, Workers
 
-ISOLATED = Path(__file__).with_name("isolated.py")
 STOP_S = 10  # seconds for a busy machine to stop a process
-LEAVE_S = 10  # seconds for the other ranks to leave
 END_S = 60  # seconds for the exit handlers of frameworks
-PHASE_S = 600  # seconds to wait for a process's answer
-
-
-class FailedError(Exception):
-    """A process failed. The message is a sentence for the user and names the process and rank."""
 
 
 @dataclass(frozen=True)
@@ -56,65 +45,15 @@ class Times:
     values: Any = None  # some of this rank's parameters, right at the end
 
 
-class Turns:
-    """The processes of one rank. The learner is stopped while the yardstick works.
+class Turns(Workers):
+    """The yardstick and the learner of one rank. The learner is stopped while the other works.
 
     code: the student's file, for messages.
     """
 
     def __init__(self, hub: Hub, framework: str, code: str) -> None:
-        self.hub, self.rank, self.code = hub, hub.rank, code
-        processes.adopt_orphans()
-        pairs = [socket.socketpair() for _ in range(2)]
-        numbers = [theirs.fileno() for _, theirs in pairs]
-        role = ",".join(map(str, [framework, *numbers]))
-        # Some launchers of MPI programs talk to them over an open file.
-        launchers = [int(fd) for fd in [os.environ.get("PMI_FD", "")] if fd.isdecimal()]
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-u", ISOLATED, role, *sys.argv],
-            pass_fds=[*numbers, *launchers],
-        )
-        for _, theirs in pairs:
-            theirs.close()
-        channels = [Channel(Connection(mine.detach())) for mine, _ in pairs]
-        self.channels = dict(zip(("yardstick", "learner"), channels, strict=True))
-        self.ready = {who: self.heard(who)[0] for who in self.channels}
+        super().__init__(hub, framework, code, ("yardstick", "learner"))
         self.sizes = {who: int(ready["size"]) for who, ready in self.ready.items()}
-
-    def heard(self, who: str) -> tuple[Any, Any]:
-        """Return a process's answer."""
-        try:
-            words, numbers = self.channels[who].receive(PHASE_S, self.hub.peers)
-        except LateError:
-            raise FailedError(
-                f"Rank {self.rank}: the {who} process has not answered for {PHASE_S} s. Do "
-                "all ranks reach the same collective?"
-            ) from None
-        except EndedError as ended:
-            if ended.channel is not self.channels[who]:
-                raise  # another rank, which says why
-            raise FailedError(f"Rank {self.rank}: the {who} process has ended.") from None
-        if isinstance(words, dict) and words.get("failed"):
-            whose = self.code if who == "learner" else "the program"
-            raise FailedError(f"Rank {self.rank}: {whose} failed. The error is above this line.")
-        if isinstance(words, dict) and words.get("left"):
-            self.leave(silently=words["left"] == "silently")
-            raise EndedError(self.channels[who])
-        return words, numbers
-
-    def leave(self, silently: bool) -> None:
-        """Wait until the other ranks have left, too. Otherwise they would see an error."""
-        with contextlib.suppress(EndedError, LateError):
-            if self.rank == 0:
-                for peer in self.hub.peers:
-                    peer.receive(LEAVE_S)
-            elif silently:
-                self.hub.exchange("left")  # ends when rank 0 does, which has said why
-
-    def ask(self, who: str, *words: Any, numbers: Any = None) -> tuple[Any, Any]:
-        with contextlib.suppress(EndedError):  # then nothing is heard either
-            self.channels[who].send(words, numbers)
-        return self.heard(who)
 
     def give_turn(self, who: str) -> list[int]:
         """Let only this process and its descendants run. Return their ids."""
@@ -187,8 +126,3 @@ class Turns:
         with contextlib.suppress(EndedError):
             self.channels["learner"].send(["end"])
         processes.wait_for("", [self.ready["yardstick"]["learner"]], END_S)
-
-    def kill(self) -> None:
-        """End both processes, and all that they started."""
-        processes.send(signal.SIGKILL, processes.descendants(os.getpid()))
-        self.process.wait()

@@ -15,7 +15,8 @@ import numpy as np
 
 from lessons.toolkit.clock.hub import Hub
 from lessons.toolkit.clock.rounds import Round, State
-from lessons.toolkit.clock.turns import ALONE, SILENT, FailedError, Phase, Turns
+from lessons.toolkit.clock.turns import ALONE, SILENT, Phase, Turns
+from lessons.toolkit.clock.workers import FailedError
 from lessons.toolkit.stages.against_serial import away
 
 WANTED = 0.2  # required share of the possible gain over one process

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from lessons.toolkit.clock.record import Kept
 from lessons.toolkit.clock.torch_work import TorchWork, flat
 from lessons.toolkit.record.epoch_clock import synchronise
 
@@ -57,13 +58,3 @@ class StageWork(SerialWork):
         kept = Kept()
         self.measure(kept)
         return kept.measures
-
-
-class Kept:
-    """Measures for a record that another process writes."""
-
-    def __init__(self) -> None:
-        self.measures: list[dict[str, Any]] = []
-
-    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
-        self.measures.append({"name": name, "value": value, "unit": unit, **point})
