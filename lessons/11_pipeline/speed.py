@@ -47,7 +47,6 @@ def command_line():
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=2048, help="images a step"
     )
-    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where the network begins")
     return parser
 
@@ -66,7 +65,7 @@ def alone(job):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     network = nn.Sequential(*layers[:-1])
     network.to(f"cuda:{job.local_rank}" if torch.cuda.is_available() else "cpu")
-    return SerialWork(network, network, job.args)
+    return SerialWork(network, job.args)
 
 
 def together(job):

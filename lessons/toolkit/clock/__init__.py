@@ -8,5 +8,6 @@ See conductor.py.
 """
 
 from lessons.toolkit.clock.conductor import Job, conduct
+from lessons.toolkit.clock.race import race
 
-__all__ = ["Job", "conduct"]
+__all__ = ["Job", "conduct", "race"]
