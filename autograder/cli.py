@@ -12,14 +12,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "collect": (
         "autograder.commands.collect:collect_command",
-        "Sort a platform's download into a class.",
+        "Sort a platform's download into a class folder.",
     ),
     "grade": ("autograder.commands.grade:grade_command", "Grade a class of submissions."),
     "check-mine": (
         "autograder.commands.check_mine:check_mine_command",
         "Grade your own folder before you submit it.",
     ),
-    "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
+    "merge": ("autograder.commands.merge:merge_command", "Merge the shards of a class."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
     "feedback": (
         "autograder.commands.feedback:feedback_command",
@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "foretell": (
         "autograder.commands.foretell:foretell_command",
-        "Answer for larger sizes than a scaling table has.",
+        "Predict results for sizes larger than those in a scaling table.",
     ),
     "new-rubric": (
         "autograder.commands.new_rubric:new_rubric_command",
@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "rubric": (
         "autograder.commands.rubric_check:rubric_command",
-        "Check rubrics, or take a part of one.",
+        "Check rubrics, or extract a part of one.",
     ),
     "calibrate": (
         "autograder.commands.calibrate:calibrate_command",

@@ -53,7 +53,7 @@ class GradeStatus(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """Problems that a reader finds in an output. Most have the code OTHER."""
+    """The kinds of problems that a reader finds in an output. Most have the code OTHER."""
 
     OTHER = "other"
     CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed

@@ -10,7 +10,7 @@ from pathlib import Path
 def usable_cpus() -> list[int]:
     """Return the CPUs that this process may use, such as those of its job or container.
 
-    If the system does not report which, return all CPUs.
+    If the system does not report which CPUs those are, return all CPUs.
     """
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))

@@ -8,7 +8,7 @@ from autograder.safe_text import printable
 class SettingsError(click.ClickException):
     """An error in an instructor's file or option. The exit code is 2, and nothing is graded.
 
-    Text quoted from a file is made printable only here.
+    Only this class makes text quoted from a file printable.
     """
 
     exit_code = 2

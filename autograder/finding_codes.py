@@ -52,13 +52,13 @@ class FindingCode(StrEnum):
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
     OWNER_UNCERTAIN = auto(), LOOK, "It is not certain whose submission this is", True
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
-    NOTHING_FOUND = auto(), LOOK, "No files found that can be graded"
+    NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
     MARKED_LATE = auto(), LOOK, "The platform marked this as late, but does not say how late"
     TIMES_DIFFER = auto(), LOOK, "Several files give a time of submission, and they differ"
-    TIME_UNREAD = auto(), LOOK, "The platform's time of submission cannot be read", True
+    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", True
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
     EARLIER_COUNTS = (auto(), LOOK,
-        "An earlier submission counts, because the last one has no files that can be read")
+        "An earlier submission counts, because the last one has no readable files")
     SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
@@ -93,7 +93,7 @@ class FindingCode(StrEnum):
     LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
         "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
-    OTHER_LESSON = auto(), LOOK, "There is an output of another lesson here"
+    OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
     # Contradictions within the record: lines, epochs, samples.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
     NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
@@ -128,7 +128,8 @@ class FindingCode(StrEnum):
     EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
     DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
     START_AND_CLOCK = (
-        auto(), CONTRADICTS, "The start in the record differs from the clock of its first line")
+        auto(), CONTRADICTS,
+        "The start time in the record differs from the timestamp of its first line")
     BEGAN_BEFORE_JOB = auto(), CONTRADICTS, "The run began before its job"
     OTHER_JOB = auto(), CONTRADICTS, "The record and its output name different jobs"
     MORE_RANKS_THAN_PRINTED = auto(), DOUBT, "More ranks than the job had tasks"
@@ -143,7 +144,7 @@ class FindingCode(StrEnum):
     DATA_TOO_SMALL = auto(), CONTRADICTS, "The data set has fewer samples than the record reports"
     SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
     FASTER_THAN_HARDWARE = auto(), LOOK, "The run is faster than its hardware can compute"
-    DIVERGED = auto(), LOOK, "The training diverged, and continued to its end"
+    DIVERGED = auto(), LOOK, "The training diverged but continued to the end"
     CONVERGES_TOO_FAST = auto(), LOOK, "The training converges faster than the reference"
     ALLREDUCE_TOO_FAST = (
         auto(), CONTRADICTS, "An allreduce was faster than memory or messages allow")
@@ -151,7 +152,7 @@ class FindingCode(StrEnum):
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
         "By the clock, the rounds of the speed job took longer than they report")
-    MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores when together than when silent"
+    MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores with communication than without"
     SPEEDUP_BEYOND_RANKS = auto(), LOOK, "The speedup is far beyond the number of ranks"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     # Runs of one submission compared with each other.
@@ -170,7 +171,7 @@ class FindingCode(StrEnum):
     JOB_GPUS_NOT_COUNTED = auto(), DOUBT, "The run names a GPU, but its job had none"
     MORE_RANKS_THAN_CPUS = auto(), DOUBT, "More ranks than the job had CPUs"
     MORE_RANKS_THAN_TASKS = auto(), CONTRADICTS, "More ranks than tasks were started"
-    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run was not within the job's time"
+    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run falls outside the job's time"
     LONGER_THAN_JOB = auto(), CONTRADICTS, "The run reports more time than its job took"
     JOB_FAR_LONGER = auto(), DOUBT, "The {what} took far longer than the runs in it"
     JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
@@ -184,12 +185,12 @@ class FindingCode(StrEnum):
         auto(), LOOK, "Lines that measure, record or read data were changed outside the gaps", True)
     RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"
     RERUN_OTHER_TIME = (
-        auto(), CONTRADICTS, "The rerun printed a record from another time")
+        auto(), CONTRADICTS, "The rerun printed a record from a different time")
     RERUN_LONGER_THAN_JOB = (auto(), CONTRADICTS,
         "The rerun reports more time than its job took")
     RERUN_SAME_SECONDS = (auto(), CONTRADICTS,
         "The rerun printed exactly the seconds of the record")
-    RERUN_OTHER_DATA = auto(), LOOK, "The rerun used other data, so it shows nothing"
+    RERUN_OTHER_DATA = auto(), LOOK, "The rerun used different data, so it proves nothing"
     RERUN_OTHER_RANKS = auto(), CONTRADICTS, "A different number of ranks in the rerun"
     RERUN_OTHER_EPOCHS = auto(), CONTRADICTS, "A different number of epochs in the rerun"
     RERUN_OTHER_STEPS = (

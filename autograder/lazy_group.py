@@ -9,7 +9,7 @@ EXIT_CODES = "Exit code 0: done; 1: it failed; 2: mistyped, or a file that you g
 
 
 def with_exit_codes(command: click.Command) -> click.Command:
-    """End the help of a command and its subcommands with its exit codes."""
+    """Append the exit codes to the help of a command and its subcommands."""
     command.epilog = command.epilog or EXIT_CODES
     for below in getattr(command, "commands", {}).values():
         with_exit_codes(below)

@@ -66,7 +66,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One rank's presence line and, if there is one, its end line."""
+    """The facts from one rank's presence line and, if there is one, from its end line."""
 
     rank: int
     host: str | None = None
@@ -223,7 +223,7 @@ def plain_number(value: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Facts from outside a run's record: from printed lines and the error file."""
+    """Facts that are not in a run's record but in printed lines or in the error file."""
 
     epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
     test_accuracy: Number | None = None  # as printed
@@ -276,12 +276,12 @@ class Run:
 
     @property
     def rank_lines(self) -> tuple[Where, ...]:
-        """Return the lines on which the ranks report that they take part."""
+        """Return the lines in which the ranks report their participation."""
         return tuple(rank.where for rank in self.ranks if rank.where)
 
     @property
     def start(self) -> Where | None:
-        """Return where the run begins: its first rank, otherwise its first epoch."""
+        """Return the place where the run begins: its first rank, or else its first epoch."""
         members: Iterable[Rank | Epoch] = chain(self.ranks, self.epochs)
         return next((member.where for member in members if member.where), None)
 
@@ -290,5 +290,5 @@ class Run:
         return sorted({rank.host for rank in self.ranks if rank.host})
 
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
-        """Return the program's own measures with this name and these facts, in order."""
+        """Return the recorded measures that have this name and these facts, in order."""
         return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

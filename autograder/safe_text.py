@@ -43,8 +43,8 @@ def printable(text: object, limit: int = 200) -> str:
 def readable_name(name: object) -> str:
     """Return a person's name in printable form, with the joiners that its script needs.
 
-    Without joiners, Persian, many Indian scripts and some emoji would be misspelt. Joiners are kept
-    only between two characters that are not ASCII.
+    Without zero-width joiners, Persian, many Indian scripts and some emoji would be misspelt. A
+    joiner is kept only between two non-ASCII characters.
     """
     line = printable(name, 200)
     return JOINED.sub(lambda found: chr(int(found[1], 16)), line)
@@ -54,7 +54,7 @@ JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
 def printable_record(value: Any) -> Any:
-    """Return a record with all its text made printable, including the records in it."""
+    """Return a record, and all records in it, with every string made printable."""
     kind = value.__class__
     if kind is str:
         return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
@@ -73,7 +73,7 @@ def printable_record(value: Any) -> Any:
 
 @cache
 def _members(kind: type) -> tuple[str, ...]:
-    """Return the names of a record's members, or none if it is not a record."""
+    """Return the names of a dataclass's fields, or an empty tuple for any other type."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 

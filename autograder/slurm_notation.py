@@ -33,7 +33,7 @@ def node_names(nodelist: str) -> list[str]:
 
 
 def _choices(part: str) -> list[str]:
-    """Return the alternatives for a piece of a name: itself, or each number in its brackets."""
+    """Return the alternatives for part of a name: itself, or each number inside its brackets."""
     if not part.startswith("["):
         return [part]
     numbers = (number for each in part[1:-1].split(",") if each for number in _span(each))

@@ -1,4 +1,4 @@
-"""Read CSV for the roster and the instructor's other tables: rows with their place in the file.
+"""Read the roster and the instructor's other CSV tables: rows with their place in the file.
 
 A typo must not change a grade silently. A misspelt column, a comma without quotes or an unclosed
 quotation mark is an error that names the line.
@@ -26,8 +26,9 @@ def read_csv(
 ) -> Iterator[Row]:
     """Yield the rows. Columns may be in any order, in upper or lower case.
 
-    The columns in `needed` are required. Their cells must not be empty, except in columns that are
-    also in `empty`. If `optional` is given, a column that is in neither list is an error.
+    The columns in `needed` are required. Their cells must not be empty, unless the column is also
+    in `empty`. If `optional` is given, a column that is in neither `needed` nor `optional` is an
+    error.
     """
     if path is None:
         return
@@ -69,7 +70,7 @@ def _check_header(
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the cells of each line that is not empty, without empty cells at its end."""
+    """Yield the cells of each non-empty line, without trailing empty cells."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
     while True:
@@ -90,7 +91,7 @@ def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _cell(text: str) -> str:
-    """Return the text in one line, with é as one character, however it was typed."""
+    """Return the text on one line, with letters such as é as single characters (NFC)."""
     return unicodedata.normalize("NFC", " ".join(text.split("\n")).replace("\r", "").strip())
 
 

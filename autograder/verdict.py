@@ -1,4 +1,7 @@
-"""The results of grading: frozen records from the judge to the reports. All can become JSON."""
+"""The results of grading: frozen records that the judge passes on to the reports.
+
+All can become JSON.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -80,7 +83,7 @@ class LookReason:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One answer, or one condition on one run: a part of a check."""
+    """A part of a check: one answer, or one condition on one run."""
 
     name: str
     status: CheckStatus
@@ -154,7 +157,7 @@ class RunTraits:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The facts of one run that reports show."""
+    """The facts about a run that appear in reports."""
 
     name: str  # its name in the rubric, otherwise its format
     program: str  # program and model; a speedup curve is drawn for each
@@ -228,7 +231,7 @@ class QuotedLine:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The grade of one student's lesson: everything that reports show.
+    """The grade of one student for one lesson: everything that the reports show.
 
     The grade is written as JSON and read back unchanged.
     """

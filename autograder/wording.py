@@ -1,10 +1,10 @@
-"""Write numbers, lists and advice in sentences."""
+"""Format numbers, lists and advice for use in sentences."""
 
 from collections.abc import Iterable, Sequence
 
 
 def counted(number: float, word: str) -> str:
-    """Return a number and its word: 1 rank, 2 ranks."""
+    """Return a number with its noun in the singular or plural: 1 rank, 2 ranks."""
     return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
 
 
@@ -44,7 +44,7 @@ def sentence(text: str) -> str:
 
 
 def sentences(texts: Iterable[str]) -> str:
-    """Join texts into one. If there are several, each becomes a sentence."""
+    """Join texts into one. If there are several texts, each becomes a sentence."""
     several = list(texts)
     if len(several) < 2:
         return "".join(several)

@@ -1,7 +1,7 @@
 """Write reports atomically: a killed process leaves either the old or the new file.
 
 A file that already has the same bytes is not rewritten. Only this module writes the grader's files,
-so it also has the messages about unwritable places.
+so it also contains the error messages for paths that cannot be written.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Find out which launcher started this process, and which rank it is.
 
-Every rank of a training run calls this, so the module imports little.
+Every rank of a training run calls this, so the module has few imports.
 """
 
 import os
@@ -14,7 +14,7 @@ Environ = Mapping[str, str]
 class Launcher:
     """The variables that a launcher sets.
 
-    If several names are possible, the first one that holds a number counts.
+    If several variables are possible, the first one that holds a number is used.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Find runs that two students cannot both have made: copies, even if parts of them were changed.
+"""Find runs that two students cannot both have made: copies, even partly changed ones.
 
 The results are for the instructor only. No program can know who copied from whom, or whether two
 students worked together as they were told to. Each mark is looked up in a table, so the work grows
@@ -23,7 +23,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """The marks that identify a run, and the place where it begins."""
+    """The properties that identify a run, and the place where the run begins."""
 
     fingerprint: str
     launch: str
@@ -68,7 +68,7 @@ class Agreement:
         owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
-        """Return a few runs whose value differs from the value of this run.
+        """Return a few runs whose value of `mark` differs from that of this run.
 
         Limiting their number keeps the cost per student constant in a large class.
         """
@@ -80,11 +80,11 @@ class Agreement:
         return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
-        """Return a run that agrees with more than half of the runs, and two of those runs.
+        """Return a run that agrees with more than half of the runs, and two such runs.
 
-        If there is no such run, return None and the first and last runs, sorted by value. A value
-        that more than half of the runs share is always the median. A run that differs from any
-        other run also differs from the lowest or the highest value.
+        If there is no such run, return None and the two runs with the lowest and the two with the
+        highest values. A value that more than half of the runs share is always the median. A run
+        that differs from any other run also differs from the lowest or the highest value.
         """
         prints = self.sound.get(mark) or self.contradicted.get(mark, {})
         ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
@@ -100,7 +100,7 @@ class Agreement:
 
 @dataclass(slots=True)
 class Known:
-    """All marks found in a class, and the students whose runs have them."""
+    """The identifying marks of a class's runs, and the students whose runs have them."""
 
     room: int  # more names, so that partners can be skipped
     accounted: Collection[str]  # job ids in the instructor's accounting, which is from one cluster
@@ -195,13 +195,13 @@ def reasons_to_look(
         known_result = traits.parameters and traits.result is not None
         unlike = known.results.unlike(traits.parameters, print_) if known_result else []
         if other := first_of_others(student, unlike):
-            text = "the parameters equal those of a run with another accuracy"
+            text = "the parameters equal those of a run with a different accuracy"
             yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
 
 
 def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
-    """Return where both runs are, and how many more runs the two students share.
+    """Return the locations of two runs, and how many more runs their students share.
 
     `is_named`: whether the text before these places names only the other student.
     """
@@ -212,7 +212,7 @@ def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> 
 
 
 def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
-    """Return the first run of another student.
+    """Return the first run that belongs to another student.
 
     Matches between a student's own runs are reported with the student's evidence.
     """
@@ -226,7 +226,7 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, dict[str, tuple[Print, Print]]]:
-    """Map each other student to the pairs of runs with the same mark, by our run's place.
+    """Map each other student to the pairs of runs that share a mark, keyed by our run's place.
 
     If there are very many such students, return only the first ones.
     """

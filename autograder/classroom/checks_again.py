@@ -24,7 +24,7 @@ OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ra
 def compared(
     hand_in: HandIn, counted: Mapping[str, Run], found: Mapping[str, Again]
 ) -> dict[str, Again]:
-    """Return the reruns, each with its missed conditions and the checks that were not compared.
+    """Return the reruns, each with its failed conditions and with the checks that were skipped.
 
     `counted`: the runs that count, by name in the rubric. `found`: their reruns, by launch.
     """
@@ -70,7 +70,7 @@ def names_in(condition: Condition) -> set[str]:
 
 
 def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again | None]) -> bool:
-    """Return whether the reruns of these runs can show the value of a condition.
+    """Return whether a condition's value can be compared with that of the reruns.
 
     Timings can be compared only on the same kind of machine, without other load. A metric over all
     runs with one name needs every one of them, but a rerun repeats only the run that counts.
@@ -104,10 +104,10 @@ def fewer_points(
 
 
 def is_unmeasured(condition: Condition, again: Part) -> bool:
-    """Return whether a rerun could not measure this condition, for an innocent reason.
+    """Return whether there is an innocent reason why a rerun did not measure this condition.
 
     The machine may have been busy. A program may also compare its result with that of an earlier
-    job, which the rerun does not have. The rounds of a speed job need nothing from outside.
+    job, which the rerun does not have. The rounds of a speed job depend on nothing outside the job.
     """
     if again.code == ReasonCode.TOO_NOISY:
         return True

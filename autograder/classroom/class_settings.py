@@ -14,7 +14,7 @@ from autograder.verdict import Grade
 
 @dataclass(frozen=True, slots=True)
 class ClassSettings:
-    """The settings that all students of a class are graded with."""
+    """The settings for grading all students of a class."""
 
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
@@ -38,7 +38,7 @@ class ClassSettings:
         return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
 
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
-        """Return a grade without points for a lesson, which may be one without a rubric."""
+        """Return a grade without points for a lesson, even if the lesson has no rubric."""
         rubric = self.rubrics.get(lesson)
         return Grade(
             student=student,

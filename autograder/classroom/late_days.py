@@ -19,7 +19,7 @@ from autograder.wording import counted
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
-    """Apply changed checks, then late days, then changed totals and excuses, lesson by lesson."""
+    """For each lesson, apply changed checks, then late days, then changed totals and excuses."""
     left = policy.late.free_days
     adjusted, untimed = [], set()
     for grade in grades:
@@ -55,7 +55,7 @@ def only_by_hand(student: str, submitted: Container[str], settings: ClassSetting
 
 
 def is_untimed(grade: Grade, policy: Policy) -> bool:
-    """Return whether the lesson has a due date and the submission has no time."""
+    """Return whether the lesson has a due date but the submission has no time."""
     is_due = grade.score is not None and policy.late.due.get(grade.lesson) is not None
     return is_due and moment_of(grade.handed_in) is None
 
@@ -157,7 +157,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
-    """Excuse the lessons with the lowest shares of points.
+    """Excuse the lessons in which the student earned the lowest share of the points.
 
     If two lessons have equal shares, the earlier lesson is excused first.
     """

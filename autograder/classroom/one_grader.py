@@ -1,8 +1,8 @@
 """Lock a folder of grades: for one grader, or for several that grade parts of the same class.
 
-The operating system releases these locks when the process ends. After a grader is killed, only a
-small unlocked file remains. Grading a whole class locks the folder exclusively. Graders of parts
-share it: the first one writes down its options, and the others must use the same options.
+The operating system releases these locks when the process ends. If a grader is killed, only a small
+unlocked file remains. Grading a whole class locks the folder exclusively. Graders of parts share
+the lock. The first one records its options, and the others must use the same ones.
 """
 
 import fcntl
@@ -49,7 +49,10 @@ def whole_class(out: Path) -> Iterator[None]:
 
 @contextmanager
 def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[None]:
-    """Lock one part. Graders of other parts with the same options can write at the same time."""
+    """Lock one part.
+
+    Graders of other parts can write at the same time if they use the same options.
+    """
     mine = json.dumps([shard.of, sorted(graded_by.items())]).encode()
     with opened(out / LOCK) as descriptor, opened(out / f".shard-{shard.number}.lock") as own:
         if not in_time(lambda: joined(descriptor, mine)):
@@ -63,7 +66,10 @@ def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[
 
 
 def joined(descriptor: int, mine: bytes) -> bool:
-    """Share the folder if its graders use the same options. The first grader writes its options."""
+    """Share the folder with other graders if they use the same options.
+
+    The first grader writes its options.
+    """
     if locked(descriptor, fcntl.LOCK_EX):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine, 0)

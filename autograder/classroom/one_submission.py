@@ -55,7 +55,7 @@ SHORT = 100  # longest text in the class table that replaces a title
 
 
 def mark(submission: Submission, settings: ClassSettings) -> Grade:
-    """Return the grade of a submission for its first student."""
+    """Grade a submission, and return the grade for its first student."""
     students = submission.students
     try:
         files = read_places(submission.lesson, submission.places, settings.ids)
@@ -96,7 +96,10 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
 def mark_files(
     files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
 ) -> Grade:
-    """Grade a lesson's files. `owner` is the group or student the submission is named after."""
+    """Grade a lesson's files.
+
+    `owner` is the group or student after whom the submission is named.
+    """
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
@@ -139,7 +142,7 @@ def places_of(checks: Sequence[Check]) -> Iterator[Where]:
 def hand_in_of(
     files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
 ) -> tuple[HandIn, list[Finding]]:
-    """Return the work to judge, and the findings on its files and answers."""
+    """Return the submitted work to judge, and the findings about its files and answers."""
     unread: list[WrittenAnswer] = []
     answers, about_answers = answers_of(files.answers, settings.ids, unread)
     report, about_report = report_of(files.reports)
@@ -231,7 +234,7 @@ def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
 
 
 def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
-    """Return the findings that need a look, as reasons with their titles.
+    """Return the findings that an instructor should look at, as reasons with titles.
 
     All files that were left out are combined into one reason, which names the first file.
     """

@@ -1,4 +1,7 @@
-"""Grade a unit: the students who share submissions. Each submission is graded only once."""
+"""Grade a unit, which is a group of students who share submissions.
+
+Each submission is graded only once.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +26,7 @@ def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
 
 
 def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
-    """Return the grade under this student's name."""
+    """Return the grade, recorded under this student's name."""
     grade = replace(grade, student=printable(student))
     if submission.owner in submission.students and submission.owner != student:
         grade = replace(grade, findings=(by_partner(submission.owner), *grade.findings))
@@ -39,8 +42,8 @@ def by_partner(name: str) -> Finding:
 def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
     """Return one grade per lesson.
 
-    If there are several submissions, prefer one that contains work, then the latest one. Findings
-    about unreadable files in the others are added to its grade.
+    If there are several submissions, prefer one that contains work, then the latest one. Its grade
+    also gets findings about unreadable files in the other submissions.
     """
     by_lesson: dict[str, list[Grade]] = {}
     for grade in grades:

@@ -172,7 +172,7 @@ def _all(units: Sequence[Unit], work: Work, processes: int) -> Iterator[Done]:
 
 
 def _in_pool(batches: Sequence[Sequence[Unit]], work: Work, processes: int):
-    """Yield the finished units. Return the units that were lost when a process died."""
+    """Yield the finished units. Return the units of work that were lost when a process died."""
     waiting = list(reversed(batches))
     running: dict[Future, Sequence[Unit]] = {}
     lost: list[Unit] = []

@@ -1,4 +1,4 @@
-"""Make the class table's row for a grade, small enough to keep ten thousand students in memory."""
+"""Make a class-table row from a grade, small enough for ten thousand students in memory."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -113,8 +113,8 @@ def reasons_missed(check: Check) -> tuple[str, ...]:
 def reason(part: Part) -> str:
     """Return the reason why a part gave no points.
 
-    The reason names the condition that was not met. With individual numbers in it, equal reasons
-    could not be counted together.
+    The reason names the condition that was not met. If it contained individual numbers, equal
+    reasons could not be counted together.
     """
     if part.code == ReasonCode.NO_ANSWER:
         return f"{part.name}: {part.found}"

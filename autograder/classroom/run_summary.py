@@ -82,7 +82,7 @@ def rounds_of(run: Run) -> Rounds:
 
 
 def baselines(runs: Sequence[Run]) -> dict[str, Run]:
-    """Return each program's finished run on the fewest workers, the base of its speedups."""
+    """Return each program's finished run on the fewest workers, the baseline of its speedups."""
     smallest: dict[str, Run] = {}
     for run in runs:
         count = measure.workers(run)

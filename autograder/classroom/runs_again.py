@@ -17,7 +17,7 @@ from autograder.settings.rubric_schema import own_readers
 def runs_again(
     hand_in: HandIn, counted: Mapping[str, Run], reruns: Sequence[Rerun]
 ) -> dict[str, Again]:
-    """Return the matching rerun of each counted run, by launch.
+    """Return the rerun that matches each counted run, keyed by launch.
 
     The matching rerun is the run that counts under the same name in the rerun job. If several
     reruns match, the first one is used. A run that was submitted after the reruns has none.

@@ -1,7 +1,7 @@
 """Grade a student's own work before it is submitted.
 
 The expected answers, the site's calibration and the accounting are not used, because only the
-instructor has them. This way, the result is the same in every edition.
+instructor has them. Therefore, the result is the same in every edition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class SelfGrade:
 
     @property
     def complete(self) -> bool:
-        """Return whether all points are earned or still undecided, as far as the outputs show."""
+        """Return whether the outputs show no lost points: all are earned or still undecided."""
         have = sum(check.score for check in self.shown)
         most = sum(check.points for check in self.shown)
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
@@ -83,7 +83,7 @@ def lesson_in(place: Path, settings: ClassSettings) -> str | None:
 def grade_yourself(
     files: LessonFiles, settings: ClassSettings, profile: Profile | None
 ) -> SelfGrade:
-    """Grade the files. Without a profile, use the one that fits the size of the runs."""
+    """Grade the files. If `profile` is None, use the profile that fits the size of the runs."""
     settings = replace(settings, expected={}, jobs=None, reruns={})
     full, smoke = (graded(files, settings, each) for each in ("full", "smoke"))
     rubric = settings.rubrics.get(full.lesson)
@@ -115,9 +115,9 @@ def without_number(part: Part) -> Part:
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
-    """Return whether most runs that count are smaller than `full` requires.
+    """Return whether most of the runs that count are smaller than profile `full` requires.
 
-    For a lesson without a required size, return whether these runs earn more with `smoke`.
+    If the lesson has no required size, return whether these runs earn more with smoke.
     """
     if not any(run.counted for run in full.runs):
         return True  # before the first run, because notebooks begin with smoke
@@ -132,7 +132,7 @@ def reached(grade: Grade) -> tuple[float, float]:
 
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """Return the grade with its undecided points and its missing runs, answers or reports."""
+    """Return the grade, together with undecided points and missing runs, answers or reports."""
     undecided, missing = [], []
     by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:

@@ -21,7 +21,7 @@ FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
 OTHER_TOOLKIT = LookReason(
     FindingCode.OTHER_TOOLKIT,
-    "ran with a toolkit that nobody else has: another version of the course, or a changed one",
+    "ran with a toolkit that no one else used: another version of the course, or a modified one",
 )
 
 
@@ -85,10 +85,10 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
-    """Add the reasons to look that come from copied runs.
+    """Add the reasons to look at this row that come from copied runs.
 
-    If two students submitted the same run, the accounting confirms only the run of the account that
-    owns the job. Without known accounts it confirms neither.
+    If two students submitted the same run, the accounting confirms it only for the student whose
+    account owns the job. Without known accounts it confirms neither.
     """
     tier = (
         EvidenceLevel.SELF_CONSISTENT
@@ -99,9 +99,10 @@ def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) ->
 
 
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
-    """Return the students who are not on the roster, each with the roster name that may be meant.
+    """Return students missing from the roster, each with the roster name that may be meant.
 
-    The suggested name differs only in case, or it is similar and its owner submitted nothing.
+    The suggested name differs only in case, or it is similar and belongs to a student who submitted
+    nothing.
     """
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
@@ -120,9 +121,9 @@ def asked_for(
 ) -> dict[str, set[str]]:
     """Return each student's expected lessons.
 
-    A student on the roster is expected to submit every lesson that the class submitted. Lessons in
-    the student's overrides are added. A lesson in which nobody has counted runs or points was
-    submitted by mistake, and is left out.
+    A student on the roster is expected to submit every lesson that the class submitted. Lessons for
+    which the student has an override are added. A lesson in which nobody has counted runs or points
+    was submitted by mistake, and is left out.
     """
     meant = [row for row in rows if row.runs or row.raw_score]
     lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
@@ -135,7 +136,10 @@ def asked_for(
 
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
-    """Return the row of a lesson that was not submitted. Only an override turns it into a zero."""
+    """Return the row of a lesson that was not submitted.
+
+    Only an override turns its grade into a zero.
+    """
     for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
         return row_of(grade, "")
     row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
@@ -144,7 +148,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
 
 
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
-    """Return the reason to look at students whose toolkit nobody else has.
+    """Return a reason to look at each student whose toolkit version nobody else has.
 
     A version that two students have is not reported, nor is the version installed with the grader.
     """

@@ -1,7 +1,7 @@
 """Unpack submitted zip and tar archives safely, without writing outside a new folder.
 
 Only regular files are unpacked, each under its own checked relative path. Sizes are counted while
-unpacking, because the sizes that an archive states can be false.
+unpacking, because the sizes stated in an archive may be false.
 """
 
 import io
@@ -60,7 +60,7 @@ def unpack(
     most: Limits = USUAL,
     named_alone: Wanted = lambda path: False,
 ) -> list[Doubt]:
-    """Unpack an archive's wanted regular files below target, and return doubts about the archive.
+    """Unpack an archive's wanted regular files below `target`, and return doubts about it.
 
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
@@ -157,7 +157,7 @@ def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, F
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
-    """Return when a file was last changed, by the packing computer's clock; 0 if unknown."""
+    """Return a file's modification time by the clock of the packing computer; 0 if unknown."""
     try:
         return datetime(*info.date_time).timestamp()
     except (ValueError, OverflowError, OSError):

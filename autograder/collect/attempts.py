@@ -1,9 +1,9 @@
-"""Find when each attempt of a student at a lesson was submitted, and which attempt is the last.
+"""Find when a student submitted each attempt at a lesson, and which attempt is the last.
 
-An attempt is a download or, in JupyterHub's exchange, a folder. Each package in it, and each folder
-in it that is named after the lesson, is also an attempt. The platform's time decides, then its
-upload number, then the time at which the files were last changed. If the times are equal, the name
-decides, and a doubt is noted unless the attempts are copies.
+An attempt is a download or, in JupyterHub's exchange, a folder. Each package in an attempt, and
+each folder in it that is named after the lesson, also counts as an attempt. The platform's time
+takes precedence, then its upload number, then the time at which the files were last changed. If the
+times are equal, the name decides, and a doubt is noted unless the attempts are copies.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ def whole(piece: Piece) -> Attempt:
 
 
 def with_top(piece: Piece) -> Attempt | None:
-    """Return a file's attempt within a student's own folder, or None if it is in no attempt."""
+    """Return the attempt that a file in a student's own folder belongs to, or None."""
     folders = piece.name.parts[:-1] if not piece.item.called else ()
     for depth, part in enumerate(folders, start=1):
         if is_package(part) or lesson_of(part) or hinted_lesson(stem(part)):
@@ -54,7 +54,7 @@ def with_top(piece: Piece) -> Attempt | None:
 
 
 def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
-    """Return when the last of these files was submitted, and so when the work was complete."""
+    """Return when the last of these files was submitted, which is when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
     stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
@@ -77,9 +77,9 @@ def place_of(piece: Piece) -> str:
 
 
 def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return a sort key: how many folders and packages a file is below its lesson's folder.
+    """Return a sort key: how many folders and packages deep a file is in its lesson's folder.
 
-    The timestamp nearest to the top is from the tool that collected the submission.
+    The timestamp nearest to the lesson's folder comes from the tool that collected the submission.
     """
     folders = piece.name.parts[:-1]
     top = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
@@ -116,7 +116,7 @@ def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) ->
 def the_last(
     attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
 ) -> tuple[Attempt, list[Doubt]]:
-    """Return the last attempt, by the platform's times and uploads, then by the files' times."""
+    """Return the latest attempt, by the platform's times and uploads, then by file times."""
     left = list(attempts)
     if all(time is not None for time in noted.values()):
         left = newest(left, lambda one: noted[one] or 0.0, 0.0)
@@ -133,7 +133,7 @@ def the_last(
 
 
 def upload_of(pieces: Iterable[Piece]) -> int:
-    """Return the platform's highest upload number; 0 if it has none."""
+    """Return the highest upload number that the platform assigned, or 0 if there is none."""
     return max((piece.item.upload for piece in pieces), default=0)
 
 
@@ -159,6 +159,6 @@ def number_in(cell: str) -> int:
 
 
 def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) -> list[Attempt]:
-    """Return the newest attempt and all that are at most `apart` seconds older."""
+    """Return the newest attempt and all attempts that are at most `apart` seconds older."""
     newest_of_all = max(map(time, some))
     return [one for one in some if newest_of_all - time(one) <= apart]

@@ -60,7 +60,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Collected:
-    """The result: new rows, all rows, and files that belong to nobody."""
+    """The result of collecting: new rows, all rows, and files that belong to no student."""
 
     new: list[Row] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -156,7 +156,7 @@ def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[
 def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool = False) -> Path:
     """Unpack a class that came as one archive.
 
-    The folder is named after the archive, because that name may contain the lesson.
+    The folder is named after the archive, because the archive's name may contain the lesson.
     """
     if kind_of(archive.name) != Kind.ARCHIVE:
         raise SettingsError(
@@ -188,7 +188,10 @@ def seems_from(download: Path) -> str | None:
 
 
 def is_read(name: str) -> bool:
-    """Return whether a file's contents are unpacked. A class's checkpoints would fill a disk."""
+    """Return whether the contents of a file with this name should be unpacked.
+
+    A class's checkpoints would fill a disk.
+    """
     return kind_of(name) in UNPACKED or name in (gradescope.EXPORT, gradescope.ALONE)
 
 
@@ -198,7 +201,7 @@ def is_read(name: str) -> bool:
 def rows_of(
     owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: merge.Rows, done: Collected
 ) -> Iterator[Row]:
-    """Write the folders of all lessons of an owner, and yield their rows."""
+    """Write the folders of all of an owner's lessons, and yield their rows."""
     pieces, by_lesson = list[Piece](), dict[str, list[Doubt]]()
     found: list[Doubt] = []
     for item in owner.items:
@@ -243,7 +246,7 @@ def rows_of(
 
 
 def with_facts_of(earlier: Row, row: Row) -> Row:
-    """Return an empty submission's row, with the facts of the earlier submission that counts."""
+    """Return an empty submission's row, updated with the facts of the earlier one that counts."""
     late = "marked late" if row.late else ""
     facts = ", ".join(filter(None, (row.submitted, late)))
     doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
@@ -263,7 +266,7 @@ def lesson_meant(owner: Owned, wanted: Wanted) -> str:
 def row_of(
     owner: Owned, lesson: str, pieces: Sequence[Piece], about: Iterable[Doubt], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
-    """Return a lesson's row, and its files' paths by their names in the lesson's folder."""
+    """Return a lesson's row, and the paths of its files by their names in the lesson's folder."""
     found = [*owner.doubts, *about]
     if wanted.latest:
         pieces, odd = attempts.keep_latest(pieces)

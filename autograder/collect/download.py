@@ -53,7 +53,7 @@ def name_without_ending(entry: Entry) -> str:
 
 
 def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Entry, Any, bool]]:
-    """Yield each entry that matches, its match, and whether only one student has the name.
+    """Yield each matching entry, its match, and whether the name belongs to only one student.
 
     Numbers distinguish students with the same name.
     """

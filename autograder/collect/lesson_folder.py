@@ -1,4 +1,4 @@
-"""Name the files of a lesson's folder in the class."""
+"""Choose file names for a lesson's folder in the collected class."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePath

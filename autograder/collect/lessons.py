@@ -2,7 +2,7 @@
 
 A folder that has a lesson's name decides first, then the run record in an output. A file without a
 record belongs to the lesson of the outputs beside it, and answers belong to the lesson of their
-questions. Last, a number in a folder's name is a hint (`hw07`).
+questions. As a last resort, a number in a folder's name (`hw07`) serves as a hint.
 """
 
 import re
@@ -36,14 +36,14 @@ Lessons = dict[str, list[Piece]]  # "": unknown lesson
 
 
 def named_lesson(name: PurePath, ids: Ids) -> str:
-    """Return the lesson that a folder or archive around a file is named after."""
+    """Return the lesson that a folder or archive containing the file is named after."""
     parts = [*name.parts[:-1], name.name if stem(name.name) != name.name else ""]
     found = (folder_lesson(stem(part), ids) for part in parts)
     return next(filter(None, found), "")
 
 
 def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str, Doubt]]]:
-    """Return the files by lesson, and each doubt with the lesson that it concerns.
+    """Return the files grouped by lesson, and each doubt with the lesson that it concerns.
 
     A file may belong to several lessons.
     """
@@ -79,7 +79,7 @@ class Sorted:
             self.lessons.setdefault(lesson, []).append(piece)
 
     def home(self, piece: Piece) -> list[str]:
-        """Return a default lesson for a file: the only or first one, or none for an output."""
+        """Return a file's default lesson: the only one, the first one, or none for an output."""
         known = sorted(filter(None, self.lessons))
         if len(self.ids) == 1:
             return [*self.ids]
@@ -94,9 +94,9 @@ class Sorted:
         }
 
     def near(self, piece: Piece, most: int = 100) -> set[str]:
-        """Return the lessons of the outputs nearest to a file: beside it or else further up.
+        """Return the lessons of the outputs nearest to a file, beside it or in a folder above.
 
-        Return an empty set if there are more than `most` lessons.
+        Return an empty set if there are more than `most` such lessons.
         """
         spots = spots_of(piece)
         found = next((self.by_spot[spot] for spot in spots if spot in self.by_spot), set())
@@ -128,7 +128,10 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
 
 
 def recorded_lessons(outputs: Sequence[Piece], ids: Ids) -> dict[Piece, set[str]]:
-    """Return the lessons that run records name. A job's error output gets the same lessons."""
+    """Return the lessons that are named in run records.
+
+    A job's error output gets the same lessons.
+    """
     jobs: dict[tuple[str, PurePath, str], list[Piece]] = {}
     for piece in outputs:
         shared = output_names.read(piece.name.name).shared
@@ -171,7 +174,7 @@ def hints(piece: Piece) -> set[str]:
 
 
 def of_answers(piece: Piece, work: Sorted) -> set[str]:
-    """Return the lessons whose questions a file answers, preferring those with outputs nearby."""
+    """Return the lessons whose questions a file answers, preferring lessons with nearby outputs."""
     ids, near = work.ids, work.near(piece)
     if len(near) == 1:
         return near
@@ -194,7 +197,7 @@ def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
 
 
 def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
-    """Return a doubt if the records and answers name only lessons other than this one."""
+    """Return a doubt if the records and answers name other lessons but not this one."""
     named = recorded_lessons([one for one in pieces if one.kind == Kind.OUTPUT], ids)
     answers = [one for one in pieces if one.kind == Kind.ANSWERS]
     named |= {one: found for one in answers if (found := answered_lessons(one, ids))}
@@ -206,9 +209,10 @@ def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
 
 
 def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:
-    """Yield a doubt where a folder's name and the record name different lessons.
+    """Yield a doubt for each file whose folder name and record name different lessons.
 
-    The record counts. Homework numbers may be the course's own, so they cause no doubt.
+    The record counts. A homework number may follow the course's own numbering, so it causes no
+    doubt.
     """
     for piece, lessons in of_outputs.items():
         for part in piece.name.parts[:-1]:

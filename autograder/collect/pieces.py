@@ -33,7 +33,7 @@ class Piece:
 
 
 def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
-    """Return an item's files, and doubts about what was left out.
+    """Return an item's files, and doubts about files that were left out.
 
     Closing `stack` removes the temporary folders of unpacked archives.
     """
@@ -49,7 +49,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
 
 
 def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator[Piece]:
-    """Yield an item's files, and those in its archives.
+    """Yield an item's files, including the files in its archives.
 
     Archived files that are not read are created empty, because their names may still be useful.
     """

@@ -1,4 +1,4 @@
-"""Read the file of --times: when work was submitted, if the platform does not record it."""
+"""Read the `--times` file, which says when work was submitted if the platform does not."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace

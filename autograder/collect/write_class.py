@@ -18,7 +18,7 @@ SCRATCH = ".collecting-"
 
 @dataclass(slots=True)
 class Written:
-    """The changes that writing a folder made."""
+    """The changes that were made by writing a folder."""
 
     doubts: list[Doubt] = field(default_factory=list)  # about the new files
     removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone

@@ -52,7 +52,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
             if found := values_of(files, lesson, rubrics):
                 data[lesson] = found
         elif files.outputs:
-            click.echo("left out: outputs without a lesson's folder or name", err=True)
+            click.echo("left out: outputs with no lesson in their folder or file name", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
@@ -66,8 +66,8 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
 def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
     """Yield the files of each lesson's folder.
 
-    Several folders that are not named after lessons are probably a class, whose speeds cannot be a
-    reference.
+    Several folders that are not named after lessons are probably a class, whose speeds cannot serve
+    as a reference.
     """
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     if lesson := folder_lesson(runs.resolve().name, lessons):
@@ -100,7 +100,7 @@ def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] 
 
 
 def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
-    """Return every value that a condition of the rubric refers to, and the speedup curves."""
+    """Return every reference value that the rubric's conditions need, and the speedup curves."""
     solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
     devices = set()
@@ -135,7 +135,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """Yield each number of workers, with the named runs on that number and all other runs."""
+    """Yield each number of workers, with its named runs and all runs under other names."""
     own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
     kept = {run.id for other in others for run in solution.runs_by_name[other]}
@@ -146,7 +146,7 @@ def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[t
 
 
 def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
-    """Return the median of repeated runs, or the value of the runs that count.
+    """Return the median over repeated runs, or the metric's value for the runs that count.
 
     The median is used if the metric describes a single run.
     """
@@ -168,7 +168,7 @@ def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
-    """Return speedup over workers, for every program that ran on one worker and on more."""
+    """Return speedup by number of workers, for each program that ran on one worker and on more."""
     finished = [r for r in runs if r.outcome == Outcome.COMPLETED and measure.workers(r)]
     lines = {}
     for program in sorted({program_of(run) for run in finished}):

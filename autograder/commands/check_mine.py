@@ -33,7 +33,7 @@ from autograder.submissions.regular_files import why as reason_of
 )
 @rubrics_option
 @click.option("--released", type=THERE, help="The released programs, NN.json.")
-@click.option("--calibration", type=FILE, help="What `autograder calibrate` wrote for the site.")
+@click.option("--calibration", type=FILE, help="The file that `autograder calibrate` wrote.")
 def check_mine_command(
     folders: tuple[Path, ...],
     lesson: str | None,

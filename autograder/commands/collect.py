@@ -45,14 +45,14 @@ class CollectOptions:
 
 @click.command(
     epilog=(
-        "Exit code 0: collected; 1: collected, and some rows have doubts; 2: mistyped, or a "
+        "Exit code 0: collected; 1: collected, but some rows are doubtful; 2: mistyped, or a "
         "mistake in one of your files: nothing was collected."
     )
 )
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
-@click.option("--lesson", help="The lesson of all files. Default: found for each file.")
+@click.option("--lesson", help="One lesson for all files. Default: detected per file.")
 @click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
 @click.option(
     "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in --into, if any."
@@ -64,7 +64,7 @@ class CollectOptions:
     "--worksheet",
     type=FILE,
     multiple=True,
-    help="Moodle's grading worksheet, with addresses and times of submission.",
+    help="Moodle's grading worksheet, with email addresses and submission times.",
 )
 @click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
 @click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
@@ -157,10 +157,10 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     if done.kept:
         kept = some(done.kept)
-        lines.append(f"Kept, because the attempt already in the class is later: {kept}")
+        lines.append(f"Kept, because the class already has a later attempt: {kept}")
     if done.kept_by_hand:
         folders = some(done.kept_by_hand)
-        lines.append(f"Kept the files in the class, because the download has none for: {folders}")
+        lines.append(f"Kept these folders, because the download has no files for them: {folders}")
     if done.removed:
         lines.append(f"Removed, because the download has no such files: {some(done.removed)}")
     if done.older:
@@ -170,7 +170,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ended = some(done.ended)
         lines.append(f"Edits that no longer apply, because the files were replaced: {ended}")
     if overridden := [row.folder for row in done.new if has(row, FindingCode.LESSON_OVERRIDDEN)]:
-        lines.append(f"Files of a different lesson than --lesson says: {some(overridden)}")
+        lines.append(f"Files from a lesson other than --lesson: {some(overridden)}")
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [
         *lines,

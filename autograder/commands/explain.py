@@ -124,7 +124,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
-    """Return the reasons to look that only the whole class shows."""
+    """Return the reasons to look that appear only when the whole class is compared."""
     mine = (grade["student"], grade["lesson"])
     same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
     reasons = [reason for row in same for reason in row["look"] if reason not in grade["look"]]

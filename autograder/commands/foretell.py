@@ -23,7 +23,7 @@ from autograder.measuring.laws import KINDS
     "--scaling",
     type=click.Choice(KINDS),
     default="strong",
-    help="What the seconds are for: the same work on each size (strong, epoch) or work that grows "
+    help="What the seconds measure: the same work at each size (strong, epoch) or work that grows "
     "with the workers (weak).",
 )
 @click.option("--per-node", type=click.IntRange(1), help="Workers in one node.")
@@ -39,10 +39,10 @@ def foretell_command(
     drawing: Path | None,
     as_json: bool,
 ) -> None:
-    """Print intervals for larger sizes than a scaling table has.
+    """Print predicted intervals for sizes larger than those in a scaling table.
 
-    The table is a CSV with the columns workers and one of seconds, samples_per_second or speedup.
-    A column nodes may be added. Repeats are rows with the same workers.
+    The table is a CSV with the columns workers and one of seconds, samples_per_second or speedup. A
+    column nodes may be added. Repeated measurements are rows with the same number of workers.
     """
     found = table.read(file, scaling, per_node)
     sizes = sorted(set(at)) or answer.usual_sizes(found)

@@ -46,7 +46,7 @@ OURS = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Options of `grade` alone: where to write, and with how many processes."""
+    """Options that only `grade` has: where to write, and how many processes to use."""
 
     out: Path | None
     gradescope: Path | None
@@ -160,7 +160,7 @@ def grade_all(
 
 
 def check_apart(place: Path, out: Path) -> None:
-    """Check that the output folder is not among the submissions, which would be read next time."""
+    """Check that the output folder is not among the submissions, where a rerun would read it."""
     home, read = out.resolve(), place.resolve()
     ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
     if home.is_relative_to(read) or {*ours} & OURS:

@@ -71,7 +71,7 @@ READ = {
 
 
 def key(options: ClassOptions) -> str:
-    """Return a key that changes with everything that the grades of all students depend on."""
+    """Return a key that changes with every input that affects all students' grades."""
     known = fingerprints(options)
     return digest(f"{name} {known[name]}".encode() for name in known if name not in BY_STUDENT)
 

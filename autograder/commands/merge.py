@@ -1,7 +1,7 @@
 """`autograder merge`: combine the parts that `grade --shard` made into a class.
 
-The result has the same bytes as grading the whole class at once. Nothing is graded here. Findings
-that need all students, such as a run that two of them submitted, are added here.
+The result is byte-identical to that of grading the whole class at once. Nothing is graded here.
+Findings that need all students, such as a run that two of them submitted, are added here.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from autograder.writing import write_bytes_if_new
 def merge_command(
     parts: tuple[Path, ...], out: Path, class_file: Path | None, given: dict[str, Any]
 ) -> None:
-    """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
+    """Combine the folders PARTS that `grade --shard` wrote. Give the same options as for grading.
 
     Give class.yaml with --class.
     """

@@ -46,8 +46,8 @@ def sizes_of(text: Any) -> list[int]:
     "--speedup",
     type=click.FloatRange(0),
     default=0.0,
-    prompt="Speedup of the most workers over the fewest that earns all points; 0: none",
-    help="Speedup of the most workers over the fewest that earns all points. Default: none.",
+    prompt="Speedup for all points, most workers relative to fewest; 0: none",
+    help="Speedup for all points, most workers relative to fewest. Default: none.",
 )
 @click.option(
     "--line",

@@ -134,7 +134,7 @@ shard_option = click.option(
 
 
 def class_options(command: Callable) -> Callable:
-    """Add the options above to a command, which receives them as one dictionary `given`."""
+    """Add the options above to a command, which receives them in one dictionary, `given`."""
 
     @functools.wraps(command)
     def with_options(**words: Any) -> object:

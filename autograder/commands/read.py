@@ -45,7 +45,7 @@ SHOWN = (
     "--formats",
     "formats_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Also use the `formats:` of this file, which may be a rubric.",
+    help="Also use the `formats:` section of this file, such as a rubric.",
 )
 @click.option("--why", is_flag=True, help="Show the line and the rule behind each fact.")
 def read_command(

@@ -12,7 +12,7 @@ from autograder.wording import counted, enumerated
 
 
 def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
-    """Return what to check in a class's manifest. `unowned` are files that belong to nobody."""
+    """Return what to check in a class's manifest. `unowned` lists files that belong to nobody."""
     lines = []
     if doubtful := [row.folder for row in rows.values() if manifest.is_doubtful(row)]:
         lines.append(f"To check in {folder / manifest.NAME}: {some(doubtful)}")

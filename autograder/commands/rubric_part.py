@@ -27,7 +27,7 @@ from autograder.wording import counted
 def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:
     """Write a rubric with only these CHECKS of LESSON (default: all) and their points.
 
-    For a session in which only a part of a lesson is done: `autograder grade --rubrics OUT`.
+    Use it for a session that covers only part of a lesson: `autograder grade --rubrics OUT`.
     """
     path = rubrics / f"{lesson.zfill(2)}.yaml"
     if not path.is_file():

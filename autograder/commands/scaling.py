@@ -1,4 +1,4 @@
-"""Make the scaling tables of `autograder read` for files with runs on several sizes.
+"""Build `autograder read`'s scaling tables for files with runs on several sizes.
 
 `cluster scale` writes such files.
 """
@@ -13,7 +13,7 @@ MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with e
 
 
 def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """Return the tables of each job whose files contain runs on several sizes."""
+    """Return the tables of each job that has runs on different numbers of workers."""
     return {
         files: job_tables for files, job in jobs_of(runs).items() if (job_tables := tables(job))
     }
@@ -56,7 +56,7 @@ def kind_of(runs: Sequence[Run]) -> str | None:
 
 
 def texts(runs: Sequence[Run]) -> list[str]:
-    """Return the tables as text, one for each job with runs on several sizes."""
+    """Return the tables as text, one for each job with runs on different numbers of workers."""
     sizes_of_files = {files: comparable(job) for files, job in jobs_of(runs).items()}
     return [
         f"{', '.join(files)}\n{size_table.text(sizes)}"

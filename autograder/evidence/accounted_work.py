@@ -22,7 +22,7 @@ LEAST_BYTES = 20e6  # what Python with NumPy needs
 
 
 def too_little(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run in a job that did less work than its runs claim in total."""
+    """Return a finding for each run whose job did less work than its runs claim in total."""
     groups: dict[str, list[tuple[Run, AccountedJob]]] = {}
     for run in runs:
         job = job_of(run, jobs)
@@ -39,12 +39,12 @@ def too_little(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[in
 
 
 def counts_work(job: AccountedJob | None) -> bool:
-    """Return whether the accounting says how much this job computed."""
+    """Return whether the accounting states how much CPU time this job used."""
     return job is not None and job.cpu_seconds is not None
 
 
 def rank_seconds(run: Run) -> float:
-    """Return the rank-seconds of the training and, in a speed job, of the phases."""
+    """Return the rank-seconds spent on training and, in a speed job, on the phases."""
     ranks = measure.workers(run) or max(len(run.ranks), 1)
     trained = ranks * sum(epoch.seconds.value for epoch in run.epochs if epoch.seconds)
     phases = (seconds_of_phases(event) for event in run.measured("round"))

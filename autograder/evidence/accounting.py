@@ -54,7 +54,8 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
 def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
     """Return whether the accounting has the complete job and names the right student.
 
-    The student is checked only if the roster has logins. `compare` checks whether the facts agree.
+    The student's account is checked only if the roster has logins. Whether the facts agree is
+    checked by `compare`.
     """
     job = job_of(run, jobs)
     if job is None or job.start is None or job.end is None or not job.hosts:
@@ -135,10 +136,10 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run whose step took far longer than all of its runs together.
+    """Return a finding for each run whose job step lasted far longer than the runs in it.
 
-    If the accounting has no steps, the time of the job is used. Such a gap is left if somebody
-    reduces the seconds in a record by hand.
+    If the accounting has no steps, the time of the job is used. Such a discrepancy appears if
+    somebody reduces the seconds in a record by hand.
     """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
@@ -175,7 +176,7 @@ STEP_SLACK = 10.0
 
 
 def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
-    """Return the launched step during which the run took place, or the shortest one of several."""
+    """Return the launched step during which the run took place; if several match, the shortest."""
     lasted = span(run)
     if lasted is None:
         return None

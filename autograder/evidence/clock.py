@@ -77,7 +77,7 @@ def _room_for_epochs(run: Run) -> Iterator[Finding]:
 
 
 def _whole_run(run: Run) -> Iterator[Finding]:
-    """Compare the reported seconds of the whole run with the clock of its first and last lines."""
+    """Compare a run's reported total seconds with the timestamps of its first and last lines."""
     if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
         return
     wall, stated = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
@@ -104,7 +104,7 @@ WITHIN_S = 0.02
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
-    """Compare seconds with the clock where no evaluation can have run between an epoch's lines.
+    """Compare reported seconds with the clock if no evaluation can have run within the epoch.
 
     This is a finding only if most epochs differ, because a single one may include a sleep or a slow
     write.
@@ -119,7 +119,7 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
             f"about {sum(wall for _, wall, _ in pairs):.4g} s together",
             f"{sum(seconds.value for _, _, seconds in pairs):.4g} s",
             [epoch.where for epoch, _, _ in pairs],
-            "submit the output as the job wrote it; evaluate after an epoch, not within it",
+            "submit the output as the job wrote it; evaluate after an epoch, not during it",
         )
 
 

@@ -34,7 +34,7 @@ def oddities(run: Run) -> Iterator[Finding]:
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,
-            "every line once, with numbers in their range",
+            "each line once, with numbers in the valid range",
             shortened(problem.reason, 160),
             [problem.where],
             "submit each output once, as the job wrote it",

@@ -1,11 +1,11 @@
-"""Find a run that was submitted as several runs, by values that no two runs share.
+"""Detect one run submitted as several, from values that no two runs have in common.
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
-digit. However, no two runs have the same seconds to the microsecond. Runs with different seeds,
-frameworks, numbers of ranks or numbers of samples do not share their losses either. There are three
-exceptions. Strong scaling, and a network split into stages, compute the same as a single process,
-whatever the number of ranks. Two programs may implement the same training, such as lesson 16's
-parameter server and its all-reduce, so only runs of the same program are compared.
+digit. However, no two runs take exactly the same time, to the microsecond. Runs that differ in
+seed, framework, number of ranks or number of samples do not share their losses either. There are
+three exceptions. With strong scaling, or with a network split into stages, the results equal those
+of a single process on any number of ranks. Two programs may implement the same training, such as
+lesson 16's parameter server and its all-reduce, so only runs of the same program are compared.
 """
 
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ def digest(facts: list) -> str:
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
-    """Return, by run id, the findings that a run is a changed copy of another submitted run."""
+    """Return findings about runs that are changed copies of other submitted runs, by run id."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[tuple[str, str | None], tuple[str, Run]] = {}

@@ -1,10 +1,10 @@
 """Determine how far a run can be trusted.
 
 The result is an evidence level, not a verdict. Contradicted: parts of the record cannot both be
-true. Unverified: the output has too little to check. Self-consistent: everything in the record that
-can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor, agrees
-too. Reproduced: the submitted program did the same when the instructor ran it. No points depend on
-it; a person decides.
+true. Unverified: the output contains too little information to check. Self-consistent: all parts of
+the record that can be checked agree. Confirmed: the scheduler's accounting, exported by the
+instructor, agrees too. Reproduced: the submitted program did the same when the instructor ran it.
+No points depend on it; a person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of evidence on one student's lesson, besides the run record."""
+    """The sources of evidence about one student's lesson, apart from the run record."""
 
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
     # Accounts that may own their jobs; None: an unknown account.
@@ -156,18 +156,18 @@ def tier_of(
     if again is not None and not on_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
         and_accounting = " and the scheduler's accounting agrees" if confirmed else ""
-        reason = f"the program did the same for the instructor{more}{and_accounting}"
+        reason = f"the instructor's rerun had the same results{more}{and_accounting}"
         if again.not_compared:
             reason += f"; not compared: {', '.join(again.not_compared)}"
         return EvidenceLevel.REPRODUCED, reason
     if confirmed:
-        reason = "the run record agrees with itself and with the scheduler's accounting"
+        reason = "the run record is consistent and agrees with the scheduler's accounting"
         if not accounted_work.counts_work(accounting.job_of(run, sources.jobs or {})):
             reason += ", which does not say how much the job computed: it may have slept"
         return EvidenceLevel.CONFIRMED, reason
     if doubtful:
         return (
             EvidenceLevel.SELF_CONSISTENT,
-            f"the run record agrees with itself, but: {doubtful[0].title}",
+            f"the run record is consistent, but: {doubtful[0].title}",
         )
-    return EvidenceLevel.SELF_CONSISTENT, "the run record agrees with itself"
+    return EvidenceLevel.SELF_CONSISTENT, "the run record is consistent"

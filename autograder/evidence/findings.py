@@ -1,4 +1,4 @@
-"""Create findings on evidence, and select those that raise doubts."""
+"""Create findings about the evidence, and select those that raise doubts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,5 +22,5 @@ def finding(
 
 
 def doubts(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that keep a run from the level *confirmed*."""
+    """Return the findings that keep a run from reaching the level *confirmed*."""
     return [one for one in findings if one.code.severity in (CONTRADICTS, DOUBT)]

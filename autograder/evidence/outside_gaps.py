@@ -1,9 +1,11 @@
-"""Find what a student changed outside the gaps of a program. Text is compared, never run or parsed.
+"""Find the changes that a student made outside the gaps of a program.
 
-A gap may be filled with any number of lines. Of all alignments of the other lines, the one in which
-the fewest released lines are missing counts. If there is a tie, the one with the fewest new lines
-counts. A program in which only the gaps were filled shows no difference. Extra lines never make a
-released line count as missing.
+Text is compared, never run or parsed.
+
+A gap may be filled with any number of lines. Of all alignments of the other lines, the one with the
+fewest missing released lines counts. If several alignments are tied, the one with the fewest new
+lines is used. A program in which only the gaps were filled shows no difference. Extra lines never
+make a released line count as missing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,7 +38,7 @@ def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
 
 
 def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
-    """Return the number of equal lines before the first gap."""
+    """Return how many lines are equal before the first gap."""
     pairs = enumerate(zip(released, mine, strict=False))
     return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
 

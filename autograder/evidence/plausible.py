@@ -80,9 +80,9 @@ def diverged(run: Run) -> Iterator[Finding]:
 def convergence(
     run: Run, names: Iterable[str], references: Mapping[str, Measure]
 ) -> Iterator[Finding]:
-    """Report a first epoch that is far better than the solution's first epoch.
+    """Report a first epoch whose accuracy is far above that of the solution's first epoch.
 
-    If a run has several names in the rubric, the best of their references is used.
+    If a run has several names in the rubric, the best of their reference values is used.
     """
     titles = [of_run(FIRST_ACCURACY, name) for name in names]
     highest = [references[title].high for title in titles if title in references]

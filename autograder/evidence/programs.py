@@ -60,7 +60,7 @@ def with_programs(
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces] = NOTHING,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Return the evidence with findings on the programs, and the texts to show the instructor."""
+    """Return the evidence with findings about the programs, and the texts for the instructor."""
     ran = files_that_ran(runs)
     texts = list(compared(ran, programs, released, solved))
     texts += earlier_versions(ran, programs)
@@ -158,7 +158,8 @@ def compared(
             yield ProgramText(program.name, "could not be read as text", look=has_run)
             continue
         copy = name or nearest(program.lines, released)
-        counts = has_run or not ran
+        # No record says which job file ran. Students may change most of its lines.
+        counts = not program.is_job_file and (has_run or not ran)
         if copy is None:
             yield from own_programs(program, counts)
         else:
@@ -169,7 +170,7 @@ def compared(
 def changed(
     program: HandedIn, name: str, pair: tuple[Pieces, Pieces], counts: bool, renamed: bool
 ) -> Iterator[ProgramText]:
-    """Yield the changes of one program. `pair` is its released text and the solution's gaps."""
+    """Yield the changes in one program. `pair` is its released text and its gaps' solution."""
     pieces, solution = pair
     if len(program.lines) > MOST_LINES:
         note = f"{len(program.lines):,} lines are too many to compare with {name} as released"
@@ -193,9 +194,14 @@ def changed(
 
 def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
     return [
-        ChangedLine(kind, at, text, counts and measures(text))
-        for kind, changes in (("-", differences.removed), ("+", differences.added))
-        for at, text in changes
+        *(
+            ChangedLine("-", at, text, counts and measures(text))
+            for at, text in differences.removed
+        ),
+        *(
+            ChangedLine("+", at, text, counts and measures(text), ", ".join(unusual(text)))
+            for at, text in differences.added
+        ),
     ]
 
 
@@ -228,7 +234,8 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
         if is_telling(text) or unusual(text)
     ]
     note = f"{counted(len(program.lines), 'line')} of the student's own"
-    yield text_of(program, note + ("" if counts else ", which did not run"), lines)
+    did_not_run = "" if counts or program.is_job_file else ", which did not run"
+    yield text_of(program, note + did_not_run, lines)
 
 
 def is_telling(text: str) -> bool:
@@ -254,7 +261,7 @@ def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> Progr
 
 
 def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """Return the released program that this file copies under another name."""
+    """Return the released program of which this file is a renamed copy, if any."""
     mine = {line.strip() for line in lines if len(line) > 8}
     shares = {}
     for name, pieces in released.items():
@@ -265,7 +272,10 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding that lists the lines of all programs. Only the instructor sees it."""
+    """Yield one finding that lists the notable lines of all programs.
+
+    Only the instructor sees it.
+    """
     looks = [text for text in texts if text.look]
     if not looks:
         return

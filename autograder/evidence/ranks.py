@@ -1,4 +1,4 @@
-"""Check that a record's ranks agree on their number, which of them report and end, and where."""
+"""Check a record's ranks: how many there are, which of them report and end, and where."""
 
 from collections.abc import Iterator
 
@@ -51,9 +51,9 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 def parameters_agree(run: Run) -> Iterator[Finding]:
     """Compare the ranks' parameter hashes with the reported parameter spread.
 
-    Equal hashes mean no spread. The reverse holds only if both are computed from the same
-    parameters at the same time, as in record.trained(). Otherwise, the hash may cover more
-    parameters.
+    Equal hashes mean no spread. The reverse holds only if the hashes and the spread are computed
+    from the same parameters at the same time, as in `record.trained()`. Otherwise, the hash may
+    cover more parameters than the spread.
     """
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.param_spread
@@ -70,7 +70,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     if together and len(set(hashes)) > 1 and spread == 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
-            "equal hashes when there is no spread",
+            "equal hashes if the spread is 0",
             f"{len(set(hashes))} different hashes",
             run.rank_lines,
         )

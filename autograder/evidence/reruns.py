@@ -32,7 +32,7 @@ MACHINE = ("site", "device", "threads")
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The result of running a run's program again."""
+    """The result of rerunning a run's program."""
 
     job: RepeatedJob
     run: Run | None
@@ -67,7 +67,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
 def same_parameters(run: Run, again: Again) -> bool:
     """Return whether the parameters are equal to the last bit on every rank.
 
-    In many honest reruns they differ, because threads add numbers in any order.
+    They differ in many honest reruns, because threads add numbers in varying order.
     """
     mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
     return again.run is not None and mine == other and bool(mine) and None not in mine

@@ -1,4 +1,4 @@
-"""Compare the rounds of a speed job with their run, with each other, and with what is possible."""
+"""Compare a speed job's rounds with its run, with each other, and with plausible limits."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -45,7 +45,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 def as_many_cores(run: Run) -> Iterator[Finding]:
     """Compare a rank's cores in the together and silent phases. Older records do not state them.
 
-    In lesson 10, one rank with all cores of its node would earn more points than it should.
+    In lesson 10, a single rank that uses all cores of its node would earn too many points.
     """
     events = [*run.measured(rounds.NAME), *run.measured(rounds.PIPELINE)]
     more = [
@@ -75,10 +75,10 @@ S_PER_PARAMETER = 5e-8  # two exchanges and three copies of the parameters, betw
 
 
 def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
-    """Compare the phases of the rounds with the wall clock between the rounds' lines.
+    """Compare the phases' durations with the wall-clock time between the lines of the rounds.
 
-    The median counts, because a single round may include a pause of the machine. Lesson 11 writes
-    all rounds at its end, and lesson 06 only their ratios, so neither can be compared.
+    The median is used, because the machine may pause during a single round. Lesson 11 writes all
+    rounds at its end, and lesson 06 only their ratios, so neither can be compared.
     """
     spans = list(between_lines(run))
     if len(spans) < rounds.LEAST - 1:
@@ -90,14 +90,14 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
             f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock",
             f"{median(seconds for _, seconds in spans):.4g} s in their phases",
             [event.where for event in run.measures if "round" in event.facts],
-            "do no other work between two rounds, and leave the clock as it is",
+            "do no other work between rounds, and do not change the clock",
         )
 
 
 def between_lines(run: Run) -> Iterator[tuple[float, float]]:
     """Yield the wall-clock seconds of each round after the first, and the sum of its phases.
 
-    In a scaling study, the points are the phases, and its `round` adds only the silent one. A round
+    In a scaling study, the points are the phases, and `round` adds only the silent phase. A round
     that follows a recomputed round is left out.
     """
     ends: dict[str, float] = {}
@@ -123,7 +123,7 @@ def between_lines(run: Run) -> Iterator[tuple[float, float]]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Check that the speedup of the ranks, and their share, are possible.
+    """Check that the speedup and the share that the ranks report are possible.
 
     Only an interval that lies entirely above its limit is a finding, so noise causes none.
     """
@@ -139,13 +139,13 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
             f"about {count} at most on {count} ranks",
             f"{gain.value:.2f}, at least {gain.low:.2f}",
             list(gain.where),
-            "let rank 0 do the same steps alone that each rank does together with the others",
+            "run the same steps on rank 0 alone as on all ranks together",
         )
     if share.low > BEYOND_NOISE:
         yield finding(
             FindingCode.SHARE_BEYOND_ONE,
-            "a share of about 1 at most",
+            "a share of at most about 1",
             f"{share.value:.2f}, at least {share.low:.2f}",
             list(share.where),
-            "let the silent ranks do the same steps as those that exchange",
+            "run the same steps with and without communication",
         )

@@ -1,6 +1,6 @@
 """Compare facts that an output states twice.
 
-If two statements of the record differ, they contradict each other. A difference from printed text
+A difference between two statements in the record is a contradiction. A difference from printed text
 is only odd, because a student may print something else under the same name.
 """
 
@@ -19,7 +19,7 @@ from autograder.wording import counted
 
 
 def end_as_evaluated(run: Run) -> Iterator[Finding]:
-    """Compare the end with the last evaluation. `record.end` writes the test result into both."""
+    """Compare the test results of the end and the last evaluation; `record.end` writes both."""
     if run.beside.evaluated is None:
         return
     names = ("test_accuracy", "test_loss")
@@ -42,7 +42,7 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 def device_as_in_header(run: Run) -> Iterator[Finding]:
     """Compare rank 0's device with the one in the header.
 
-    If there are several devices, rank 0's device name includes a number.
+    If there are several devices, the device name in rank 0's line also includes a number.
     """
     named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
     if named is None or first is None or not first.device:
@@ -207,11 +207,11 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 
 
 def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
-    """Compare the seconds of epochs with those that were printed.
+    """Compare each epoch's recorded seconds with the printed seconds.
 
     Keras also counts work such as checkpoints, so its seconds are never less than the record's. The
     course's own loops print the same seconds as the record. This is a finding only if most epochs
-    differ, because a single one may have been delayed.
+    differ, because a single epoch may have been delayed.
     """
     shorter, longer = [], []
     for printed in run.beside.epochs:

@@ -1,7 +1,7 @@
 """Find the lines of a program that a person should see first, by their contents.
 
-Everything that a student changed outside the gaps is shown, but only these lines cause a finding. A
-line that is not listed is not necessarily harmless, and a listed one is not necessarily wrong.
+All changes outside the gaps are shown, but only these lines cause a finding. A line that is not
+listed is not necessarily harmless, and a listed one is not necessarily wrong.
 """
 
 import re
@@ -39,11 +39,13 @@ UNUSUAL = {
     "frame": r"\b(_getframe|currentframe|f_back|f_locals|inspect|traceback|settrace|setprofile)\b",
     "hook": r"\bregister_\w*hook\b|__(call|getattr|getattribute|torch_function|class)__",
     "global hook": r"\bregister_module_\w+hook\b",
-    "thread or process": r"\b(threading|Thread|multiprocessing|subprocess|fork|asyncio)\b",
+    "thread or process": r"\b(threading|Thread|multiprocessing|subprocess|fork|asyncio)\b"
+    r"|(?<!&)&\s*$|\b(nohup|setsid|disown|coproc)\b",
     "sleep": r"\bsleep\s*\(",
-    "affinity": r"\b(sched_setaffinity|cpu_affinity|setpriority)\b|\bos\.nice\b",
+    "affinity": r"\b(sched_setaffinity|cpu_affinity|setpriority|taskset|chrt|renice|numactl)\b"
+    r"|\bos\.nice\b|^\s*nice\b",
     "threads of a library": r"\bset_num(_interop)?_threads\b|_op_parallelism|\w+_NUM_THREADS",
-    "environment": r"\b(environ|getenv|putenv|sitecustomize|PYTHON\w+)\b|\bsys\.argv\b",
+    "environment": r"\b(environ|getenv|putenv|sitecustomize|PYTHON\w+|LD_\w+)\b|\bsys\.argv\b",
 }
 TAMPERING = frozenset({"clock replaced", "frame", "global hook", "affinity"})  # a finding, too
 KINDS = {kind: re.compile(pattern) for kind, pattern in UNUSUAL.items()}

@@ -45,7 +45,7 @@ def line_of(table: Table, one: Foretold) -> Line:
 
 
 def value_at(table: Table, size: int, speedup: float) -> float:
-    """Return the value in the table's unit that corresponds to a speedup over the smallest size."""
+    """Convert a speedup over the smallest size to a value in the table's unit."""
     first = table.study.sizes[0]
     cost = math.exp(table.study.costs[0]) * size / first / speedup
     if table.column == "seconds":

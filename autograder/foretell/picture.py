@@ -46,7 +46,7 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
 
 
 def gains(table: Table) -> list[tuple[int, float]]:
-    """Return each row's size and its speedup over the median of the smallest size."""
+    """Return each row's size and its speedup over the median at the smallest size."""
     base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
     points = []
     for size, value in table.points:

@@ -92,7 +92,9 @@ def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
             "costs: give the workers per node with --per-node."
         )
     if max(table.study.repeats) == 1:
-        sentences.append("Each size was run once, so the variation of a run is assumed to be 2 %.")
+        sentences.append(
+            "Each size was run once, so the variation between runs is assumed to be 2 %."
+        )
     if table.scaling == "epoch":
         sentences.append("Larger batches make fewer updates: compare the accuracy too.")
     wide = [line for line in lines if line.foretold.ratio > WIDE]

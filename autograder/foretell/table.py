@@ -39,7 +39,7 @@ class Table:
 
 
 def read(file: Path, scaling: str = "strong", per_node: int | None = None) -> Table:
-    """Return the table of a CSV file. `per_node` overrides its column `nodes`."""
+    """Read the table from a CSV file. `per_node` overrides the file's `nodes` column."""
     lines = numbered_lines(file)
     place, names = header(file, lines)
     rows = [cells(file, number, line, names) for number, line in lines[1:]]
@@ -61,7 +61,7 @@ def of_values(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> Table:
-    """Return a table made from {workers: values, one per repeat}. `column` names the values."""
+    """Return a table made from {workers: one value per repeat}. `column` names the values."""
     if column not in VALUES:
         raise TableError(f"The values are called {column!r}. Expected: {', '.join(VALUES)}.")
     points = [(size, float(value)) for size, repeats in values.items() for value in repeats]
@@ -96,7 +96,7 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
 
 
 def numbered_lines(file: Path) -> list[tuple[int, str]]:
-    """Return the lines that are neither blank nor a comment, with their numbers."""
+    """Return the numbered lines that are neither blank nor comments."""
     try:
         if not file.is_file():
             raise TableError(f"{file} is not a file")
@@ -168,7 +168,7 @@ def split(file: Path, number: int, line: str) -> list[str]:
 
 
 def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
-    """Return the largest number of workers on one node, or None without a `nodes` column."""
+    """Return the largest number of workers per node, or None if there is no `nodes` column."""
     if "nodes" not in rows[0]:
         return None
     return max(math.ceil(row["workers"] / row["nodes"]) for row in rows)

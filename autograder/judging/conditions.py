@@ -57,14 +57,14 @@ def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
     """Return whether a condition applies to a run.
 
     A run on synthetic data cannot show that the network learnt real images. The evidence checks
-    report such a run.
+    report a run on synthetic data.
     """
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
     return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Return the key that orders runs with the same credit. The best run is reported."""
+    """Return the sort key for runs with the same credit. The best run is reported."""
     value = measured_or_none(condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
@@ -147,7 +147,7 @@ def is_too_noisy(
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
-    """Return full credit if the whole interval meets the threshold; borderline if a part does."""
+    """Return full credit if the whole interval meets the threshold, borderline if a part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
     if condition.operator == "equal":
@@ -169,10 +169,10 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float
 def partial(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
 ) -> tuple[float, CheckStatus]:
-    """Return the partial credit below the threshold, which is linear between two values.
+    """Return the partial credit below the threshold, which grows linearly between two values.
 
-    It uses the end of the interval that is better for the student, so the credit has no jump where
-    full credit begins.
+    Partial credit uses the end of the interval that favours the student, so the credit does not
+    jump where full credit begins.
     """
     start = partial_from(condition)
     if start is None:

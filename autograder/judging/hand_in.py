@@ -55,10 +55,10 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
 
 
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs without a record that may be this run.
+    """Return the outputs that have no record but may still be the chosen run.
 
-    An output may be this run if the choice accepts its format and it contradicts none of the
-    choice's facts.
+    An output may be this run if `choice` accepts its format and it contradicts none of the facts in
+    `choice`.
     """
     workers = choice.where.get("world_size")
     return [
@@ -71,10 +71,10 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 
 
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
-    """Return the facts of `where` that an output without a record does not show.
+    """Return the facts in `where` that an output without a record cannot show.
 
-    The output's format implies the lesson and the source. Of the other facts, the output can show
-    only the number of workers.
+    The output's format implies the lesson and the source. The only other fact that the output can
+    show is the number of workers.
     """
     return [
         fact
@@ -84,6 +84,9 @@ def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
 
 
 def says(run: Run, key: str, value: object) -> bool:
-    """Return whether a run states this fact. A run that names no lesson may belong to any."""
+    """Return whether a run's header states this fact.
+
+    A run that names no lesson may belong to any.
+    """
     stated = run.header.get(key)
     return stated == value or (key == "lesson" and stated is None)

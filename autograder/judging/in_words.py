@@ -37,7 +37,7 @@ def said_of_run(title: str, text: str, name: str, basis: str = "") -> str:
 
 
 def threshold_in_words(threshold: Threshold, name: str) -> str:
-    """Describe a threshold that is relative to a missing value."""
+    """Describe a threshold that depends on a missing value."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
     words = label_of(threshold.metric or "").text

@@ -46,7 +46,7 @@ def judge(hand_in: HandIn) -> Judged:
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
     """Return whether the check counts in this profile.
 
-    With `if_present`, it counts only if there is a run.
+    With `if_present`, a check counts only if one of its runs exists.
     """
     if check.only not in (None, hand_in.profile):
         return False
@@ -86,7 +86,7 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """Return a check on answers or on a report.
+    """Return the result of a check on answers or on a report.
 
     Its credit is the mean credit of its parts.
     """

@@ -37,7 +37,7 @@ def expected_kind(question: Question, text: str) -> str:
 
 
 def misspelt_as(hand_in: HandIn, key: str) -> str | None:
-    """Return the question that this unknown id resembles most, if it belongs to this lesson."""
+    """Return the unknown answer id that is probably a misspelling of this question's id."""
     questions = hand_in.rubric.answers
     unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
@@ -88,7 +88,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
 
 
 def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
-    """Judge an interval: it has to contain the true value and must not be too wide."""
+    """Judge an interval: it must contain the true value and must not be too wide."""
     interval = foretold.read(key, answer.text)
     assert interval is not None  # otherwise it is of another kind
     widest = question.widest or 1.0
@@ -157,7 +157,7 @@ def _of_own_run(
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
-    """Return the metric's value for the run that counts and for its repeats.
+    """Return the metric's values for the run that counts and for its repeats.
 
     The student may mean any of them.
     """
@@ -177,7 +177,7 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
-    """Return whether any interpretation of an answer is near a value."""
+    """Return whether at least one interpretation of an answer is close to a value."""
     relative, absolute = tolerance(question.tolerance)
     slack = max(absolute, relative * abs(value), 1e-9 * abs(value))
     return any(abs(number - value) <= slack for number in readings(answer.text, question.unit))

@@ -28,7 +28,7 @@ QUOTED = ("seconds", "speedup", "efficiency")  # columns of a table that a text 
 
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
-    """Return a part for each table and each heading that the rubric requires."""
+    """Return one check part for each table and each heading that the rubric requires."""
     tables = tuple(judge_table(hand_in, name) for name in asked.tables)
     return (*tables, *(judge_part(hand_in, title, asked) for title in asked.parts))
 
@@ -84,7 +84,7 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
                 what = f"{column} on {row.ranks} is {shortened(text, 20) or 'missing'}"
                 yield f"{what}, the records say {value:.4g}", where
     for _, where in by_ranks.values():
-        yield "it has a line for a size that the records do not have", where
+        yield "it has a row for a size that is not in the records", where
 
 
 def agrees(text: str, value: float) -> bool:
@@ -106,7 +106,7 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     fewest = asked.words.get(title, 1)
     parts = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
     if title in asked.quotes:
-        parts.append(f"a size and a value of the table {asked.quotes[title]}")
+        parts.append(f"a size and a value from the table {asked.quotes[title]}")
     expected = f"{name} with {' and '.join(parts)}" if parts else f"{name} is there"
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
@@ -125,7 +125,7 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     elif title in asked.numbers and not NUMBER.search(text):
         flaw = "has no number in digits"
     elif title in asked.quotes and not quotes_table(text, rows):
-        flaw = f"quotes no size and value of the table {asked.quotes[title]}"
+        flaw = f"does not quote a size and a value from the table {asked.quotes[title]}"
     elif same:
         flaw = f"repeats “{same[0]}”"
     else:
@@ -140,10 +140,11 @@ def text_of(report: Report, title: str) -> str:
 
 
 def quotes_table(text: str, rows: Sequence[Row]) -> bool:
-    """Return whether a text quotes a size from the table, and a value that was measured there.
+    """Return whether a text quotes both a size and a measured value from the table.
 
-    The value is a time, or a speedup or efficiency on more than the fewest ranks. It needs at least
-    two digits, because a rank count would always match some value rounded to one digit.
+    The value must be a time, or a speedup or efficiency on more than the smallest number of ranks.
+    The value needs at least two digits; otherwise, a rank count would always match some rounded
+    value.
     """
     numbers = FIGURE.findall(text)
     values = [

@@ -1,4 +1,4 @@
-"""Select the runs that a rubric names, the one that counts, and those judged together."""
+"""Select the runs that a rubric names, the run that counts, and the runs judged together."""
 
 import math
 import re
@@ -23,7 +23,7 @@ WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 
 
 def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
-    """Return a function that maps a run to its names in the rubric."""
+    """Return a function that maps a run to the names it has in the rubric."""
     names: dict[int, list[str]] = {}
     for name, runs in hand_in.runs_by_name.items():
         for run in runs:
@@ -32,7 +32,10 @@ def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
 
 
 def program_of(run: Run) -> str:
-    """Return the program and model from the record. They do not depend on the size of the run."""
+    """Return the program and model that are named in the record.
+
+    Neither depends on the size of the run.
+    """
     return printable(
         ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
     )
@@ -60,12 +63,12 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
-    """Return the reason why there is no run of this name.
+    """Return the reason why there is no run with this name.
 
-    There are several possible reasons. No run was submitted. The job ended before its program began
-    to record, for example because workers waited in vain; then only the file name identifies the
-    job. The output was copied from a terminal window, so the job was submitted and its file exists.
-    The run may also be in an archive that could not be opened.
+    There are several possible reasons. No run was submitted. The job may have ended before its
+    program began to record, for example after workers waited in vain. In that case, only the file
+    name identifies the job. The output was copied from a terminal window, so the job was submitted
+    and its file exists. The run may also be in an archive that could not be opened.
     """
     ended = [
         run
@@ -142,9 +145,9 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 def problem_to_read(run: Run) -> Problem | None:
     """Return the problem that a student should read first.
 
-    For a stall, a limit or lack of memory, it is the line that reports this, because the launcher
-    reports killed processes after it. Otherwise it is the last problem. An exception takes
-    precedence over the messages that it causes on other ranks.
+    For a stall, an exceeded limit or a lack of memory, this is the line that reports it. The
+    launcher reports killed processes only later. Otherwise it is the last problem. An exception
+    takes precedence over the messages that it causes on other ranks.
     """
     if run.outcome != Outcome.FAILED:
         where = run.places.get("outcome")
@@ -177,13 +180,13 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Return advice to look at the error file or, if there is none, at the output."""
+    """Return advice to read the last lines of the error file, or of the output if there is none."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
-    """Return (trained on, required) if a run trained on fewer samples than required."""
+    """Return (samples used, samples required) if a run trained on fewer than required."""
     samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
     if samples is None:
         return None

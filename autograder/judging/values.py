@@ -28,7 +28,7 @@ def metric_value(
 
 
 def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
-    """Return the value of a run, or its relation to another run's value."""
+    """Return the condition's value for a run, or that value relative to another run's."""
 
     def value_of(name: str) -> Value:
         run = run_that_counts(hand_in, name)
@@ -81,7 +81,7 @@ def _of_reference(
     reference = reference_of(hand_in, condition, name)
     if reference is None or threshold.of_reference is None:
         raise NotMeasured(
-            f"nobody has measured this on this site with the solution: {title_of(condition)}",
+            f"the solution has not been measured on this site: {title_of(condition)}",
             "instructor: run `autograder calibrate`, and name its file in class.yaml",
             code=ReasonCode.NOT_CALIBRATED,
         )

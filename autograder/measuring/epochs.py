@@ -59,7 +59,7 @@ def read_most(run: Run) -> Measure:
 def reading_orders(run: Run) -> Measure:
     """Return the number of different orders in which the epochs read the samples.
 
-    The number is 1 if all epochs use the same order.
+    The result is 1 if all epochs use the same order.
     """
     return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 
@@ -100,7 +100,7 @@ def last_rate(run: Run) -> Measure:
 
 
 def loss(which: int) -> Callable[[Run], Measure]:
-    """Return a function that measures the training loss of the first epoch (0) or the last (-1)."""
+    """Return a function that measures the training loss of the first (0) or last (-1) epoch."""
 
     def value(run: Run) -> Measure:
         return stated(run.epochs[which].train_loss if run.epochs else None, "training loss")

@@ -1,8 +1,8 @@
 """Calculate with measured values and their uncertainty. Notebooks use these functions too.
 
 Every result is a Measure with the interval that contains the true value. A value that cannot be
-measured raises NotMeasured with the reason. Nothing is guessed: a number that is not finite, or not
-positive where it has to be, counts as not measured.
+measured raises NotMeasured with the reason. Nothing is guessed: a number counts as not measured if
+it is not finite, or not positive where it must be.
 """
 
 import math
@@ -54,7 +54,7 @@ class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
 
     @property
     def without_run(self) -> bool:
-        """Return whether there is no finished run to measure."""
+        """Return whether the value is missing because there is no finished run."""
         return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED)
 
 
@@ -68,7 +68,7 @@ def measured_or_none(
 ) -> Measured | None:
     """Return the value, or None if it is not measured.
 
-    Reports and pictures use this, because a missing value is not a failure there.
+    Reports and pictures use this function, because they do not treat a missing value as a failure.
     """
     try:
         return measure(*args, **kwargs)
@@ -79,7 +79,7 @@ def measured_or_none(
 def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
     """Return the values of the items that can be measured.
 
-    If none can be measured, raise the first item's NotMeasured.
+    If none can be measured, raise the NotMeasured error of the first item.
     """
     values, reasons = [], []
     for item in items:
@@ -127,7 +127,10 @@ def stated(number: Number | None, what: str, unit: str = "") -> Measure:
 
 
 def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
-    """Return above / below. For times in whole seconds, 14 s / 5 s is 2.8, from 2.45 to 3.22."""
+    """Return above / below.
+
+    If both times are in whole seconds, 14 s / 5 s is 2.8, with an interval from 2.45 to 3.22.
+    """
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
         raise NotMeasured("a time or count has to be positive to divide by it", where=where)
@@ -177,8 +180,8 @@ def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
     """Return the median with its 95 % confidence interval.
 
-    For up to eight values, the interval is their whole range. For more, it leaves out as many at
-    both ends as the binomial distribution allows.
+    With up to eight values, the interval covers their full range. With more values, the interval
+    leaves out as many at each end as the binomial distribution allows.
     """
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
     rounded = [m.rounded for m in values]
@@ -197,8 +200,8 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
 def left_out(count: int) -> int:
     """Return how many of `count` sorted values the interval of the median leaves out at each end.
 
-    With 95 % confidence this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count,
-    1/2), or 0.
+    With 95 % confidence, this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X distributed as
+    Binomial(count, 1/2), or 0.
     """
     # Start ten standard deviations below the middle, because lower terms change no digit. The work
     # grows with the square root of `count`, and nothing overflows.

@@ -1,7 +1,7 @@
-"""Labels that students and instructors read for everything that is measured.
+"""Labels of all measured values, as students and instructors see them.
 
-METRICS takes the labels of its rows from here. The names that begin with `measure:` are what the
-course's own programs measure and record. Their units are here too.
+METRICS takes the labels of its rows from here. Names that begin with `measure:` refer to values
+that the course's own programs measure and record. Their units are here too.
 """
 
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ LABELS: dict[str, Label] = {
     "replicas_asked": Label("copies asked for"),
     "hosts": Label("hosts used"),
     "devices_distinct": Label("different devices"),
-    "local_ranks": Label("local ranks count from 0 on each host"),
+    "local_ranks": Label("local ranks are numbered from 0 on each host"),
     "launched": Label("a launcher started the ranks"),
     "job_known": Label("the run names its job"),
     "starts": Label("different sets of initial parameters"),
     "start_of_rank_0": Label("all ranks started with the parameters of rank 0"),
     "rank_losses": Label("different training losses of the ranks"),
-    "labels_apart": Label("difference in a class's share between one rank and all"),
+    "labels_apart": Label("difference in a class's share between one rank and all ranks"),
     # the network and its data
     "params": Label("parameters of the network"),
     "image_size": Label("width of the images"),
@@ -65,10 +65,10 @@ LABELS: dict[str, Label] = {
     # a speed job
     "rounds": Label("rounds measured"),
     "rounds_speedup": Label("speedup"),
-    "rounds_ceiling": Label("ceiling, what the machine gives to ranks that exchange nothing"),
+    "rounds_ceiling": Label("ceiling (speedup of ranks that exchange nothing)"),
     "rounds_share": Label("share of the ceiling"),
-    "rounds_moved": Label("smallest change of the parameters in a round"),
-    "rounds_spread": Label("largest difference of a parameter between ranks"),
+    "rounds_moved": Label("smallest change in the parameters in a round"),
+    "rounds_spread": Label("largest difference in a parameter between ranks"),
     # what was learnt
     "test_loss": Label("test loss"),
     "test_accuracy": Label("test accuracy"),
@@ -76,9 +76,9 @@ LABELS: dict[str, Label] = {
     "first_train_accuracy": Label("training accuracy of the first epoch"),
     "loss_first": Label("training loss of the first epoch"),
     "loss_last": Label("training loss of the last epoch"),
-    "param_moved": Label("largest change of a parameter in training"),
+    "param_moved": Label("largest change in a parameter during training"),
     "params_changed": Label("parameters that training changed"),
-    "param_spread": Label("largest difference of a parameter between ranks"),
+    "param_spread": Label("largest difference in a parameter between ranks"),
     "same_params": Label("the same parameters, bit for bit"),
     # what was written
     "files_written": Label("checkpoint files that the ranks wrote"),
@@ -88,12 +88,12 @@ LABELS: dict[str, Label] = {
     "error_file_separate": Label("errors are in a separate file"),
     # sweeps and scaling studies
     "useful_workers": Label("largest useful number of workers"),
-    "sooner": Label("how many times sooner than one worker"),
+    "sooner": Label("how many times faster than one worker"),
     "study_sizes": Label("sizes measured"),
     "study_samples": Label("different samples read per epoch"),
     "study_batch": Label("batch size of all ranks together"),
-    "study_moved": Label("smallest change of the parameters in a pass"),
-    "study_spread": Label("largest difference of a parameter between ranks"),
+    "study_moved": Label("smallest change in the parameters in a pass"),
+    "study_spread": Label("largest difference in a parameter between ranks"),
     "study_epoch_s": Label("time per epoch"),
     "study_speedup": Label("speedup"),
     "study_efficiency": Label("efficiency"),
@@ -106,7 +106,7 @@ LABELS: dict[str, Label] = {
     "measure:matrix products": Label("speed of matrix products", "GFLOP/s"),
     "measure:gradient_error": Label("relative error of the gradients"),
     "measure:descent_error": Label("relative error of a step of gradient descent"),
-    "measure:bend": Label("how far the network is from a straight line"),
+    "measure:bend": Label("deviation of the network from a straight line"),
     "measure:step_error": Label("error after a few training steps"),
     "measure:layers": Label("layers", "layers"),
     # reading samples
@@ -143,7 +143,7 @@ LABELS: dict[str, Label] = {
     "measure:lars_error": Label("relative error of the LARS update"),
     "measure:rate_error": Label("largest error of the learning rate / its peak"),
     "measure:lr": Label("learning rate"),
-    "measure:orders_as_drawn": Label("fraction of orders that equal the sampler's own"),
+    "measure:orders_as_drawn": Label("fraction of orders that match the sampler's"),
     "measure:accumulation_error": Label("relative error of a batch that is computed in parts"),
     "measure:exchanges": Label("exchanges of gradients per batch"),
     "measure:largest_part": Label("samples in the largest part"),
@@ -155,7 +155,7 @@ LABELS: dict[str, Label] = {
     "measure:split_excess": Label("excess weight of the heaviest stage"),
     "measure:schedule_excess": Label("idle time beyond what is necessary"),
     "measure:schedule_held": Label("micro-batches held at once, as scheduled", "micro-batches"),
-    "measure:grid_wrong": Label("ranks at a wrong place in the grid", "ranks"),
+    "measure:grid_wrong": Label("ranks in the wrong place in the grid", "ranks"),
     "measure:held": Label("micro-batches held at once", "micro-batches"),
     "measure:bytes_off": Label("relative difference of the bytes sent"),
     "measure:bytes_error": Label("relative error of the formula for bytes"),
@@ -164,7 +164,7 @@ LABELS: dict[str, Label] = {
     "measure:best_micro_batches": Label("fastest number of micro-batches"),
     "measure:gain_over_wanted": Label("measured gain / required gain"),
     "measure:pipeline_share": Label("share of what silent ranks do"),
-    "measure:pipeline_moved": Label("smallest change of the parameters"),
+    "measure:pipeline_moved": Label("smallest change in the parameters"),
     "measure:held_over_part": Label("parameters held / the rank's part"),
     "measure:held_over_share": Label("bytes held / the rank's share"),
     "measure:peak_bytes": Label("peak memory", "bytes"),
@@ -175,10 +175,10 @@ LABELS: dict[str, Label] = {
     "measure:memory_error": Label("largest relative error of the memory formula"),
     # the milliseconds of a step
     "measure:own_reads": Label("share of the texts that the training process reads itself"),
-    "measure:waits": Label("times that a step waits for the device"),
+    "measure:waits": Label("how often a step waits for the device"),
     "measure:forwards": Label("forward passes per step"),
     "measure:update_ops": Label("operations in the optimizer's update"),
-    "measure:gain": Label("time of a step before / after"),
+    "measure:gain": Label("step time before / after"),
     "measure:mfu": Label("share of the peak that the step reaches"),
     "measure:loss_apart": Label("difference of the losses before and after"),
     "measure:note_error": Label("error of the noted losses"),
@@ -197,7 +197,7 @@ LABELS: dict[str, Label] = {
     "measure:read_wrong": Label("samples not read exactly once per epoch", "samples"),
     "measure:agree_wrong": Label("cases in which ranks disagreed on a warning", "cases"),
     "measure:files_wrong": Label("cases in which a checkpoint was not whole", "cases"),
-    "measure:copies_wrong": Label("values that later steps changed in the copy", "values"),
+    "measure:copies_wrong": Label("values in the copy that later steps changed", "values"),
     "measure:interval_error": Label("relative error of the interval"),
     "measure:best_interval_s": Label("best time between checkpoints", "s"),
 }

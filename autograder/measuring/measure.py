@@ -86,7 +86,7 @@ def workers(run: Run) -> int | None:
 
 
 def whole(count: object) -> int | None:
-    """Return the number if it is whole and at least 1."""
+    """Return the number if it is a positive integer."""
     return int(count) if is_number(count) and count >= 1 and int(count) == count else None
 
 
@@ -97,7 +97,7 @@ HARDWARE = ("device", "threads")
 
 
 def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Return a sentence for each of these facts that both headers state with different values."""
+    """Return a sentence for each of these facts that has different values in the two headers."""
     differences = []
     for fact in facts:
         a, b = first.header.get(fact), other.header.get(fact)
@@ -109,7 +109,7 @@ def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
 def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
     """Return the reasons why the seconds of two runs cannot be compared.
 
-    For strong scaling, the batch has to be equal too.
+    For strong scaling, their batch sizes have to be equal too.
     """
     differences = unlike(first, other, WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (first, other))
@@ -136,7 +136,7 @@ def different_hardware(first: Run, other: Run) -> list[str]:
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Return the base's epoch time divided by the run's, for the same work on the same hardware."""
+    """Return the base run's epoch time divided by this run's, for equal work and hardware."""
     reasons = different_work(base, run, scaling) + different_hardware(base, run)
     if reasons:
         raise NotMeasured(
@@ -170,7 +170,7 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:
-            raise NotMeasured("needs seconds and validation accuracy of every epoch")
+            raise NotMeasured("needs the seconds and validation accuracy of every epoch")
         if not is_number(epoch.seconds.value) or epoch.seconds.value <= 0:
             raise NotMeasured(f"epoch {epoch.number} has no usable time")
         total += epoch.seconds.value

@@ -1,8 +1,8 @@
 """All metrics that rubrics can name: their descriptions, and the functions that measure them.
 
-Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
-lists the same rows (a test compares them). To add a metric, write a function, and add a row here
-and a label in labels.py.
+Rubrics are validated against this table, the judging code looks up its functions here, and a test
+checks that docs/rubrics.md lists the same rows. To add a metric, write a function, and add a row
+here and a label in labels.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,8 +32,9 @@ Value = Measure | str
 class Metric:
     """The description of a metric for authors of rubrics, and the function that measures it.
 
-    The function takes the run; with `base`, the base and the run; with `at`, the run and `at`; with
-    `all_runs`, all runs and `at`. The function returns a Measure or a word, or raises NotMeasured.
+    The function takes the run. With `base`, it takes the base run first; with `at`, it takes `at`
+    last; with `all_runs`, it takes all runs and `at`. The function returns a Measure or a word, or
+    raises NotMeasured.
     """
 
     function: Callable[..., Value]
@@ -49,7 +50,7 @@ class Metric:
 
     @property
     def of_a_run(self) -> bool:
-        """Return whether the metric's function takes nothing but a run."""
+        """Return whether the metric's function takes only a run as its argument."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 
@@ -71,7 +72,7 @@ METRICS: dict[str, Metric] = {
         "number of different devices: host and GPU, or host and local rank if the GPU is unknown",
         "devices"),
     "local_ranks": Metric(participants.local_ranks,
-        "yes if the ranks of each host count from 0 without a gap"),
+        "yes if the ranks of each host are numbered from 0 without gaps"),
     "launched": Metric(record_facts.launched,
         "yes if a launcher started the ranks, or if this is unknown; no if a user did"),
     "job_known": Metric(record_facts.job_known,
@@ -81,10 +82,11 @@ METRICS: dict[str, Metric] = {
     "start_of_rank_0": Metric(participants.start_of_rank_0,
         "yes if all ranks started with the parameters that rank 0 built"),
     "rank_losses": Metric(participants.rank_losses,
-        "number of different training losses; equal to the ranks if each reads its own data",
+        "number of different training losses; equals the number of ranks if each reads its own "
+        "data",
         "losses"),
     "labels_apart": Metric(participants.labels_apart,
-        "largest difference between the fraction of a class on one rank and on all ranks"),
+        "largest difference between a class's share on one rank and on all ranks"),
     # the network and its data
     "params": Metric(in_header("params"), "number of parameters of the network"),
     "image_size": Metric(in_header("image_size", "pixels"), "width of the images", "pixels"),
@@ -94,7 +96,7 @@ METRICS: dict[str, Metric] = {
     "read_most": Metric(epochs.read_most,
         "number of times that the most frequent sample of an epoch was read", "times"),
     "reading_orders": Metric(epochs.reading_orders,
-        "number of different orders of the samples; equal to the epochs if each shuffles",
+        "number of different sample orders; equals the number of epochs if each shuffles",
         "orders"),
     "shard_overlap": Metric(sample_shares.shard_overlap,
         "number of samples per epoch that another rank also reads", "samples"),
@@ -133,14 +135,14 @@ METRICS: dict[str, Metric] = {
     "rounds_speedup": Metric(rounds.speedup,
         "work per second of all ranks together / work per second of one rank alone"),
     "rounds_ceiling": Metric(rounds.ceiling,
-        "the same for ranks that do not communicate; below 1 if the machine is busy"),
+        "`rounds_speedup` for ranks that do not communicate; below 1 if the machine is busy"),
     "rounds_share": Metric(rounds.share,
         "`rounds_speedup` / the ceiling, which is the speedup of ranks that do not communicate",
         in_words=rounds.in_words),
     "rounds_moved": Metric(rounds.worst_over_rounds("moved", min),
-        "smallest change of the parameters in a round"),
+        "smallest change in the parameters over a round"),
     "rounds_spread": Metric(rounds.worst_over_rounds("spread", max),
-        "largest difference of a parameter between ranks after a round"),
+        "largest difference in a parameter between ranks after a round"),
     # what was learnt
     "test_loss": Metric(epochs.test_loss, "loss on the test set at the end"),
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
@@ -150,17 +152,17 @@ METRICS: dict[str, Metric] = {
     "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
     "param_moved": Metric(at_end("param_moved"),
-        "largest change of a parameter during training; 0 if the network learnt nothing"),
+        "largest change in a parameter during training; 0 if the network learnt nothing"),
     "params_changed": Metric(at_end("params_changed"),
         "number of trainable parameters that changed during training"),
     "param_spread": Metric(at_end("param_spread"),
-        "largest difference of a parameter between ranks"),
+        "largest difference in a parameter between ranks"),
     "same_params": Metric(participants.same_params,
-        "yes if the final parameters equal those of the base bit for bit, on all ranks",
+        "yes if the final parameters equal those of the base run bit for bit on all ranks",
         base=True),
     # what was written
     "files_written": Metric(participants.files_written,
-        "number of checkpoint files of all ranks", "files"),
+        "number of checkpoint files, over all ranks", "files"),
     "files_found": Metric(participants.files_found,
         "number of new checkpoint files on the disk, counted by another rank", "files"),
     "checkpoint_kept": Metric(participants.checkpoint_kept,
@@ -174,7 +176,7 @@ METRICS: dict[str, Metric] = {
         "largest N whose best accuracy (mean over seeds) is at most `within` below that of N = 1",
         "workers", all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
     "sooner": Metric(sweep.sooner,
-        "how many times sooner N workers reach an accuracy than one worker if communication is "
+        "how many times faster N workers reach an accuracy than one worker if communication is "
         "free: N × epochs of one / epochs of N, averaged over seeds",
         all_runs=True, at={"accuracy": 0.93, "workers": 16},
         needs_at="the accuracy to reach, and the number of workers"),
@@ -186,9 +188,9 @@ METRICS: dict[str, Metric] = {
     "study_batch": _study(study.batch,
         "samples per step, over all ranks, at this size", size=2),
     "study_moved": _study(study.moved,
-        "smallest change of the parameters in a pass of a round"),
+        "smallest change in the parameters over a pass of a round"),
     "study_spread": _study(study.spread,
-        "largest difference of a parameter between ranks after a pass of a round"),
+        "largest difference in a parameter between ranks after a pass of a round"),
     "study_epoch_s": _study(study.at_size(study.epoch_times),
         "median of `epoch_s` over the repeats", "s", size=2),
     "study_speedup": _study(study.at_size(study.speedups),
@@ -206,7 +208,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_named(name: str) -> Metric:
-    """Return a row of the table or, for `measure:NAME`, a metric for that recorded measure.
+    """Return the metric with this name; `measure:NAME` stands for a recorded measure.
 
     Raise KeyError for any other name.
     """

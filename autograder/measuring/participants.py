@@ -13,7 +13,7 @@ from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
-    """Return the number of presence lines, or the stated number if the format has no such lines."""
+    """Return the number of presence lines or, if the format has none, the stated number."""
     if run.ranks:
         return exact(
             len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
@@ -72,7 +72,7 @@ def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
 
 
 def files_written(run: Run) -> Measure:
-    """Return the number of files written: the sum over all ranks, or the sum that rank 0 states."""
+    """Return the number of files written, summed over all ranks or as reported by rank 0."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
@@ -129,7 +129,7 @@ def share_steps(run: Run) -> Measure:
     if batch < 1:
         raise NotMeasured(f"`local_batch` is {batch:g}")
     return exact(
-        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch"
+        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch size"
     )
 
 

@@ -1,4 +1,4 @@
-"""Measure what the run record states directly: its header, its end, its own measures."""
+"""Measure what the run record states directly: in its header, end line and measures."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return the place of the header's facts or, without them, the place where the run begins."""
+    """Return where the header's facts are or, without a header, where the run begins."""
     start = run.places.get("header") or run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
@@ -34,7 +34,7 @@ def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
 
 
 def a_worker(name: str) -> Callable[[Run], Measure]:
-    """Return a function that divides a fact of the header by the number of workers."""
+    """Return a function that divides a header value by the number of workers."""
 
     def share(run: Run) -> Measure:
         value, count = in_header(name)(run), measure.workers(run)
@@ -75,9 +75,9 @@ def launched(run: Run) -> str:
 def job_known(run: Run) -> str:
     """Return "yes" if the run is part of a job.
 
-    If the record says that the run was started by hand, a number in the output's name is not
-    enough. If the environment has a job number, the job's process must also be
-    among those that started the run.
+    If the record says that the run was started by hand, a job number in the output's name is not
+    enough. If the environment has a job number, the job's process must also be among those that
+    started the run.
     """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")
@@ -128,7 +128,7 @@ ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
-    """Return "yes" if errors go to a separate file without lines of the record."""
+    """Return "yes" if errors go to a separate file that contains no lines of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
     return "yes" if errors else "no"

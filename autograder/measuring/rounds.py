@@ -1,4 +1,4 @@
-"""Measure the rounds of a speed job: rank 0 alone, all ranks silent, all together, in one launch.
+"""Measure a speed job's rounds in one launch: rank 0 alone, all ranks silent, all together.
 
 Other load on the machine affects the three phases of a round equally, so they are compared only
 within their round. The result is the median over the rounds, and its interval is their range.
@@ -62,7 +62,7 @@ def copied(reason: str, current: Round) -> NotMeasured:
 
 
 def seconds_of_phases(event: MeasureEvent) -> tuple[float, float, float] | None:
-    """Return the seconds alone, silent and together, or None if one is missing or not above 0."""
+    """Return the seconds of the three phases, or None if any is missing or not positive."""
     alone, silent, together = event.number("alone_s"), event.number("silent_s"), event.value
     if alone is None or silent is None or together is None:
         return None
@@ -114,7 +114,7 @@ def how_many(run: Run) -> Measure:
 
 
 def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
-    """Return a function for the largest or smallest value that the rounds report."""
+    """Return a function that finds the largest or smallest value among the rounds."""
 
     def value(run: Run) -> Measure:
         events = [one.event for one in rounds(run)]

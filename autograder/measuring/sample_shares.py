@@ -1,4 +1,4 @@
-"""Compute overlap and coverage of the ranks' shares from their presence lines.
+"""Compute the overlap and coverage of the ranks' shares from their presence lines.
 
 Samples are not marked one by one, because a record of a few lines can cover a billion of them.
 """
@@ -44,7 +44,7 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
     for each in {share.step for share in shares}:
         step = math.lcm(step, each)
         if sum(step // share.step for share in shares) > PIECES + PIECES_A_SHARE * len(shares):
-            raise NotMeasured("the shares' steps have too little in common to compare them")
+            raise NotMeasured("the shares' steps are too different to compare the shares")
     for share in shares:
         for start in share[: step // share.step]:
             yield start % step, start // step, (share[-1] - start) // step + start // step

@@ -2,7 +2,7 @@
 
 A point is a number of workers and a Measure. Amdahl's f, Gustafson's s and the two parts of a time
 are least-squares fits, that is, sums of the measured values with fixed weights. Their intervals are
-the same sums of the values' intervals.
+computed as the same weighted sums of the values' intervals.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
-TOO_FEW = "fitting a law needs sizes of more than one worker: at least {}, and there are {}"
+TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 
 
 def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:
@@ -83,7 +83,10 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
-    """Return a law's speedup over its parameter's interval. More overhead means less speedup."""
+    """Return a law's speedup, with the interval that follows from its parameter's interval.
+
+    More overhead means less speedup.
+    """
     return Measure(
         law(parameter.value), law(parameter.high), law(parameter.low), "", parameter.where,
         parameter.basis,
@@ -123,7 +126,7 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """Return the predictions of at least two laws, because the result often depends on the law."""
+    """Return predictions from at least two laws, because the result often depends on the law."""
     estimates, reasons = [], []
     for law in LAWS:
         try:

@@ -1,10 +1,10 @@
 """Measure a scaling study: all finished runs that share a name in a rubric, at several sizes.
 
-Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
-`{workers: 1024}`. A size is a number of workers. The value at a size is the median over its runs,
-and its interval is their range. Only runs with the same work and hardware as those on the fewest
-workers are compared. If one launch measured all sizes in rounds, they are compared within a round,
-because other load on the machine affects all of them equally.
+Each metric is a function of all runs and of `at`, such as `{size: 4}`, `{size: largest}`,
+`{repeats: 3}` or `{workers: 1024}`. A size is a number of workers. The value at a size is the
+median over its runs, and its interval is their range. Only runs with the same work and hardware as
+those on the fewest workers are compared. If one launch measured all sizes in rounds, they are
+compared within a round, because other load on the machine affects all of them equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ def efficiency(base: Run, run: Run) -> Measure:
 
 
 def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Return runs by workers, smallest first, leaving out those with other work or hardware."""
+    """Group runs by number of workers, without runs that differ in work or hardware."""
     sized: dict[int, list[Run]] = {}
     runs = study_points.expanded(runs)
     for run in runs:
@@ -60,7 +60,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     if len(kinds) > 1:
         raise NotMeasured(
             f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "give the runs of each kind a name of their own",
+            "use a different name for the runs of each kind",
         )
     kind = kinds[0] if kinds else None
     alike = {
@@ -76,7 +76,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
-    """Return the reasons why runs were not compared, for people to read."""
+    """Return text that says why runs were left out of the comparison."""
     used_ids = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
@@ -91,7 +91,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """Return the location of one line per run, for messages."""
+    """Return the location of one line of each run, for use in messages."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
@@ -105,7 +105,10 @@ def epoch_times(runs: Sequence[Run]) -> Points:
 
 
 def speedups(runs: Sequence[Run]) -> Points:
-    """Return the speedups over the fewest workers. For weak scaling, compare work per second."""
+    """Return the speedups relative to the smallest number of workers.
+
+    For weak scaling, compare work per second.
+    """
     points = epoch_times(runs)
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
@@ -144,7 +147,7 @@ def from_one(runs: Sequence[Run]) -> Points:
 
 
 def sizes(runs: Sequence[Run], at: At) -> Measure:
-    """Return the number of sizes with at least `repeats` runs of the same work."""
+    """Return the number of sizes that have at least `repeats` runs of the same work."""
     sized = by_size(runs)
     needed = at.get("repeats", 1)
     enough = {count: same for count, same in sized.items() if len(same) >= needed}
@@ -197,7 +200,7 @@ def foretold(law: Callable[[Points, int], Measure]) -> Callable:
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
-    """Return a function that measures the smallest value at the size in `at`, or at the largest."""
+    """Return a function for the smallest value at the size in `at`, or at the largest size."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         sized = by_size(runs)
@@ -210,7 +213,7 @@ def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
 def _batch(run: Run) -> Measure:
     batch = run.header.global_batch
     if batch is None or batch <= 0:
-        raise NotMeasured("the output does not report how many samples a step has")
+        raise NotMeasured("the output does not report the samples per step")
     return exact(batch, "", lines([run]))
 
 
@@ -219,12 +222,12 @@ batch = _on_a_size(_batch)
 
 
 def _of_points(name: str, choose: Callable) -> Callable:
-    """Return a function that measures the largest or smallest value that a study's points state."""
+    """Return a function that measures the largest or smallest value among a study's points."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         points = [run.point for run in study_points.expanded(runs) if run.point]
         if not points:
-            raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
+            raise NotMeasured("the runs contain no points of a study", "submit job_study.sbatch")
         return rounds.worst(points, name, choose, title)
 
     return value

@@ -1,8 +1,8 @@
 """Make the table of runs on several sizes, for `cluster scale` and `autograder read`.
 
 A size is a number of workers. The table compares the median epoch time if it is known. Otherwise it
-compares the total training time if all runs trained the same number of epochs, and samples per
-second if not.
+compares the total training time if all runs trained for the same number of epochs, and samples per
+second if they did not.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The quantity that is compared: seconds, where less is better, or a rate."""
+    """The quantity to compare: seconds, where less is better, or a rate."""
 
     of: Callable[[Run], Measure]
     head: str
@@ -96,7 +96,7 @@ def is_over(run: Run) -> bool:
 
 
 def compared(runs: Sequence[Run]) -> Compared:
-    """Return the most detailed quantity that some of the runs have."""
+    """Return the most detailed quantity that can be compared between the runs."""
     if any(epoch.seconds is not None for run in runs for epoch in run.epochs):
         return EPOCHS
     counts = {len(run.epochs) for run in runs}
@@ -138,14 +138,14 @@ def short(value: float) -> str:
 
 
 def text(sizes: Sizes) -> str:
-    """Return the table as text, with the runs that were left out."""
+    """Return the table as text, followed by the runs that were left out."""
     table = rows(sizes)
     head = [ROW.format(*(name.format(sizes.of.head) for name in HEAD))] if table else []
     return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *sizes.remarks])
 
 
 def plain(sizes: Sizes) -> dict[str, Any]:
-    """Return the table for scripts, with the column names of `study_table`."""
+    """Return the table as data for scripts, with the column names of `study_table`."""
     table = [row.values for row in rows(sizes)]
     if sizes.of.rate:
         table = [{"rate" if key == "seconds" else key: row[key] for key in row} for row in table]

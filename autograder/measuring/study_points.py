@@ -1,8 +1,8 @@
-"""Turn the points of a scaling study that one launch measured in rounds into runs.
+"""Convert a scaling study's points, which one launch measured in rounds, into runs.
 
-Each round runs one pass on every size. A point becomes a run of its own, with the workers and the
-work that its line states. The same functions can then measure a study in one launch and a study of
-many jobs.
+Each round runs one pass at every size. A point becomes a run of its own, with the workers and the
+work that its line states. The same functions can then measure studies from one launch and studies
+from many jobs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ ROUND = "round"
 
 
 def expanded(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs, with each study replaced by its points."""
+    """Return the runs, with each scaling study replaced by its individual points."""
     result: list[Run] = []
     for run in runs:
         events = run.measured(NAME)
@@ -46,7 +46,7 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
 
 
 def pass_time(run: Run) -> Measure:
-    """Return the seconds of a point's pass after a warm-up, or of a run's later epochs."""
+    """Return the seconds of a study point's pass after a warm-up, or of a run's later epochs."""
     seconds = run.epochs[0].seconds if run.point else None
     return printed(seconds, "s") if seconds else measure.epoch_time(run)
 

@@ -1,4 +1,4 @@
-"""The table of a scaling study, for reports, `cluster scale` and grading."""
+"""Build the table of a scaling study, for reports, `cluster scale` and grading."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield a table for each kind of scaling among the studies that one launch measured."""
+    """Yield one table for each kind of scaling that the runs of one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):

@@ -1,4 +1,4 @@
-"""Measure a sweep over workers, rules and seeds: all finished runs with one name in a rubric.
+"""Measure a sweep over workers, rules and seeds: all finished runs under one rubric name.
 
 The program's header defines what a worker is. A single process can train as many workers would.
 """
@@ -15,7 +15,7 @@ from autograder.records import Run
 
 
 def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return the largest N whose best rule has a mean at most `within` below the mean of N = 1.
+    """Return the largest N whose best mean is at most `within` below the mean for N = 1.
 
     The mean is over the seeds.
     """
@@ -32,14 +32,14 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return how many times sooner `workers` workers reach the accuracy than one worker.
+    """Return the speedup of `workers` workers over one worker in reaching the accuracy.
 
-    Communication counts as free. The result is N divided by how many times more epochs N workers
-    need. This factor is averaged over the seeds that reach the accuracy.
+    Communication counts as free. The result is N divided by the ratio of the epochs that N workers
+    and one worker need. The result is averaged over the seeds that reach the accuracy.
     """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
-        raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")
+        raise NotMeasured("`sooner` needs `accuracy` and `workers` in `at`")
     needed = epochs_until(runs, target)
     for count in (1, several):
         if not needed.get(count):
@@ -54,7 +54,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
-    """Return, by N, the first epoch in which each seed reaches the validation accuracy."""
+    """For each N, return the epoch in which each seed first reaches the validation accuracy."""
     latest: dict[tuple[int, str], int | None] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))
@@ -73,7 +73,7 @@ def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
 
 
 def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
-    """Return the best rule's mean accuracy for each N."""
+    """Return the mean accuracy of the best rule for each number of workers."""
     latest: dict[tuple[int, str, str], float] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))

@@ -1,8 +1,8 @@
 """Read lines printed around a run record: the same facts from Keras, the program or the job file.
 
 Keras prints a line per epoch, the course's programs print losses and the test result, and a job
-file begins with facts about the job. Only text in three places is read: after the end of an epoch,
-between lines of the record that mention a test, and before a run.
+file begins with facts about the job. Text is read in only three places: after the end of an epoch,
+between record lines that mention a test, and before a run.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Find the lane of a line: the latest one that it fits, by its epoch or its heading.
+"""Find the lane of a line: the latest lane that fits the line's epoch or heading.
 
 A line that names no epoch belongs to the heading above it. Ranks without labels print their
-headings one after another. With several lanes, the line therefore goes to the lane whose turn it
+headings one after another. With several lanes, such a line therefore goes to the lane whose turn it
 is.
 """
 
@@ -30,7 +30,7 @@ CHECKED: dict[EpochNumber, EpochNumber] = {
 
 
 def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Add a reader's facts to the lane that they belong to, if any."""
+    """Add a reader's facts to the lane to which they belong, if there is one."""
     if facts.loose:
         return add_loose(all_, reader, label, line, facts)
     lanes = all_.open.setdefault((reader.after or reader.format, label), [])
@@ -61,7 +61,7 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
 
 
 def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Add a line that names no epoch to the lane with the latest epoch before it."""
+    """Add a line that names no epoch to the lane that contains the latest epoch before it."""
     # Keras' heading is the most common.
     candidates = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
     lanes = max(
@@ -94,7 +94,7 @@ def says_twice(lane: Lane, facts: LineFacts) -> bool:
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
-    """Return how many lines below a heading its values may be.
+    """Return how many lines below a heading its values may appear.
 
     Lines of other ranks may be in between.
     """
@@ -105,7 +105,7 @@ def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
 
 
 def split_parts(lane: Lane, facts: LineFacts) -> None:
-    """Set the data set of a loss that names none, from the heading or from restarted counts."""
+    """If a loss names no data set, infer it from the heading or from restarted counts."""
     if facts.passes and facts.part is None and facts.step is not None:
         epoch = lane.epochs.get(lane.current)
         trained, checked = (epoch.last_step.get(part) if epoch else None for part in PARTS)
@@ -119,7 +119,7 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 
 
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
-    """Return whether a heading names the same epoch again, for another part or from another rank.
+    """Return whether a heading repeats the current epoch, for another part or from another rank.
 
     If there are several ranks, the heading goes to the rank whose last heading is the oldest.
     """

@@ -1,9 +1,9 @@
 """Sort the facts of lines into lanes, which separate the ranks and runs in a file.
 
 A lane is one process's sequence of epochs. In a file, lines of several ranks are mixed, and several
-runs follow each other. In both cases, an epoch seems to appear twice. A line therefore goes to the
-latest lane that it fits, or opens a new one. Lanes that overlap in the file are ranks of one run;
-lanes that follow each other are runs.
+runs follow each other. With several ranks or several runs, the same epoch seems to appear twice. A
+line therefore goes to the latest lane that it fits, or opens a new one. Lanes that overlap in the
+file are ranks of one run; lanes that follow each other are separate runs.
 """
 
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class EpochSoFar:
 
 @dataclass(slots=True)
 class Lane:
-    """The epochs of one process in order, read so far."""
+    """The epochs read so far from one process, in order."""
 
     format: str
     label: int | None  # the rank in the launcher's label
@@ -131,7 +131,7 @@ def add_to_lane(
 
 
 def fits(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the lane's process may have printed this line after its other lines."""
+    """Return whether the lane's process may have printed this line after its earlier lines."""
     number = facts.number
     at = lane.current if number is None else number + 1 - lane.base
     if at > lane.current:

@@ -1,4 +1,4 @@
-"""Make runs from lanes: decide which lanes are ranks of one run, and which format to trust."""
+"""Build runs from lanes: decide which lanes are ranks of one run, and which format to trust."""
 
 import math
 from bisect import bisect_right, insort
@@ -16,7 +16,7 @@ WEAK = ("plain", STEPS)  # less trusted; steps do not count beside another forma
 
 
 def by_run(all_: Lanes) -> list[list[Lane]]:
-    """Return the lanes of each run: those that overlap in the file, or whose labels are ranks."""
+    """Return the lanes of each run, which overlap in the file or are labelled with ranks."""
     runs: list[list[Lane]] = []
     by_format: dict[str, list[Lane]] = {}
     for lane in all_.finished:
@@ -38,10 +38,10 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Return the runs, but only one run if several formats read the same lines.
+    """Return the runs, but only one of them where several formats read the same lines.
 
-    Runs with results come first, in the order of the formats. `begins` are the sorted lines at
-    which a program begins.
+    Runs with results come first, in the order of `formats`. `begins` contains the sorted line
+    numbers at which programs begin.
     """
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
@@ -77,9 +77,9 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
 
 
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
-    """Return whether a program began between these steps and the runs before and after them.
+    """Return whether program starts separate these steps from the runs before and after them.
 
-    Otherwise, the steps may be part of one of these runs: its validation, or an earlier part.
+    Otherwise, the steps may be part of one of these runs, for example its validation.
     """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]
@@ -88,7 +88,7 @@ def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[in
 
 
 def next_of(lines: list[int], after: int, before: float) -> int | None:
-    """Return the first of these sorted line numbers that lies between two others."""
+    """Return the first of these sorted line numbers that is between `after` and `before`."""
     place = bisect_right(lines, after)
     return lines[place] if place < len(lines) and lines[place] < before else None
 
@@ -98,8 +98,8 @@ def within_epochs(
 ) -> bool:
     """Return whether these steps belong to the first epoch of the next run.
 
-    Some programs name an epoch only at its end. In that case, the run's other epochs have steps
-    too.
+    Some programs name an epoch only at its end. With such a program, the run's other epochs have
+    steps too.
     """
     last = span(steps)[1]
     behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
@@ -157,7 +157,7 @@ def span(lanes: list[Lane]) -> tuple[int, int]:
 
 
 def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
-    """Return the first rank's run among the lanes, and whether it has all its epochs.
+    """Return the first rank's run from these lanes, and whether it has all its epochs.
 
     The second value is None if the output does not give the number of epochs.
     """
@@ -193,7 +193,7 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
 def first_rank(lanes: list[Lane]) -> Lane:
     """Return the first rank's lane.
 
-    If one process may have printed all lanes, return the last one.
+    If all lanes may come from a single process, return the last lane.
     """
     return min(
         lanes,
@@ -208,9 +208,9 @@ def first_rank(lanes: list[Lane]) -> Lane:
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
     """Return the number of ranks among the lanes.
 
-    Without labels, ranks are counted only if all of them got as far as the first and printed the
-    same words for the values that a process prints once per epoch. Starts that were cut off are not
-    ranks, nor are several lines that one program prints about an epoch. If the ranks' lines are
+    Without labels, a lane counts as a rank only if it has as many epochs as the first lane. Its
+    once-per-epoch values must also have the same names. Starts that were cut off do not count as
+    ranks. Nor do several lines that one program prints about an epoch. If the ranks' lines are
     mixed, the number is unknown.
     """
     similar = [
@@ -225,10 +225,10 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
 
 
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
-    """Return the names of the values that an unlabelled lane prints once in its first epoch.
+    """Return the names of values that an unlabelled lane prints only once in its first epoch.
 
-    Return None if it may print everything many times, because it has only a running loss and no
-    validation, time, last step or heading.
+    Return None if the lane may print all of its values repeatedly: it has only a running loss and
+    no validation, time, last step or heading.
     """
     epoch = lane.epochs[min(lane.epochs)]
     once = epoch.last_step or lane.heading or not ONCE.isdisjoint(epoch.numbers)
@@ -261,7 +261,7 @@ def of_steps(
 
 
 def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
-    """Return whether the lane has all its epochs, or None if the output lacks their number."""
+    """Return whether the lane has all its epochs, or None if their number is unknown."""
     if lane.progress is not None:
         return lane.run.done
     if unfinished is not None:

@@ -1,6 +1,7 @@
 """Read the runs of one lesson from everything that a student submitted for it.
 
-Messages about a run use the submitted names. The student never saw the names in an unpacked folder.
+Messages about a run use the file names as submitted. The student never saw the file names in an
+unpacked folder.
 """
 
 import re
@@ -34,7 +35,7 @@ BADLY_SUBMITTED = {
 
 
 def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
-    """Return the runs of a lesson, in the usual formats and those of its rubric."""
+    """Read a lesson's runs, in the usual formats and in those that its rubric defines."""
     runs = read_files(files.outputs, formats)
     beside: dict[PurePath, list[str]] = {}
     for name in files.outputs.values():
@@ -57,13 +58,13 @@ def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
 
 
 def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
-    """Return the first problems of this kind, without duplicates."""
+    """Return the first few distinct problems of this kind."""
     problems = (problem for run in runs for problem in run.problems if problem.code == code)
     return list(dict.fromkeys(problems))[:MOST]
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
-    """Return the lesson that the outputs name, for a folder that does not name one."""
+    """Return the lesson named by a folder's outputs, if the folder itself does not name one."""
     lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
 

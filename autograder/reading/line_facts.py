@@ -1,4 +1,6 @@
-"""The facts in one line of a job's output. Readers return them, and runs are made of them.
+"""The facts in one line of a job's output.
+
+Readers return these facts, and runs are built from them.
 
 A value of None means that something was printed that is not a number, such as nan: the training
 diverged. A missing key means that nothing was printed.
@@ -57,7 +59,7 @@ class RunFacts:
 
 
 def both(first: RunFacts, second: RunFacts) -> RunFacts:
-    """Return the facts of both lines. If both have a value, the first one counts."""
+    """Return the facts of both lines. If both lines have a value, the first line's counts."""
     return RunFacts(
         second.numbers | first.numbers,
         workers=second.workers if first.workers is None else first.workers,
@@ -77,7 +79,7 @@ def both(first: RunFacts, second: RunFacts) -> RunFacts:
 
 @dataclass(slots=True)
 class LineFacts:
-    """Facts of a line about an epoch, and about the whole run."""
+    """The facts that a line states about an epoch and about the whole run."""
 
     number: int | None = None  # the printed epoch, which may count from 0; None: the current one
     of: int | None = None  # number of epochs that were requested

@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
-    """Yield the stream in blocks of whole lines, without NULs."""
+    """Yield the stream in blocks of whole lines, without NUL bytes."""
     start, rest, cut = 0, b"", 0
     while chunk := stream.read(size):
         if b"\0" in chunk:
@@ -86,7 +86,7 @@ def clean(line: bytes) -> str:
 
 
 def erase(line: bytes) -> bytes:
-    """Apply backspaces: the characters before them are replaced."""
+    """Apply each backspace by removing the character before it."""
     visible, at = bytearray(), 0
     for run in BACKSPACES.finditer(line):
         visible += line[at : run.start()]
@@ -105,7 +105,7 @@ def split_label(line: str) -> tuple[int | None, str]:
 
 
 def shown(raw: bytes) -> tuple[int | None, str]:
-    """Return the rank in a launcher's label, and the line as a terminal shows it.
+    """Return the rank in a launcher's label, and the line as a terminal would show it.
 
     A launcher writes its label once, even for a line that is redrawn many times.
     """

@@ -1,4 +1,4 @@
-"""Combine the lines of one job's files into runs with their ends and problems."""
+"""Combine the lines in one job's files into runs, each with its end and its problems."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def read_job(
 
 
 def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Assign facts about whole runs to the run before them.
+    """Assign each fact about a whole run to the run that precedes it.
 
     The number of workers is printed before a run, so between two runs it belongs to the second.
     """
@@ -68,7 +68,7 @@ def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
-    """Add the numbers of workers in one more line. The first statement counts."""
+    """Add the worker counts from one more line. The first statement counts."""
     facts = draft.facts
     if more.workers or more.batch or more.rank is not None or more.alone:
         draft.places.setdefault("workers", where)
@@ -81,7 +81,7 @@ def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
 
 
 def workers_of(facts: RunFacts) -> int | None:
-    """Return the number of workers, as printed or as global batch / batch per worker."""
+    """Return the number of workers, either as printed or as global batch / batch per worker."""
     if facts.workers is None and facts.alone and facts.rank is None:
         return 1
     if facts.workers is not None or not facts.batch or not facts.batch_each:
@@ -125,7 +125,7 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def warned(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether the scheduler's message is within the last epoch.
+    """Return whether the scheduler's message came during the last epoch.
 
     Processes have half a minute left after this message.
     """
@@ -134,7 +134,7 @@ def warned(draft: RunDraft, end: EndLine) -> bool:
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether this traceback ends in the exception that the record names without details."""
+    """Return whether this traceback ends in the exception that the record only names."""
     name = outcome.exception_name
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 

@@ -157,7 +157,7 @@ EXCEPTION = re.compile(
 
 
 def read(line: str, where: Where) -> EndLine | None:
-    """Return the end of a run that a line may report, or None."""
+    """Return the end of a run if a line seems to report one, otherwise None."""
     for tag, regex, kind, reason in COMPILED:
         if tag in line and regex.search(line):
             return EndLine(kind, where, line.strip()[:300], reason)
@@ -165,7 +165,10 @@ def read(line: str, where: Where) -> EndLine | None:
 
 
 def read_exception(line: str, where: Where) -> EndLine | None:
-    """Return the end that the last line of a traceback shows. A warning's traceback shows none."""
+    """Return the kind of end that a traceback's last line shows.
+
+    A warning's traceback shows none.
+    """
     if not EXCEPTION.match(line[:400]):
         return None
     if OOM_EXCEPTION.search(line):
@@ -205,7 +208,7 @@ def decide(
 
 
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
-    """Return whether a line after a run's last epoch decides how it ended.
+    """Return whether a line after a run's last epoch decides the run's outcome.
 
     A scheduler's message always does. A program's message does only if the program did not
     continue.

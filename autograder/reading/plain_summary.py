@@ -7,7 +7,7 @@ from autograder.records import Epoch, Number, Run
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return the members that `autograder read --json` prints. None means unknown."""
+    """Return the JSON members that `autograder read --json` prints. None means unknown."""
     seconds = [plain_value(epoch.seconds) for epoch in run.epochs]
     later = [value for value in seconds[1:] if value is not None]
     checks = [epoch.val_accuracy.value for epoch in run.epochs if epoch.val_accuracy]

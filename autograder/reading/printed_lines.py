@@ -122,7 +122,7 @@ def read_part(
 def read_end(
     file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str
 ) -> int:
-    """Read a line that may be an end or begin a traceback, and return where to continue.
+    """Read a line that may report an end or begin a traceback, and return where to continue.
 
     The lines inside a traceback are program text and say nothing about training.
     """
@@ -156,7 +156,7 @@ def read_formats(
 ) -> tuple[Reader | None, LineFacts | None]:
     """Pass a line to the previous line's reader or, if that fails, to all readers.
 
-    Return the reader that understood it, and the facts if the next line replaces this step.
+    Return the reader that understood the line, and its facts if the next line replaces them.
     """
     seen: LineFacts | None = None  # the facts that this reader found
     if last is not None and last not in UNSURE:
@@ -209,7 +209,7 @@ def add(
 
 
 def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) -> int:
-    """Read the rows below a table's head, and return where they end.
+    """Read the rows below a table's header, and return where they end.
 
     A few other lines may be in between: bars, warnings, or the head again from other ranks.
     """
@@ -232,7 +232,7 @@ def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) 
 
 
 class Hits:
-    """The lines with an anchor, in order, found in one pass over a part of a block."""
+    """The lines that contain an anchor, in order, found in a single pass over part of a block."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class Hits:
         heapify(self.heap)
 
     def next(self) -> tuple[int, int, int] | None:
-        """Return the start and end of the next line with an anchor, and its anchors' kinds."""
+        """Return the start and end of the next line with an anchor, and the anchors' kinds."""
         heap = self.heap
         if not heap:
             return None

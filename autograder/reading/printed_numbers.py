@@ -1,4 +1,4 @@
-"""Read printed numbers: finite values with the half width of their rounding.
+"""Read printed numbers as finite values, each with half the width of its rounding interval.
 
 NaN, infinities, booleans and words become None. Callers decide what None means, but must not
 replace it with a number.
@@ -39,7 +39,7 @@ def finite(value: Any) -> float | None:
 
 
 def printed(text: str, scale: float = 1.0) -> Number | None:
-    """Return the number in a text times its unit's scale: "14" is 14 ± 0.5, "0.98" 0.98 ± 0.005."""
+    """Return the number in a text in its base unit: "14" is 14 ± 0.5, "0.98" is 0.98 ± 0.005."""
     parts = PARTS.match(text.strip())
     if parts is None:
         return None
@@ -55,7 +55,7 @@ def printed(text: str, scale: float = 1.0) -> Number | None:
 
 
 def scaled(value: float, scale: float) -> float:
-    """Return the product without floating-point noise: 65.292 % is 0.65292."""
+    """Return value × scale without floating-point noise: 65.292 % becomes 0.65292."""
     return value if scale == 1 else float(f"{value * scale:.14g}")
 
 
@@ -78,7 +78,7 @@ def clock(hours: str | None, minutes: str, seconds: str) -> Number | None:
 
 
 def elapsed(text: str) -> Number:
-    """Return the time of a clock that cuts off fractions: 00:12 is 12 to 13 seconds."""
+    """Return the time shown by a clock that cuts off fractions: 00:12 is 12 to 13 seconds."""
     seconds = 0
     for part in text.split(":"):
         seconds = 60 * seconds + int(part or 0)

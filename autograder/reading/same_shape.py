@@ -22,7 +22,7 @@ REPLACED = {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "seconds
 def only_replaced(facts: LineFacts) -> bool:
     """Return whether the next step replaces everything in this one.
 
-    Call this before a step's rates are moved to the epoch.
+    Call this before a step's throughput is moved from the facts to the epoch.
     """
     return (
         facts.step is not None
@@ -35,7 +35,7 @@ def only_replaced(facts: LineFacts) -> bool:
 
 
 def goes_on(before: LineFacts, now: LineFacts) -> bool:
-    """Return whether two lines are steps of one epoch with increasing numbers."""
+    """Return whether two lines are steps of the same epoch with increasing step numbers."""
     return (
         before.number == now.number
         and before.part == now.part
@@ -45,7 +45,7 @@ def goes_on(before: LineFacts, now: LineFacts) -> bool:
 
 
 def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) -> int:
-    """Return the start of the last line in the unbroken sequence of lines like `line`, or `at`.
+    """Return where the last of the consecutive lines like `line` begins; `at` if there are none.
 
     Search from `at` to `limit`.
     """
@@ -75,7 +75,10 @@ def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) 
 
 @lru_cache(maxsize=200)
 def shape(words: tuple[bytes, ...], epoch: int, step: int) -> re.Pattern[bytes]:
-    """Return a pattern for whole lines with these words; its groups are the epoch and the step."""
+    """Return a pattern for whole lines with these words.
+
+    Its groups capture the epoch and the step.
+    """
     pieces = []
     for place, word in enumerate(words):
         pieces += [b"[ \t]++".join(map(re.escape, BLANKS.split(word)))]

@@ -1,7 +1,7 @@
 """Read one file in blocks of lines.
 
-First, the tagged lines of records are found by their tags. Then the lines of all other formats are
-read, but only outside the runs of records.
+First, the tagged lines of records are found by their tags. The lines of all other formats are read
+next, but only outside the runs that have records.
 """
 
 import re
@@ -110,7 +110,7 @@ def read_records(
 
 
 def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
-    """Return the byte ranges of a file that no record's run covers."""
+    """Return the byte ranges of a file that are not covered by a recorded run."""
     gaps, at = [], 0
     for start, end in sorted(spans):
         if start > at:
@@ -122,7 +122,10 @@ def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
 
 
 def at_the_ends(gaps: list[tuple[int, int]], file: ScannedFile) -> list[tuple[int, int]]:
-    """Return the parts of the gaps near the file's ends. Report anything that is left out."""
+    """Return the parts of gaps that are near the file's beginning or end.
+
+    Report anything that is left out.
+    """
     first, last = MOST_SEARCHED, file.size - MOST_SEARCHED
     if not any(start < last and stop > first for start, stop in gaps):
         return gaps

@@ -1,4 +1,4 @@
-"""The contents of one file, read so far, in bounded memory."""
+"""Hold what has been read of one file so far, in bounded memory."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 [03/07/24 14:47:13] INFO  Epoch 0: …       2026-03-02 10:00:00,123 - INFO - Training epoch 3
 
-A single line does not say which of 03/07 is the month. Only the whole log does: in the wrong order,
-one night would seem to last a month.
+A single line does not say which of 03/07 is the month. Only the whole log shows the order: with day
+and month swapped, one night would seem to last a month.
 """
 
 import re
@@ -69,7 +69,7 @@ def resolution(fraction: str | None) -> float:
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
-    """Return the differences of consecutive timestamps; None if no date order keeps them sorted."""
+    """Return the differences between consecutive timestamps, or None if neither date order fits."""
     readings = [
         spans([getattr(stamp, name) for stamp in stamps], all(stamp.daily for stamp in stamps))
         for name in ("day_first", "month_first")
@@ -88,6 +88,6 @@ def spans(moments: list[float | None], daily: bool) -> list[float] | None:
 
 
 def disagree(printed: list[float], measured: list[float]) -> bool:
-    """Return whether the printed seconds are far from the time that passed in the log."""
+    """Return whether the printed seconds are far from the elapsed time in the log."""
     ratio = median(printed) / max(median(measured), 1e-9)
     return not 0.5 <= ratio <= 1.1

@@ -13,14 +13,14 @@ FEWEST = 2  # minimum lines; a single one may have been cut when the job was kil
 
 
 def width_of(data: bytes, tag: int, end: int) -> int | None:
-    """Return the width of a damaged record line whose end is missing."""
+    """Return the width of a damaged record line that was cut off."""
     start = data.rfind(b"\n", 0, tag) + 1
     line = data[start:end].rstrip(b"\r")
     return None if line.endswith(b"}") else len(line.decode("utf-8", "replace"))
 
 
 def name_them(file: ScannedFile) -> None:
-    """Replace the problems of lines that a terminal window broke with a single problem."""
+    """Replace the problems of all lines broken by a terminal window with a single problem."""
     broken = {line for line, _ in file.broken}
     widths = [width for _, width in file.broken]
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:

@@ -26,15 +26,15 @@ FORMATS = {
     "torch-tutorial": "PyTorch's tutorial: `train Loss: … Acc: …` after `Epoch 3/24`",
     "timm": "timm's lines: running means of the last step, and its `Test:` line",
     "hf-trainer": "a dictionary with 'epoch' that Hugging Face's Trainer prints",
-    "lightning": "a complete bar that names its epoch",
-    "table": "a line of numbers below a line with the columns' names",
-    "plain": "names with values, in a line that names an epoch or below such a heading",
-    "steps": "names with values, in a line that names a step; no line names an epoch",
+    "lightning": "a complete progress bar that names its epoch",
+    "table": "a line of numbers below a line of column names",
+    "plain": "names and values, on a line that names an epoch or under such a heading",
+    "steps": "names and values, on a line that names a step; no line names an epoch",
     "bars": "a progress bar, and no line about an epoch",
     "unknown": "no line about an epoch or a step was understood",
 }
 LOGS_TIMES = (
-    "the differences between the log's timestamps, because it does not print seconds per epoch"
+    "differences between the log's timestamps, because the log does not print seconds per epoch"
 )
 OF_RUN = {
     "workers": "a line with the number of workers",
@@ -64,7 +64,7 @@ LOOKED_FOR = {
 # Bad ends are already problems with their line.
 NO_END = (
     "nothing shows that this epoch was the last: the number of epochs is unknown, and no line "
-    "after it reports the end of the training or its cause"
+    "after it reports that the training ended, or why"
 )
 
 
@@ -116,7 +116,7 @@ def place_of_last(run: Run) -> tuple[Where | None, str]:
 
 
 def place_of(run: Run, fact: str) -> tuple[Where | None, str]:
-    """Return the place of a fact, and the rule that read it."""
+    """Return where a fact was read, and the rule that read it."""
     if fact in ELSEWHERE:
         where = run.places.get(fact)
         return where, OF_RUN[fact] if where else ELSEWHERE[fact]

@@ -47,7 +47,7 @@ def cell(row: Row, maximum: float | None) -> object:
 
 
 def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
-    """Return the export with our points, and a sentence about it.
+    """Return the export with our points filled in, and a sentence that sums up the result.
 
     Points go to assignments whose titles begin with a lesson. Other assignments are left out, and
     Canvas does not change them.
@@ -99,7 +99,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
 
 
 def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> dict[str, int]:
-    """Return, for each lesson, the column of the assignment whose title begins with it."""
+    """Return, for each lesson, the column of the assignment whose title begins with the lesson."""
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):
         lesson = lesson_among(re.sub(r"\s*\(\d+\)\s*$", "", header[place]), lessons)

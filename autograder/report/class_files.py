@@ -27,7 +27,7 @@ from autograder.writing import write_if_new
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The instructor's own files to fill in, and the leaderboard."""
+    """The instructor's Canvas and Moodle files to fill in, and the leaderboard's pseudonyms."""
 
     canvas: Path | None = None
     moodle: tuple[Path, ...] = ()
@@ -96,7 +96,7 @@ TABLES = (
 
 
 def _state(out: Path, key: str) -> str:
-    """Return the tables' inputs, and data that shows whether the tables have changed since."""
+    """Return the tables' input hash and file metadata, to detect later changes."""
     pages = sorted((out / LESSONS).glob("*.html"))
     stats = [os.stat(path) for path in (*(out / name for name in TABLES), *pages)]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in stats]]) + "\n"

@@ -35,7 +35,7 @@ def read_table(path: Path) -> list[list[str]]:
 def write_table(lines: Iterable[Sequence[object]]) -> str:
     """Return the table as CSV.
 
-    The cells that we fill in are already harmless; the others are the site's.
+    The cells that we fill in are already harmless; all others are as the site exported them.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(lines)
@@ -78,7 +78,7 @@ def summary(
     known_by: str,
     *more: str,
 ) -> str:
-    """Return how many lines have points, which have none, and which students have no line.
+    """Summarise how many lines have points, which have none, and which students lack a line.
 
     `without` are the names in the lines that we have no points for.
     """

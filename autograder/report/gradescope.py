@@ -15,7 +15,7 @@ from autograder.wording import sentence
 
 
 def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
-    """Return the document; `speeds` are the runs for its leaderboard, if it is used."""
+    """Return the document. `speeds` contains the runs for its leaderboard, if there is one."""
     broken = any(g.status == GRADER_ERROR for g in grades)
     tests = []
     for grade in grades:

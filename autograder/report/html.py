@@ -1,7 +1,7 @@
 """Make feedback pages: one for each student, one for the class.
 
-Each is one file without scripts or external parts. Only sorting and filtering the class table needs
-a few lines of script.
+Each page is a single file without scripts or external parts. Only the class page has a few lines of
+script, to sort and filter its table.
 """
 
 import re
@@ -67,7 +67,7 @@ def coded(text: str) -> Markup:
 
 
 def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
-    """Return speedup over workers for every program that ran on more than one size."""
+    """Return speedups by number of workers for every program that ran at several sizes."""
     curves_ = []
     finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
     for name in sorted({r.program for r in finished}):
@@ -80,7 +80,7 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return each value found for a passed check, with the required value.
+    """Return the values found for a passed check, each with the required value.
 
     For answers, return only their number.
     """
@@ -109,7 +109,7 @@ def student_page(
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count but are not shown. `absent` are the lessons that were not submitted.
+    Hidden checks count but are not shown. `absent` contains the lessons that were not submitted.
     """
     shared = said_once.in_several_lessons(grades)
     return (
@@ -141,7 +141,7 @@ def student_page(
 
 
 def is_counted(grade: Grade) -> bool:
-    """Return whether a lesson counts towards the possible points, as on the class page."""
+    """Return whether a lesson counts towards the total possible points, as on the class page."""
     counts = grade.score is not None or grade.status == GradeStatus.MISSING
     return counts and grade.lesson not in (NO_LESSON, "?")
 

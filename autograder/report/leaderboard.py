@@ -1,7 +1,7 @@
 """Make a leaderboard of speed, by pseudonym, for students who want to be on it.
 
-Students whose intervals overlap share a place. The board has only runs whose speed the rubric
-grades, leaves out contradicted ones, and compares only runs on the same number of ranks.
+Students whose intervals overlap share a place. The board includes only runs whose speed the rubric
+grades, leaves out contradicted runs, and compares only runs on the same number of ranks.
 """
 
 from collections import defaultdict
@@ -102,7 +102,7 @@ def boards(
     rows: Sequence[Row],
     record_of: Callable[[str], Sequence[Grade]],
 ) -> list[Board]:
-    """Return the boards. `record_of` returns the grades of a student's page."""
+    """Return the leaderboards. `record_of` returns the grades on a student's page."""
     pages = {row.student: row.page for row in rows if row.page}
     found: dict[tuple[str, str, str, int], list[Entry]] = defaultdict(list)
     for student, name in sorted(names.items()):
@@ -122,7 +122,7 @@ def entries(
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
-    """Yield the counted runs on several ranks, with their speedup from rounds or over one rank."""
+    """Yield the counted multi-rank runs with their speedup: from rounds, or over one rank."""
     names = graded.get(grade.lesson, ())
     if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return
@@ -175,7 +175,7 @@ def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[
 
 
 def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:
-    """Return the values for Gradescope, which itself asks students for a name and sorts entries."""
+    """Return the leaderboard for Gradescope, which itself asks for names and sorts the entries."""
     values: list[dict[str, Any]] = []
     for grade in grades:
         mine = list(speeds(grade, graded))

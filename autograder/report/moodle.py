@@ -1,7 +1,7 @@
 """Fill in Moodle's offline grading worksheet.
 
-Its headers are translated, so this module never creates a worksheet itself. Download one per lesson
-from the assignment.
+Moodle translates the worksheet's headers, so this module never creates a worksheet itself. Download
+one worksheet per lesson from its assignment.
 """
 
 import re
@@ -85,7 +85,7 @@ def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
 
 
 def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
-    """Return the lesson and the lines of a worksheet."""
+    """Return the lesson that a worksheet belongs to, and the worksheet's lines."""
     lesson = lesson_meant(worksheet, rows, "02-worksheet.csv")
     return lesson, filling.read_table(worksheet)
 
@@ -103,7 +103,7 @@ def finder(
 
 
 def participant(line: Sequence[str]) -> str:
-    """Return the student's number in this assignment; other assignments use other numbers."""
+    """Return the student's participant number, which differs between assignments."""
     number = ANY_ID.match(line[0].strip()) if line else None
     return number[1] if number else ""
 
@@ -133,7 +133,7 @@ def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
 
 
 def _cell_keys(cells: Sequence[str]) -> list[str]:
-    """Return the participant's number first, then the other cells of the first columns."""
+    """Return the participant's number first, then the cells of the first four columns."""
     number = participant(cells)
     first = [f"#{number}"] if number else []
     return first + [str(cell).strip().casefold() for cell in cells[:4] if str(cell).strip()]

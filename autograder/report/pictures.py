@@ -26,7 +26,7 @@ def _text(x: float, y: float, text: object, anchor: str = "middle", kind: str = 
 
 
 def _nice(largest: float) -> list[float]:
-    """Return round ticks from 0 to at least the largest value."""
+    """Return axis ticks at round numbers, from 0 to at least the largest value."""
     if not largest > 0:
         return [0, 1]
     raw = largest / 4
@@ -93,7 +93,7 @@ def epoch_bars(run: RunSummary) -> Markup:
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
-    """Draw the speedup in each round and, hatched, the speedup without communication.
+    """Plot the speedup in each round, with the speedup without communication hatched.
 
     The unit is one rank alone. The line is the median; the dashed line is one unit per rank.
     """
@@ -120,7 +120,7 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
 def speedup_curve(
     points: Sequence[tuple[int, Point]], reference: Sequence[tuple[int, float]] = ()
 ) -> Markup:
-    """Draw speedup over workers with intervals; the site's reference is dotted.
+    """Plot speedup against workers, with intervals and the site's reference as a dotted line.
 
     Both axes are in powers of two, so the ideal (dashed) is a straight line.
     """

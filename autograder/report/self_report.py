@@ -1,4 +1,4 @@
-"""Report to a student before submission: what is decided, missing or left to the instructor."""
+"""Report to a student before submission: what is decided, missing or up to the instructor."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,10 @@ OPEN = "…"  # the sign of a check that waits for the instructor
 
 
 def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
-    """Return the report. `chosen`: the student named the profile. `brief`: leave out reasons."""
+    """Return the report.
+
+    `chosen`: whether the student named the profile. `brief`: omit the reasons.
+    """
     empty = [grade.grade for grade in grades if grade.grade.status == GradeStatus.MISSING]
     begun = [grade for grade in grades if grade.grade not in empty or len(grades) == 1]
     lines = [line for grade in begun for line in lesson_lines(grade, chosen, brief)]
@@ -83,7 +86,7 @@ def is_open(part: Part) -> bool:
 
 
 def has_reasons(self_grade: SelfGrade) -> bool:
-    """Return whether the whole report has lines that the brief one leaves out."""
+    """Return whether the full report has lines that the brief one omits."""
     reasons = reasons_in(self_grade.grade)
     long = (list(check_lines(one, reasons.get(one.id, [])))[1:] for one in self_grade.shown)
     return (

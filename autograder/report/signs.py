@@ -16,7 +16,7 @@ def check_signs(row: Row) -> str:
 
 
 def notice(row: Row) -> str:
-    """Return the first reason to look or else the checks that lost points, then the adjustments."""
+    """Return the first reason to look, or the checks that lost points, followed by adjustments."""
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")

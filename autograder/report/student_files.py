@@ -73,7 +73,7 @@ def page_of(
 def with_pages_of_absent(
     rows: Sequence[Row], people: Collection[str], settings: ClassSettings, publish: Publish
 ) -> list[Row]:
-    """Write a page for each student of the roster who has none, and return the rows with pages."""
+    """Write a page for each student in the roster without one, and return the updated rows."""
     there = {row.student for row in rows if row.page}
     missing = {row.student for row in rows} - there
     pages = {}

@@ -35,7 +35,7 @@ def counts(rows: Sequence[Row]) -> str:
 def size_notice(rows: Sequence[Row], profile: str) -> str:
     """Return a message that suggests the other profile if most runs are too small for this one.
 
-    If only one run is small, that run gets a finding instead.
+    If only one run is too small, that run gets a finding instead of this message.
     """
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
@@ -50,7 +50,8 @@ def show(
 ) -> None:
     """Print one line per grade; for a single student, also each check.
 
-    After the rows come the count, messages about files that were filled in, and the page.
+    The rows are followed by the count, messages about files that were filled in, and the path of
+    the page.
     """
     looks = [row for row in rows if row.look]
     visible = _show_rows(rows, looks)
@@ -70,7 +71,7 @@ def show(
 
 
 def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
-    """Print the rows of one part of the class, and the next step once all parts are there."""
+    """Print the rows of one shard, and the command to use once all shards have been graded."""
     looks = [row for row in rows if row.look]
     _show_rows(rows, looks)
     text = f"{counts(rows)}, {len(looks)} for a person to look at."
@@ -81,7 +82,7 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
     """Print the rows and return them.
 
-    If there are many, a terminal shows only those that need a look.
+    If there are many rows, a terminal shows only those that need a look.
     """
     terminal = sys.stdout.isatty()
     visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows

@@ -14,12 +14,12 @@ FIRST_ACCURACY = "first_train_accuracy"
 
 
 def of_run(metric: str, name: str) -> str:
-    """Return the key for a run's metric in a calibration."""
+    """Return the calibration key for a run's metric."""
     return f"{metric.replace('_', ' ')} of {name}"
 
 
 def on_workers(title: str, workers: int) -> str:
-    """Return the key for the value that the solution reaches on this number of workers."""
+    """Return the calibration key for the solution's value on this number of workers."""
     return f"{title}, on {counted(workers, 'worker')}"
 
 
@@ -27,7 +27,7 @@ def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> 
     """Return the value that the solution reaches on the same number of workers.
 
     A value for another number of workers is not a reference: two GPUs are not compared with eight.
-    In a file without numbers of workers, one value applies to all of them.
+    If the file gives no numbers of workers, one value applies to all of them.
     """
     if workers is not None and (same := known.get(on_workers(title, workers))):
         return same

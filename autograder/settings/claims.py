@@ -1,4 +1,4 @@
-"""The student that the name of a folder or file refers to, and the ways to write a name."""
+"""Find the student that a folder or file name refers to, in any way of writing the name."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The students in the roster that a claim refers to, if any, and what contradicts it."""
+    """The roster students to whom a claim refers, if any, and the reason for any doubt."""
 
     students: tuple[str, ...] = ()
     doubt: str = ""
@@ -32,7 +32,7 @@ WhoIs = Callable[[Claim], Known]
 
 
 def nobody(claim: Claim) -> Known:
-    """Match no student: without a roster, the name itself is used."""
+    """Return no student, because without a roster the claimed name itself is used."""
     return Known()
 
 

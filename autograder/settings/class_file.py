@@ -23,7 +23,7 @@ FOLDERS = ("rubrics", "expected", "released", "reruns")
 
 
 class ClassFields(BaseModel):
-    """The contents of class.yaml. Names of files and folders are still plain text."""
+    """The contents of class.yaml. File and folder names are still plain strings, not paths."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -68,7 +68,10 @@ class ClassFile:
 
 
 def read_class_file(path: Path | None) -> ClassFile:
-    """Return the fields that the file gives. All files and folders that it names exist."""
+    """Return the fields that are set in the file.
+
+    All files and folders that the class file names must exist.
+    """
     if path is None:
         return ClassFile()
     data, lines = read_yaml(path)

@@ -20,7 +20,7 @@ def is_gradebook(rows: Sequence[Cells]) -> bool:
 
 
 def students(rows: Sequence[Cells]) -> list[Cells | None]:
-    """Return each row with the columns of our roster; None for a row that is not a student."""
+    """Convert each row to our roster's columns, with None for a row that is not a student."""
     names = Counter(full_name(row) for row in rows)
     return [with_our_columns(row, names) if is_student(row) else None for row in rows]
 
@@ -37,7 +37,10 @@ def full_name(row: Cells) -> str:
 
 
 def with_our_columns(row: Cells, names: Mapping[str, int]) -> Cells:
-    """Return the row with our columns. `student` is the login or, without one, the name."""
+    """Return the row with our columns added.
+
+    `student` is the login or, if there is none, the name.
+    """
     name, canvas_id, login = full_name(row), row.get("id", ""), row.get(LOGIN, "")
     called = name if names[name] == 1 else f"{name} {canvas_id}".strip()
     email = login if "@" in login else ""

@@ -22,7 +22,7 @@ Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
 
 def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) -> WhoIs:
-    """Return a function that maps a claim to students: one student, or all members of a group.
+    """Return a function that maps a claim to one student, or to all members of a group.
 
     An identifier that two students share is ignored.
     """
@@ -78,7 +78,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 def of_repository(
     name: str, github: Owners, groups: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the student or group with the longest matching end of a repository's name."""
+    """Return the student or group whose name is the longest suffix of a repository's name."""
     parts = name.casefold().split("-")
     for start in range(len(parts)):
         end = "-".join(parts[start:])
@@ -90,7 +90,7 @@ def of_repository(
 
 
 def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
-    """Return all identifiers of each student, to be kept beside the grades."""
+    """Return all identifiers of each student, to be stored with the grades."""
     return {
         student: sorted({form.casefold() for form in forms(person) if form})
         for student, person in people.items()
@@ -108,7 +108,7 @@ def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
 def only(known: Owners, form: str) -> str:
     """Return the only student with this identifier.
 
-    Return an empty text if no student or more than one has it.
+    Return an empty string if no student, or more than one, has it.
     """
     having = known.get(form, ()) if form else ()
     return next(iter(having)) if len(having) == 1 else ""
@@ -124,7 +124,7 @@ def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
 
 
 def form_of(kind: str, text: str) -> str:
-    """Return an identifier in the form in which identifiers are compared.
+    """Return an identifier in the normalised form that is used for comparison.
 
     Moodle's `Participant 4701`, in any language, becomes 4701.
     """
@@ -143,7 +143,7 @@ def forms(person: Person) -> Iterator[str]:
 
 
 def spellings(person: Person) -> Iterator[str]:
-    """Yield a name as rosters and folders spell it, and as Canvas writes it, without spaces."""
+    """Yield the spellings of a name in rosters and folders, and in Canvas without spaces."""
     whole = person.full_name
     first, last = person.first_name, person.last_name
     if not (first and last):

@@ -1,4 +1,4 @@
-"""Read formats that only a course's own programs print, from its rubric or a separate file."""
+"""Load the formats that only a course's own programs print, from its rubric or another file."""
 
 from pathlib import Path
 from typing import Self
@@ -35,7 +35,7 @@ class Formats(Strict):
 
 
 def load_formats(path: Path) -> list[Reader]:
-    """Return readers for the `formats:` of a file, which may be a whole rubric."""
+    """Return readers for the `formats:` section of a file, which may be a whole rubric."""
     data, lines = read_yaml(path)
     if not isinstance(data, dict) or "formats" not in data:
         raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")

@@ -27,7 +27,7 @@ LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
 
 @dataclass(frozen=True, slots=True)
 class LateRules:
-    """The field `late` of a class.yaml, with the file, so that messages can name lines."""
+    """The `late` field of class.yaml, with the file itself, so that messages can name lines."""
 
     late: LatePolicy = field(default_factory=LatePolicy)
     file: ClassFile = field(default_factory=ClassFile)
@@ -129,7 +129,7 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
 
 
 def checked(rules: LateRules, rubrics: Mapping[str, Rubric]) -> LatePolicy:
-    """Return the rules with the names of the rubrics' lessons."""
+    """Return the late rules, with lessons named as in the rubrics."""
     late, file = rules.late, rules.file
     due: dict[str, str] = {}
     for name, time in late.due.items():

@@ -1,6 +1,7 @@
 """Read the released programs. Each program is stored as pieces of text with gaps between them.
 
-The solution's text for the gaps is in files of the same format, beside the expected answers.
+The text that fills the gaps in the solution is in files of the same format, beside the expected
+answers.
 
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """

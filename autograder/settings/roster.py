@@ -99,7 +99,7 @@ def rows_in(path: Path | None) -> list[Row]:
 
 
 def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
-    """Return what is wrong with a line that names no student: the header, or the line itself."""
+    """Return why a line names no student: the header has no such column, or the cell is empty."""
     names = [*COLUMNS["student"], "github_username", "github_id"]
     if any(name in row for name in names):
         return f"{where}: the column of the student is empty"

@@ -81,7 +81,7 @@ FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield each name that looks like a misspelt header field, with that field's name.
 
-    Other unknown names are allowed, because records may have facts of their own.
+    Other unknown names are allowed, because a record may contain additional facts.
     """
     for fact in where:
         near = difflib.get_close_matches(fact, FACTS, 1, 0.7)

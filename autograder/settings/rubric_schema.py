@@ -102,7 +102,7 @@ class Threshold(Strict):
         return self
 
     def fixed(self, profile: Profile) -> float | str | None:
-        """Return a profile's number or word, or None if it is relative to something."""
+        """Return the profile's number or word, or None if the threshold is relative."""
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
@@ -230,7 +230,7 @@ class RubricCheck(Strict):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if sum(map(bool, (self.require, self.answers, self.report))) != 1:
-            raise ValueError("give one of require (conditions), answers (ids), report")
+            raise ValueError("give exactly one of require (conditions), answers (ids) and report")
         return self
 
 
@@ -267,9 +267,9 @@ class Question(Strict):
 
 
 class RunChoice(Strict):
-    """The selector for the runs with one name: their headers contain all these facts.
+    """The criteria for choosing a named run: its header must contain all these facts.
 
-    If no record has these facts, outputs without a record count if they were read as `or_format`.
+    If no record has these facts, an output without a record counts if its format is in `or_format`.
     """
 
     where: dict[str, Scalar] = Field(min_length=1)

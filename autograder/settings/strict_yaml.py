@@ -15,7 +15,7 @@ from autograder.errors import SettingsError
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
-    """Return the line of a place or, if unknown, of the smallest enclosing part with a line."""
+    """Return the line of a place or, if unknown, that of the smallest enclosing part with one."""
     return next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
 
 
@@ -34,7 +34,7 @@ KINDS = {
 }
 SHAPES = {
     "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$": "letters, digits, - and _, as in 02 or lab1",
-    "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
+    "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, starting with a letter",
 }
 
 # Fields of earlier versions, as (part of the file, field), and what to write instead.
@@ -48,7 +48,7 @@ REMOVED_FIELDS = {
 def complaints(
     path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
 ) -> str:
-    """Return one line for each mistake that pydantic found, with its place in the file."""
+    """Return one line per mistake found by pydantic, with its location in the file."""
     groups: dict[tuple, list[Any]] = {}
     for mistake in error.errors(include_url=False):
         place = mistake["loc"]
@@ -87,7 +87,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
-    """Return the fields that are possible in the part of the file around this place, if known."""
+    """Return the fields allowed in the part of the file that contains this place, if known."""
     for part in place[:-1]:
         found = model.model_fields.get(part)
         if found is None or not isinstance(found.annotation, type):
@@ -99,7 +99,7 @@ def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
 
 
 def _kind(mistake: Any) -> str | None:
-    """Return the kind of value that should replace a value of the wrong kind."""
+    """Describe the kind of value that should replace an invalid one."""
     limits = mistake.get("ctx", {})
     match mistake["type"]:
         case "literal_error":
@@ -120,9 +120,9 @@ SLIPS = {
     "',' or '}'": "a comma or the closing } is missing",
     "',' or ']'": "a comma or the closing ] is missing",
     "tab character": "a tab; indent with spaces",
-    "mapping values": "a colon does not fit here: text that contains one needs quotes, a colon "
-    "needs a space after it, and names on one level need the same indentation",
-    "block sequence": "a list begins on a separate line, each entry with `- `",
+    "mapping values": "a colon does not fit here: quote text that contains a colon, put a space "
+    "after any other colon, and indent names on the same level equally",
+    "block sequence": "a list begins on a separate line, and each entry begins with `- `",
     "'-' indicator": "the list above ends here; check the indentation",
     "expected key": "this does not fit the lines above: check the indentation, and look for text "
     "after a closing quotation mark or bracket",
@@ -130,7 +130,7 @@ SLIPS = {
     "<document start>": "this does not fit the lines above; check the indentation",
     "expected ':'": "a `name: value` line without its colon",
     "end of stream": "a quotation mark is not closed",
-    "unknown escape": "a backslash in \"…\" means something else; use '…' for this text",
+    "unknown escape": "a backslash in \"…\" starts an escape sequence; use '…' for this text",
     "undefined alias": "a text that begins with * needs quotes",
     "alphabetic or numeric": "a text that begins with * or & needs quotes",
     "another document": "a second document begins; only one is allowed",
@@ -165,7 +165,10 @@ MOST_PARTS = 100_000  # maximum; the course's longest rubric has 860
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
-    """Return plain data and the line of every part. Tags and repeated keys are errors."""
+    """Return the file as plain data, and the line number of each part.
+
+    Tags and repeated keys are errors.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         check_levels(text, path)
@@ -182,7 +185,7 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
 
 
 def check_levels(text: str, path: Path) -> None:
-    """Check the nesting before anything is built: a hundred thousand brackets crash the library."""
+    """Check the nesting before parsing: a hundred thousand brackets would crash the library."""
     levels = 0
     for event in yaml.parse(text, Loader=LOADER):
         levels += isinstance(event, yaml.CollectionStartEvent)
@@ -220,7 +223,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
 
 
 def _scalar(text: str, tag: str, style: str | None) -> Any:
-    """Return `no` as a word and `02` as a name. YAML 1.1 would make them False and 2."""
+    """Return `no` as a string and `02` as a name. YAML 1.1 would make them False and 2."""
     if style in ("'", '"', "|", ">"):
         return text
     if text in ("true", "false"):

@@ -69,7 +69,9 @@ def read_answers(
 def parse_answers(
     data: bytes, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    """Return the answers by id. An id with two different values is unanswered, and is reported.
+    """Return the answers by id.
+
+    If an id has two different values, the question counts as unanswered and is reported.
 
     `ids` are the ids of all questions. A line that begins with one of them answers it, whatever
     separates id and value. If an id has a line `id = value`, its lines in other forms are ignored.
@@ -121,7 +123,7 @@ def encoding_of(data: bytes) -> str:
     """Return the encoding of an answers file.
 
     PowerShell's `>` writes UTF-16 and marks it in the first two bytes. Some editors omit this mark,
-    but then every second byte of plain letters is zero.
+    but every second byte of plain ASCII text is then zero.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -138,7 +140,7 @@ def is_page(name: str) -> bool:
 def holds_answers(path: Path, ids: Collection[str]) -> bool:
     """Return whether a file with another name holds answers.
 
-    Most of its lines have to answer known ids, and at least two different ones.
+    More than half of its lines must answer known questions, and at least two different ones.
     """
     try:
         with open_regular(path) as file:
@@ -192,7 +194,7 @@ def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]
 
 
 def as_number(text: str, unit: str = "") -> float | None:
-    """Return the number that a student wrote, or None.
+    """Parse the number that a student wrote, or return None if there is none.
 
     Accept numbers such as 60,000, 7,2, 1.190,48, 7.2 s, 87.5 % and 87.5 percent.
     """
@@ -237,9 +239,9 @@ def readings(text: str, unit: str = "") -> tuple[float, ...]:
 
 
 def as_word(text: str) -> str:
-    """Return a word without differences that do not make an answer wrong.
+    """Return a word without the differences that do not affect whether an answer is right.
 
-    These are case, quotes, brackets, a final full stop, and the language of yes and no.
+    They concern case, quotes, brackets, a final full stop, and the language of yes and no.
     """
     word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
     return SAME_WORDS.get(word, word)

@@ -59,7 +59,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Students who share submissions, and everything that they submitted."""
+    """Students who share submissions, and all of the submissions that they share."""
 
     students: tuple[str, ...]
     submissions: tuple[Submission, ...]
@@ -80,7 +80,7 @@ class Unit:
 
 
 def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
-    """Return the submissions below a class's folder. Raises SettingsError."""
+    """Return the submissions in a class folder. Raises SettingsError."""
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
     if rows is None and are_lessons(entries, lessons):
@@ -108,9 +108,9 @@ def listed(place: Path) -> list[Entry]:
 
 
 def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
-    """Return whether these are one student's lessons: folders named after lessons, with outputs.
+    """Return whether the folders are one student's lessons: they have lesson names and outputs.
 
-    In a download, `02` may be a student's number, and `02 Ben` a student in a numbered list.
+    In a download, `02` may be a student's number, and `02 Ben` may be a student in a numbered list.
     """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     inside = (one for entry in folders for one in os.scandir(entry.path))
@@ -254,7 +254,7 @@ def strays(paths: Iterable[Path]) -> list[str]:
 
 
 def units_of(submissions: Iterable[Submission]) -> list[Unit]:
-    """Return the units of grading, sorted by their first student."""
+    """Group submissions into units of grading, sorted by each unit's first student."""
     of_student: dict[str, list[Submission]] = {}
     for one in submissions:
         for student in one.students:

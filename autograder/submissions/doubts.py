@@ -1,7 +1,7 @@
-"""Describe doubts about a submission: questions that collecting or reading its files left open.
+"""Describe the doubts that remain about a submission after its files are collected and read.
 
-A doubt has a code, a file and a detail. In manifest.csv, it is written `code: file: detail`. On a
-page, it is shown as the finding that TABLE describes.
+A doubt has a code, a file and a detail. In manifest.csv, a doubt has the form `code: file: detail`.
+A page shows a doubt as the finding that TABLE maps it to.
 """
 
 from pathlib import PurePath
@@ -52,12 +52,12 @@ TABLE: dict[FindingCode, Entry] = {
         "a time of submission",
         "instructor: if late days cost points, write the time of submission into manifest.csv"),
     C.TIMES_DIFFER: Entry(
-        "one timestamp.txt", "instructor: if another time is right, write it into manifest.csv"),
+        "one timestamp.txt", "instructor: if another time is correct, enter it in manifest.csv"),
     C.TIME_UNREAD: Entry(
         "a time like 2026-03-01T23:59+01:00", "instructor: write the time into manifest.csv"),
     C.LATEST_COUNTS: Entry("one submission per lesson"),
     C.EARLIER_COUNTS: Entry(
-        "outputs and answers that can be read",
+        "readable outputs and answers",
         "submit the last one again; instructor: if you put its files into the folder yourself, "
         "correct `submitted` and `late` in manifest.csv"),
     C.SAME_TIME: Entry(
@@ -68,11 +68,11 @@ TABLE: dict[FindingCode, Entry] = {
         "one folder per lesson",
         "keep only what should count; instructor: `collect --latest` takes the last submission"),
     C.FOLDER_OF_OTHER_LESSON: Entry(
-        "outputs of the lesson in the folder's name",
+        "outputs of the lesson that the folder is named after",
         "rename the folder, or submit the outputs of that lesson"),
     C.LESSON_OVERRIDDEN: Entry(
         "files of the lesson in `--lesson`",
-        "instructor: if they should count for their own lesson, write it into manifest.csv; "
+        "instructor: to count the files for their own lesson, write that lesson into manifest.csv; "
         "otherwise leave the row, and the student's page says that they belong to another lesson"),
     # Files that were not read.
     C.LEFT_OUT: Entry(
@@ -122,7 +122,7 @@ def finding_of(doubt: Doubt) -> Finding:
 
 
 def parse(text: str) -> list[Doubt]:
-    """Return the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
+    """Parse the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
         code, _, rest = part.partition(": ")

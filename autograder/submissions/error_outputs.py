@@ -1,4 +1,7 @@
-"""Find the error outputs next to outputs. Often only an error output shows why a job ended."""
+"""Find the error outputs that belong to outputs in the same folder.
+
+Often only the error output shows why a job ended.
+"""
 
 import os
 from collections.abc import Iterable
@@ -28,7 +31,7 @@ def with_those_beside(paths: Iterable[Path]) -> list[Path]:
 
 
 def error_outputs(folder: Path) -> dict[str, list[Path]]:
-    """Return the non-empty error outputs in a folder, by the name that a job's files share."""
+    """Return the non-empty error outputs in a folder, grouped by the job's shared file name."""
     found: dict[str, list[Path]] = {}
     try:
         with os.scandir(folder) as entries:

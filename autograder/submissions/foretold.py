@@ -38,7 +38,7 @@ def seal(key: str, ends: str, when: str) -> str:
 
 
 def read(key: str, text: str) -> Foretold | None:
-    """Return the interval, or None unless there are two numbers above 0, the smaller one first."""
+    """Return the interval, or None unless the text has two positive numbers in ascending order."""
     whole = FORM.match(text)
     found = whole or ANY.match(text)
     low, high = (as_number(end) for end in found.groups()[:2]) if found else (None, None)

@@ -1,4 +1,4 @@
-"""Tell from a file's name what it is: an output, answers, an archive, or something else."""
+"""Determine a file's kind from its name: an output, answers, an archive, or something else."""
 
 import re
 from enum import StrEnum
@@ -21,6 +21,7 @@ TIMESTAMP = "timestamp.txt"  # where nbgrader writes the time of submission
 # Files beside the outputs that people or tools write, not jobs.
 NO_OUTPUT = {"readme.txt", "requirements.txt", "license.txt", "submission.json"}
 OPENED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+JOB_FILES = (".sbatch", ".sh")
 UNOPENED = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
 
 
@@ -54,7 +55,7 @@ def kind_of(name: str) -> Kind:
         (Kind.TIMESTAMP, lower == TIMESTAMP),
         (Kind.UNREAD_ANSWERS, bool(NO_TEXT.match(name))),
         (Kind.OUTPUT, lower not in NO_OUTPUT and ("." not in name or bool(OUTPUT.match(name)))),
-        (Kind.PROGRAM, lower.endswith(".py")),
+        (Kind.PROGRAM, lower.endswith((".py", *JOB_FILES))),
     )
     return next((kind for kind, holds in tests if holds), Kind.OTHER)
 

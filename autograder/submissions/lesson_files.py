@@ -37,7 +37,7 @@ UNREAD = {
 
 @dataclass(slots=True)
 class LessonFiles:
-    """The files that a student submitted for one lesson (None: the outputs name the lesson)."""
+    """One student's files for one lesson (None: the outputs name the lesson)."""
 
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> displayed name
@@ -67,7 +67,7 @@ class LessonFiles:
 def read_places(
     lesson: str | None, places: Sequence[Path], ids: Collection[str] = (), archives: bool = True
 ) -> LessonFiles:
-    """Return the files in the folders of one lesson. `ids` are the ids of all lessons' questions.
+    """Return the files in the folders of one lesson. `ids` are the question ids of all lessons.
 
     If `archives` is false, archives are ignored, because in a student's own folder they are old
     packages.
@@ -121,7 +121,7 @@ def the_answers_file(files: LessonFiles) -> None:
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
-    """Remove copies: a job's files may also be in the package that `lessons submit` left."""
+    """Remove copies: a job's files can also be in the package that `lessons submit` created."""
     jobs: dict[str, dict[PurePath, list[Path]]] = {}  # job name -> folder -> its files
     for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
         name = PurePath(files[path])
@@ -168,7 +168,10 @@ def shorten_names(files: LessonFiles) -> None:
 def answers_of(
     files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    """Return a lesson's answers. If two files answer a question differently, it is unanswered."""
+    """Return a lesson's answers.
+
+    If two files answer a question differently, the question counts as unanswered.
+    """
     answers: dict[str, WrittenAnswer] = {}
     differ: dict[str, dict[str, Where]] = {}
     findings: list[Finding] = []
@@ -191,7 +194,7 @@ def answers_of(
                 "one answers.txt for a lesson",
                 shortened("; ".join(in_words(*both) for both in differ.items()), 300),
                 [where for both in differ.values() for where in both.values()],
-                "keep the answers.txt that should count, and only that",
+                "keep only the answers.txt that should count",
             )
         )
     return answers, findings

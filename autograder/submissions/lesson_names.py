@@ -44,7 +44,7 @@ def lesson_among(name: str, lessons: Collection[str]) -> str | None:
 
 
 def hinted_lesson(name: str) -> str | None:
-    """Return `02` for `Lesson 2`, `hw02`, `Lektion 2` or `2`, which may mean something else."""
+    """Return `02` for names such as `Lesson 2`, `hw02` or `2`, which may mean something else."""
     match = HINT.match(name)
     return match["number"].zfill(2) if match else None
 

@@ -77,10 +77,10 @@ def call_in(line: str) -> list[tuple[str, str]]:
 
 
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
-    """Return the answer in `- id: value`, `"id": value,` or `**id** = value`.
+    """Return the answer in a line such as `- id: value`, `"id": value,` or `**id** = value`.
 
     A line `id value` is also accepted if a question has this id. `Note: I was ill` is not an
-    answer, so a line with a colon also needs the id of a question, or a word that looks like an id.
+    answer, so the text before a colon must be a question's id or look like an id.
     """
     line = LISTED.sub("", line, count=1) if LISTED.match(line) else line
     line = line.lstrip("{[(,| ")
@@ -100,7 +100,7 @@ def says_nothing(line: str) -> bool:
 
 
 def unquoted(text: str) -> str:
-    """Return the text without enclosing quotes, and without what ends a JSON line or a sentence."""
+    """Return the text without enclosing quotes or trailing JSON or sentence punctuation."""
     text = text.strip().rstrip(",;}]|").strip()
     if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
         text = text[1:-1].strip()
@@ -108,7 +108,7 @@ def unquoted(text: str) -> str:
 
 
 def value_in(text: str, unit: str) -> tuple[str, float] | None:
-    """Return a number as written, and its factor for the wanted unit, or None if uncertain."""
+    """Return a number as written and the factor to convert it to `unit`, or None if uncertain."""
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
     text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators

@@ -50,7 +50,10 @@ class Row:
 
 
 def read(path: Path) -> dict[str, Row] | None:
-    """Return the rows by folder, or None if there is no manifest. Mistakes raise SettingsError."""
+    """Return the manifest's rows by folder, or None if there is no manifest.
+
+    Mistakes raise SettingsError.
+    """
     if not path.is_file():
         return None
     rows: dict[str, Row] = {}
@@ -87,7 +90,7 @@ def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
 
 
 def is_doubtful(row: Row) -> bool:
-    """Return whether a person should look at this row's doubts; some are only information."""
+    """Return whether a person should review this row's doubts. Some are only informational."""
     return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
 
 

@@ -1,10 +1,11 @@
-"""Read the programs that a student submitted, as text. They are never run, imported or parsed."""
+"""Read the programs and job files that students submitted as text. They are never run or parsed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from autograder.submissions.kinds import JOB_FILES
 from autograder.submissions.regular_files import open_regular
 from autograder.text_hash import text_hash
 
@@ -14,15 +15,19 @@ MOST_BYTES = 256_000  # per program
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A submitted program. If hash and lines are empty, it could not be read or is too long."""
+    """A submitted program. If `hash` and `lines` are empty, the file was unreadable or too long."""
 
     name: str
     hash: str | None
     lines: tuple[str, ...] = ()
 
     def is_called(self, name: str) -> bool:
-        """Return whether the program has this name, even if it was packed in a folder."""
+        """Return whether the program has this name, ignoring the folder it was packed in."""
         return f"/{self.name}".endswith(f"/{name}")
+
+    @property
+    def is_job_file(self) -> bool:
+        return self.name.lower().endswith(JOB_FILES)
 
 
 def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:

@@ -33,6 +33,6 @@ def why(error: OSError) -> str:
 def unreadable(name: str, reason: str) -> Finding:
     """Return the finding for a file that the grader could not read.
 
-    Without its contents, neither points nor a zero would be certain.
+    Without the file's contents, neither points nor a zero would be justified.
     """
     return finding_of(Doubt(FindingCode.FILE_UNREADABLE, name, reason))

@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(slots=True)
 class Report:
-    """The parts by their `##` headings, and the tables by their `###` headings, as written."""
+    """The text by `##` heading and the tables by `###` heading, as the student wrote them."""
 
     name: str
     parts: dict[str, tuple[str, Where]] = field(default_factory=dict)
@@ -41,7 +41,10 @@ class Report:
 
 
 def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
-    """Return a lesson's report. Of several files, use the one nearest to the lesson's folder."""
+    """Return a lesson's report.
+
+    If there are several files, use the one nearest to the lesson's folder.
+    """
     if not files:
         return None, []
     path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))

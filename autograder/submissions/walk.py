@@ -33,7 +33,7 @@ class Walk:
     entries: int = 0
 
     def files(self, place: Path, name: PurePath) -> Iterator[Found]:
-        """Yield all files below a folder, or the single file `place`."""
+        """Yield all files below the folder `place`, or `place` itself if it is a file."""
         try:
             mode = place.lstat().st_mode
             if stat.S_ISDIR(mode):

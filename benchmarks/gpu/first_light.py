@@ -70,6 +70,9 @@ PROGRAMS = [
     Program("12_scaling/train.py", (*SMALL, "--scaling", "strong")),
     Program("13_shard/train.py", ("--layers", "6", "--width", "384")),
     Program("13_shard/break_it.py", ("--without", "nothing", "wrap"), 2, 2),
+    Program("14_profile/train.py", most=1),
+    Program("14_profile/train_ways.py", most=1, trains=False),  # rounds differently on a GPU
+    Program("15_survive/train.py"),
 ]  # fmt: skip
 
 
@@ -79,6 +82,13 @@ def command_line() -> argparse.ArgumentParser:
         "--out", type=Path, default=Path("first_light"), help="folder of the report"
     )
     parser.add_argument("--pretend", action="store_true", help="on CPU, with two Gloo ranks")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=dict.fromkeys(program.path for program in PROGRAMS),
+        metavar="PROGRAM",
+        help="only these, such as 10_native/hang.py",
+    )
     return parser
 
 
@@ -181,6 +191,8 @@ def main() -> int:
     available = 2 if args.pretend else gpus
     rows = []
     for number, program in enumerate(PROGRAMS):
+        if args.only and program.path not in args.only:
+            continue
         if args.pretend:
             words = tuple(PRETENDED.get(word, word) for word in program.words)
             program = replace(program, words=words)

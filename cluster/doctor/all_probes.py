@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 # Which ranks run a probe, and when.
 NODE = "once per node, several probes at the same time"
-MEASURE = "once per node, one probe after the other: they measure times"
+MEASURE = "once per node, one probe at a time, because they measure times"
 NODES = "one process of each node, together"
 RANKS = "all ranks, together"
 
@@ -43,7 +43,12 @@ PROBES = (
         10,
         "a GPU or its driver hangs: ask for another node, and report this one",
     ),
-    Probe("network", "network:interfaces", 10, "names are not resolved: getent hosts $(hostname)"),
+    Probe(
+        "network",
+        "network:interfaces",
+        10,
+        "host names are not resolved: try getent hosts $(hostname)",
+    ),
     Probe("cores", "machine:cores", 10, FILES),
     Probe("memory", "machine:memory", 10, FILES),
     Probe("data", "storage:data", 20, FILES),
@@ -70,7 +75,8 @@ PROBES = (
         "nccl",
         "nccl:nccl",
         90,
-        "NCCL_DEBUG=INFO says what it tries: one GPU per rank, NCCL_SOCKET_IFNAME in the site file",
+        "set NCCL_DEBUG=INFO to see what it tries; use one GPU per rank, and set "
+        "NCCL_SOCKET_IFNAME in the site file",
         RANKS,
     ),
 )
@@ -79,7 +85,7 @@ HELLO = 60.0  # seconds within which all ranks have to start
 
 
 def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
-    """Return the probes to run, except those whose time limit exceeds `cap`."""
+    """Return the probes to run, with no time limit above `cap`."""
     return [
         replace(probe, limit=min(probe.limit, cap))
         for probe in PROBES

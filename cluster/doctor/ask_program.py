@@ -9,8 +9,8 @@ from pathlib import Path
 def answer(*words: str) -> tuple[int, str] | None:
     """Return a program's exit code and output; None if there is no such program.
 
-    The call has no time limit of its own: the probe has one, and when the probe ends, so does
-    everything that it started.
+    The call has no time limit of its own. The probe has one, and everything that it started ends
+    with it.
     """
     if not shutil.which(words[0]):
         return None

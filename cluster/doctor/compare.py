@@ -1,4 +1,4 @@
-"""Put the findings of all nodes and ranks into one table, and add what only a comparison shows."""
+"""Combine the findings of all nodes and ranks, and add those that only a comparison shows."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -93,8 +93,8 @@ def judged(diagnosis: Diagnosis, limit: float, name: str) -> Diagnosis:
     facts = diagnosis.facts | {"limit_gb_s": limit, "limit": name, "share": share}
     if share < SLOW or diagnosis.facts["latency_us"] > LATE:
         return replace(
-            look(f"{words}: slow", "see cores and load: ranks that share a core wait for each "
-                "other; otherwise see network: it may be the wrong interface", **facts),
+            look(f"{words}: slow", "check cores and load: ranks that share a core wait for each "
+                "other; otherwise check network: the interface may be wrong", **facts),
             probe=diagnosis.probe,
             where=diagnosis.where,
         )  # fmt: skip

@@ -23,7 +23,7 @@ JOB = Path(__file__).with_name("job.sbatch")
     "--limit",
     type=click.FloatRange(min=0.1),
     default=600.0,
-    help="Highest time limit of a probe in seconds; each also has its own.",
+    help="Maximum seconds per probe; each probe also has its own limit.",
 )
 @click.option(
     "--only",
@@ -33,7 +33,7 @@ JOB = Path(__file__).with_name("job.sbatch")
     help="Run only this probe; repeat the option for more.",
 )
 def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]) -> None:
-    """Find out what is wrong on this node or, on all ranks of a job, on all its nodes."""
+    """Diagnose this node or, on all ranks of a job, all of its nodes."""
     if job:
         click.echo(JOB.read_text(), nl=False)
         return

@@ -16,7 +16,7 @@ from cluster.launchers import launched
 
 
 def examine(chosen: list[Probe], hello: float, report: Report) -> bool:
-    """Run these probes and write the report. Return False if another rank writes it.
+    """Run these probes and write the report. Return False if another rank writes the report.
 
     `hello` is the number of seconds within which all ranks have to start.
     """
@@ -101,7 +101,7 @@ def introduced(folder: Path, position: Position) -> bool:
 
 
 def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
-    """Return the position, completed with what the other ranks reported about themselves."""
+    """Return the position with the hosts and affinities that the other ranks reported."""
     return replace(
         position,
         folder=str(folder),

@@ -30,7 +30,7 @@ def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
 
 
 def collect(folder: Path, kind: str, ranks: Iterable[int], seconds: float) -> dict[int, Any]:
-    """Return what these ranks sent within the time limit."""
+    """Return the messages that these ranks sent within the time limit."""
     end = time.monotonic() + seconds
     received: dict[int, Any] = {}
     wanted = list(ranks)

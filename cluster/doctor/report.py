@@ -1,4 +1,4 @@
-"""Write the growing report: lines as they come, or everything at the end."""
+"""Write the report, either line by line as results arrive or all at once at the end."""
 
 import sys
 from dataclasses import dataclass, field

@@ -24,10 +24,12 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LE
 def run(
     probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
 ) -> list[Diagnosis]:
-    """Run a probe. Return its diagnoses, or a diagnosis that says that the probe did not answer.
+    """Run a probe.
 
-    A probe that hangs is killed. With `later`, it is not killed here but added to that list:
-    killing an MPI process makes the launcher end all ranks, so that has to wait until the report is
+    Return the probe's diagnoses, or one diagnosis that says that the probe did not answer.
+
+    A probe that hangs is killed. With `later`, it is added to that list instead of being killed.
+    Killing an MPI process makes the launcher end all ranks, so that has to wait until the report is
     written.
     """
     # Files in memory, not pipes, which a probe's child may keep open for ever.
@@ -65,7 +67,7 @@ def run(
 
 
 def interpreter_of(probe: Probe) -> str:
-    """Return this Python, or TensorFlow's if TensorFlow has an environment of its own."""
+    """Return this Python interpreter, or TensorFlow's if it has its own environment."""
     other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
     python = Path(other or "", "bin", "python")
     return (
@@ -97,7 +99,7 @@ def last_line(text: str, code: int) -> str:
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
-    """Run the probes of `several` concurrently, then those of `one_by_one` one after the other."""
+    """Run the probes in `several` concurrently, then those in `one_by_one` one after the other."""
     # Start the slow probes first.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -93,7 +93,7 @@ def check(file: Path) -> list[str]:
     )
     if probe.returncode:
         words = " ".join(probe.stderr.split()) or f"exit code {probe.returncode}"
-        return [f"it fails under `set -euo pipefail`, as jobs source it: {words}"]
+        return [f"it fails under `set -euo pipefail`, which is on when jobs source it: {words}"]
     lines = probe.stdout.splitlines()
     functions = {line.split()[1] for line in lines if line.startswith("function ")}
     values = dict(line.split("=", 1) for line in lines if "=" in line)

@@ -69,7 +69,7 @@ def draw(diagnoses: list[Diagnosis], position: Position) -> None:
 
 
 def as_json(diagnoses: list[Diagnosis], position: Position) -> dict[str, Any]:
-    """Return the report for a site's support, as docs/schemas/doctor.schema.json describes it."""
+    """Return the report for a site's support, as defined in docs/schemas/doctor.schema.json."""
     return {
         "format": FORMAT,
         "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

@@ -1,4 +1,4 @@
-"""Check whether .venv is complete, from one small file per part. Runs on Python 3.6 or newer."""
+"""Check whether .venv is complete, using one small file per part. Runs on Python 3.6 or newer."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ def stamp(root, part):
 
 
 def is_complete(root, parts):
-    """Return whether the course and these parts are installed and nothing has changed since."""
+    """Return whether the course and these parts are installed and up to date."""
     if not os.path.exists(os.path.join(root, ".venv", "bin", "python")):
         return False
     wanted = fingerprint(root)

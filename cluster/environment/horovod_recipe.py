@@ -51,7 +51,7 @@ SUBSTITUTIONS = (
         "setup.py",
         "'RelWithDebInfo'",
         "'Release'",
-        "without debug information the wheel has 2 MB instead of 33",
+        "without debug information, the wheel is 2 MB instead of 33 MB",
     ),
 )
 
@@ -124,7 +124,7 @@ def recipe(gpu: object = None) -> tuple[Substitution, ...]:
 
 
 def patch(tree: Path, gpu: object = None) -> None:
-    """Apply the recipe. Refuse a source that does not look as expected."""
+    """Apply the recipe. Raise an error for a source file that does not look as expected."""
     for change in recipe(gpu):
         file = tree / change.file
         source = file.read_text() if file.is_file() else ""

@@ -65,7 +65,7 @@ def key(values: Mapping[str, object]) -> str:
 
 
 def installed(*names: str) -> str | None:
-    """Return the first installed package of `names`, with its version."""
+    """Return the first of `names` that is an installed package, with its version."""
     for name in names:
         try:
             return f"{name} {metadata.version(name)}"
@@ -225,7 +225,7 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
 
 
 def cuda_home(framework: str | None) -> str | None:
-    """Return the folder of CUDA's compiler, from PyTorch's wheels or from conda for TensorFlow."""
+    """Return the CUDA compiler's folder: from PyTorch's wheels or, for TensorFlow, from conda."""
     conda = os.environ.get("CONDA_PREFIX")
     if framework != "tensorflow" and (wheels := nvidia_wheels.cuda_home()):
         return str(wheels)

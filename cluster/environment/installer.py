@@ -30,7 +30,7 @@ VARIABLES = {"cert": "SSL_CERT_FILE", "client-cert": "SSL_CLIENT_CERT", "proxy":
 
 
 def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bool = False) -> None:
-    """Install requirements and options that both uv and pip understand.
+    """Install the requirements, which can include options that both uv and pip understand.
 
     With torch_for_cpus, install PyTorch's CPU build even if pip would choose the CUDA build. The
     CUDA build is several GB larger, and without CUDA, Horovod cannot be compiled against it.

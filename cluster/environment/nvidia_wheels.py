@@ -12,7 +12,7 @@ def folder() -> Path:
 
 
 def nccl_home() -> Path | None:
-    """Return NCCL's folder, after giving its library the name that a linker looks for."""
+    """Give NCCL's library the name that linkers look for, and return NCCL's folder."""
     home = folder() / "nccl"
     if not (home / "include" / "nccl.h").is_file():
         return None

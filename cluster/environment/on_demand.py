@@ -38,6 +38,6 @@ def provide_horovod() -> None:
 
 
 def is_ours(prefix: Path) -> bool:
-    """Return whether the set-up made this environment, and this user can change it."""
+    """Return whether the set-up created this environment and this user can change it."""
     stamps = prefix / ".set-up"
     return stamps.is_dir() and os.access(stamps, os.W_OK)

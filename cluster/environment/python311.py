@@ -37,7 +37,7 @@ def downloaded():
 
 
 def candidates():
-    """Return the Pythons to check, best first."""
+    """Return the Python interpreters to check, best first."""
     on_path = [
         os.path.join(folder, "python3.11")
         for folder in os.environ.get("PATH", "").split(os.pathsep)
@@ -120,7 +120,7 @@ def download():
         found = probe(python)
         if found and not found[1]:
             return found[0]
-    raise SetUpError("uv left no usable Python 3.11 in " + folder)
+    raise SetUpError("uv did not install a usable Python 3.11 in " + folder)
 
 
 def install_uv(python, folder):

@@ -1,4 +1,4 @@
-"""Make .venv: Python 3.11 and the pinned packages; on request Horovod and the developers' tools.
+"""Make .venv with Python 3.11, the pinned packages and, on request, Horovod and dev tools.
 
 `python3 -m cluster.environment` starts this program twice: with the Python 3.11 that it found, and
 again with the Python of .venv as soon as that exists. Only what is missing is installed.
@@ -159,7 +159,7 @@ def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
 def drop_half_installed() -> None:
     """Remove packages that an interrupted installation left incomplete.
 
-    They are installed again. pip and uv write a package's INSTALLER file after all its other files.
+    These packages are then reinstalled. pip and uv write a package's INSTALLER file last.
     """
     packages = VENV / "lib" / "python3.11" / "site-packages"
     for info in packages.glob("*.dist-info"):

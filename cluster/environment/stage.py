@@ -1,4 +1,4 @@
-"""Run a stage of the set-up: progress line, commands with a log, stamps and a lock."""
+"""Run a stage of the set-up, with a progress line, logged commands, stamps and a lock."""
 
 import contextlib
 import fcntl

@@ -20,7 +20,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
         "2: mistyped."
     ),
 )
-@click.option("--site", "site_name", metavar="SITE", help="The centre, if not the site in use.")
+@click.option("--site", "site_name", metavar="SITE", help="Site to test. Default: the site in use.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
@@ -38,8 +38,8 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
     """Test a new centre step by step: the site file, the environment, jobs, GPUs, nodes, lessons 02
     and 07, a calibration, a grade.
 
-    It stops at the first problem and says what to do. Started again, it continues: jobs that
-    succeeded are not submitted twice.
+    It stops at the first problem and says what to do. Run it again to continue: jobs that succeeded
+    are not submitted twice.
     """
     if not (solutions / "02_serial").is_dir():
         raise click.ClickException(

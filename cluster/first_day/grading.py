@@ -17,10 +17,10 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """Return the results of the checks that can be decided from these few runs.
+    """Return the results of the checks that these few runs can decide.
 
-    The total would be low and look like a failure, because the answers and the runs of the lessons'
-    other programs are missing.
+    A total score would be low and look like a failure, because the answers and the other programs'
+    runs are missing.
     """
     words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--jobs", "1"]
     autograder(*words, fine=(0, 1))  # 1 means only that somebody should look

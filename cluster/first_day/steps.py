@@ -1,4 +1,7 @@
-"""Define the steps of a first day, in order. Each step needs the ones before it."""
+"""Define the steps of the first day at a new centre, in order.
+
+Each step needs the results of the previous ones.
+"""
 
 import json
 import shutil
@@ -111,7 +114,7 @@ def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Pa
 
 
 def whole_report(output: Path) -> dict[str, Any]:
-    """Return the doctor's JSON, which may reach the file after the job has ended."""
+    """Return the doctor's JSON report, waiting if it reaches the file after the job has ended."""
     for _ in range(SECONDS_LATE):
         text = output.read_text(errors="replace")
         begin, end = text.find("\n{"), text.rfind("}")
@@ -122,7 +125,7 @@ def whole_report(output: Path) -> dict[str, Any]:
     error = output.with_suffix(".err")
     said = last_words("\n" + text[-4000:]), error.exists() and last_words("\n" + error.read_text())
     told = "; ".join(f"`{words}`" for words in said if words)
-    found = f"the doctor printed no complete report into {output}; the last lines there: {told}"
+    found = f"the doctor wrote no complete report to {output}; the last lines there: {told}"
     raise WrongError(found, f"see what {output} says")
 
 
@@ -179,7 +182,7 @@ STEPS = (
     Step("site", "The site file", site_file),
     Step("environment", "The environment here", environment),
     Step("data", "The data sets", data),
-    Step("rank", "A job with one rank: are software, driver and device there?", one_rank),
+    Step("rank", "A job with one rank: are the software, driver and device available?", one_rank),
     Step("ranks", "Two ranks on a node: can they communicate?", two_ranks),
     Step("nodes", "Two nodes: does the network work?", two_nodes),
     Step("02", "Lesson 02, Keras on one rank", lesson_02),

@@ -141,7 +141,7 @@ class Weighed:
 
 
 def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
-    """Return what the file requests. The command-line options in `more` override it."""
+    """Return what the file requests. Command-line options in `more` override the file's."""
     weighed = Weighed(job, more or {})
     options = weighed.options
     refuse_gaps(job, options)
@@ -248,7 +248,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
 
 
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
-    """Return the value for each letter that `fill` replaces. `task` is (array job id, index)."""
+    """Return the text that `fill` substitutes for each letter. `task` is (array job id, index)."""
     array_job, index = task if task else (job_id, 4294967294)  # sbatch's number for "no array"
     return {
         "x": name,

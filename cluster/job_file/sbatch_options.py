@@ -158,7 +158,7 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
     """Parse `-N2`, `-N 2`, or several flags such as `-HQ`.
 
-    If an option needs a value and has none, take it from `rest`.
+    If an option needs a value and none is attached, take it from `rest`.
     """
     options: dict[str, str] = {}
     while letters:

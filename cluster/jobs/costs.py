@@ -24,7 +24,7 @@ SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # PBS's names for them
 
 
 def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str]:
-    """Return one line per job on record. If there is none, print a sentence that says so."""
+    """Return one line per job on record. If no job is on record, print a sentence that says so."""
     labels = sorted(set(job_ids))
     try:
         site = site_files.current(site_name)
@@ -57,7 +57,7 @@ def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
 
 
 def of_others(labels: list[str], site: Site) -> Iterator[str]:
-    """Return the same four columns from `cluster accounting --parsable`.
+    """Return the same four columns from the output of `cluster accounting --parsable`.
 
     The jobs are requested one by one, because on some systems a request for several jobs fails if
     one of them is unknown.

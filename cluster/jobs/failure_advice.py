@@ -28,8 +28,8 @@ ADVICE = {
     " lesson's job file (launch, facts); a site's own commands need its module",
     r"NameError: ": "a name is misspelt, or used before it has a value: the last lines before"
     " NameError say where; lessons check finds it without a job",
-    r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
-    " the course's",
+    r"No module named": "this Python lacks a package; choose the course's: cluster use SITE"
+    " --environment FOLDER",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
     r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, "
     "perhaps because they use the wrong interface: set GLOO_SOCKET_IFNAME and "
@@ -42,7 +42,7 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """Show the end of the first failed job's files, without the run record, and give advice."""
+    """Show the first failed job's last output lines, without the run record, and give advice."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return

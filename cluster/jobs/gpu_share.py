@@ -17,7 +17,7 @@ FRAMEWORKS = {"horovod", "keras", "lightning", "tensorflow", "tf_keras", "torch"
 def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
-    """Return the site adapted to this job, further options for sbatch, and remarks."""
+    """Return the site with settings adapted to this job, more options for sbatch, and remarks."""
     most = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     if site.scheduler != "slurm" or not most:
         return site, {}, []

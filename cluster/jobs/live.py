@@ -30,8 +30,8 @@ class LiveEpochs:
     def show(self, statuses: Sequence[JobStatus]) -> None:
         """Draw the epochs of the latest run if the output has grown.
 
-        If the untrained network has already written a sample, the picture appears before the first
-        epoch ends, in its final size.
+        If the untrained network has already written a sample, the picture appears in its final size
+        before the first epoch ends.
         """
         output = next((status.output for status in statuses if status.output), None)
         if output is None or not output.is_file() or not in_notebook():
@@ -65,7 +65,7 @@ def in_notebook() -> bool:
 
 
 def latest_sample(output: Path) -> str:
-    """Return the sample that the network wrote after its latest epoch, or else before training."""
+    """Return the network's sample text from its latest epoch or, failing that, before training."""
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     samples = [after for line, after in pairwise(lines) if line == UNTRAINED]
     samples += [line.removeprefix(SAMPLE) for line in lines if line.startswith(SAMPLE)]

@@ -126,7 +126,7 @@ def submit_sizes(
 
 
 def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[str, str]:
-    """Return submit_once's options for this many ranks, on as few nodes as have room for them."""
+    """Return `submit_once` options for this many ranks, on as few nodes as possible."""
     try:
         return placing.placed(ranks, site_files.current(site_name), gpus)
     except click.ClickException as error:
@@ -200,7 +200,9 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait for the job. Print epochs and new states, and repeat an unchanged state ever less often.
+    """Wait for the job.
+
+    Print epochs and new states, and repeat an unchanged state less and less often.
 
     A picture of the epochs replaces the repetitions, so it stays at the end of the output.
     """

@@ -27,5 +27,5 @@ def placed(ranks: int, site: Site, gpus: str = "") -> dict[str, str]:
 
 
 def out_of_one_node(site: Site) -> int:
-    """Return a study's largest number of ranks, enough for at least three sizes and two nodes."""
+    """Return the most ranks for a study: enough for at least three sizes and for two nodes."""
     return max(4, 2 * int(site.settings.get("SITE_GPUS_PER_NODE") or 4))

@@ -35,7 +35,7 @@ def queue_command(site_name: str | None, as_json: bool) -> None:
 @with_site
 @click.argument("labels", nargs=-1, required=True, metavar="JOB…")
 def cancel_command(site_name: str | None, labels: tuple[str, ...]) -> None:
-    """End jobs, whether they wait or run (scancel)."""
+    """Cancel jobs, whether they are waiting or running (scancel)."""
     scheduler = scheduler_of(site_files.current(site_name))
     for label in labels:
         scheduler.cancel(label)

@@ -13,10 +13,10 @@ def readable_lines(lines: Iterable[str]) -> list[str]:
 
 
 def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the output without the record, each part as soon as it is known not to belong to it.
+    """Yield the output without the record, passing on each part as soon as possible.
 
-    The record starts each of its lines with a newline, in case the previous line is unfinished. The
-    last empty line before a record line therefore belongs to the record.
+    The record starts each of its lines with a newline, in case the previous line is unfinished. An
+    empty line directly before a record line therefore belongs to the record.
     """
     blanks: list[bytes] = []  # a line of the record may still follow
     unfinished = b""
@@ -40,7 +40,7 @@ def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
     """Return the lines that cannot belong to the record.
 
-    Empty lines that may still belong to it are kept in `blanks`.
+    Empty lines that may still belong to the record are kept in `blanks`.
     """
     if RECORD in line:
         kept = blanks[:-1]

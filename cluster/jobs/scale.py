@@ -42,9 +42,9 @@ def scale_command(
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
     On the laptop the jobs run one after the other, so that they do not slow each other down. For
-    speed jobs, which compare their own ranks with one rank, it prints speedup, ceiling and share.
-    For a study in one launch it prints a table for each kind of scaling. Without --ranks it reads
-    existing outputs: cluster scale 12_study_8.out
+    speed jobs, which include their own one-rank baseline, it prints speedup, ceiling and share. For
+    a study in one launch it prints a table for each kind of scaling. Without --ranks, it reads
+    existing output files: cluster scale 12_study_8.out
     """
     if ranks is None:
         click.echo(report(read_files(outputs_named(words))))

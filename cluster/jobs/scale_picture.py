@@ -1,4 +1,4 @@
-"""Draw `cluster scale`'s picture: speedup against ranks, one point per job, the ideal dashed."""
+"""Plot speedup against ranks for `cluster scale`: one point per job, a dashed ideal line."""
 
 from pathlib import Path
 from statistics import median
@@ -10,7 +10,7 @@ BLUE, GREY, PALE = "#0072B2", "#595959", "#E0E0E0"
 
 
 def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
-    """Draw the seconds per epoch. For each number of ranks, there is one time per job.
+    """Draw the seconds per epoch. Each number of ranks has one time per job.
 
     In weak scaling N ranks do N times the work, so a constant time is a speedup of N.
     """

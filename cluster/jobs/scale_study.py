@@ -1,4 +1,4 @@
-"""Tabulate a study within one launch for `cluster scale`, one table for each kind of scaling."""
+"""Tabulate a study within one launch for `cluster scale`, one table per kind of scaling."""
 
 from collections.abc import Sequence
 

@@ -12,9 +12,9 @@ from cluster.sites.site_files import Site
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
-    """Return remarks on what the site may refuse or never start.
+    """Return remarks on requests that the site may reject or keep waiting forever.
 
-    Raise an error for what the site certainly refuses.
+    Raise an error for anything that the site is certain to refuse.
     """
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
@@ -46,7 +46,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
 
 
 def on_nodes(asked: JobRequest, site: Site) -> list[str]:
-    """Report more nodes than the site has, and more ranks on a node than it has GPUs."""
+    """Report a request for more nodes than the site has, or more ranks per node than GPUs."""
     each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
     needed = -(-asked.ntasks // each)
     on_purpose = asked.nodes_given

@@ -86,7 +86,7 @@ def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path
 
 
 def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Remove --site and --wait from the words before a `--`."""
+    """Remove `--site` and `--wait` from the words that precede `--`."""
     ours: dict[str, str] = {}
     rest: list[str] = []
     words = list(words)

@@ -1,7 +1,7 @@
 """Run and check commands as the unprivileged account that a rerun's jobs belong to.
 
-Only the account itself handles its files. The person who runs the grader therefore never follows a
-link or pipe that the account may contain.
+Only the account itself accesses its files. The person who runs the grader therefore never follows a
+link or pipe that the account may have created.
 """
 
 import os
@@ -42,7 +42,10 @@ class Account:
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command as this account, without our own variables. `show` prints its output."""
+        """Run a command as this account, without our environment variables.
+
+        `show` prints its output.
+        """
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
@@ -77,7 +80,7 @@ class Account:
 
 
 def account_named(name: str | None, variables: dict[str, str]) -> Account:
-    """Return the account if commands can be run as it, which needs root or a permission in sudo."""
+    """Return the account if commands can run under it, which needs root or sudo permission."""
     if name is None:
         raise click.UsageError(
             "students' programs must run under an account that cannot read the class's files: "
@@ -105,7 +108,7 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
 
 
 def check_closed(account: Account, *folders: Path) -> None:
-    """Check that the account can read nothing in these folders, by trying to read them."""
+    """Check that the account cannot read any files in these folders, by trying to read them."""
     for folder in folders:
         if not folder.exists():
             continue

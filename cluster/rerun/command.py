@@ -47,7 +47,7 @@ class RerunOptions:
 
     @property
     def several(self) -> bool:
-        """Return whether several students are chosen from a class, not one by name."""
+        """Return whether several students of a class are chosen, rather than one named student."""
         return self.draw is not None or self.flagged is not None
 
     @property
@@ -69,10 +69,10 @@ class RerunOptions:
     type=FOLDER,
     default=Path("reruns"),
     show_default=True,
-    help="Folder for what ran, as `reruns` of class.yaml.",
+    help="Folder for the reruns (`reruns` in class.yaml).",
 )
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
-@click.option("--seed", type=int, help="Seed of the draw; printed if you give none.")
+@click.option("--seed", type=int, help="Random seed; printed if you give none.")
 @click.option(
     "--flagged",
     metavar="GRADES",
@@ -92,8 +92,8 @@ class RerunOptions:
 @click.option(
     "--network",
     is_flag=True,
-    help="Keep the network, which ranks on several nodes need. Files are then protected only by "
-    "permissions.",
+    help="Allow network access, which ranks on several nodes need. Files are then protected only "
+    "by permissions.",
 )
 def rerun_command(**given: Any) -> None:
     """Run a student's submitted programs of lesson NN again, to compare them with the records.
@@ -133,7 +133,7 @@ def submissions_of(options: RerunOptions, lesson: str) -> list[Submission]:
 
 
 def terms_of(options: RerunOptions) -> Terms:
-    """Return the settings for all jobs. The account can read neither class nor grades."""
+    """Return the settings for all jobs. The account can read neither the class nor the grades."""
     site = site_files.current(options.site_name)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
@@ -173,7 +173,7 @@ def rubric_file(lesson: str) -> Path:
 
 
 def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
-    """Return the flagged submissions, a random draw, or a random draw of the flagged ones."""
+    """Return the flagged submissions, a random sample, or a random sample of the flagged ones."""
     if options.flagged is not None:
         names = choose.flagged(options.flagged, lesson)
         submissions = [one for one in submissions if not names.isdisjoint(one.students)]
@@ -183,14 +183,14 @@ def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) ->
         names_drawn = ", ".join(printable(one.owner) for one in submissions)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not submissions:
-        raise click.ClickException("no student's work is to be run again")
+        raise click.ClickException("there are no submissions to rerun")
     return submissions
 
 
 def handed_on(site: Site, environment: str | None) -> dict[str, str]:
     """Return the variables that are passed to the account's jobs.
 
-    These variables say where the site, the data and Python are.
+    These variables give the locations of the site file, the data and Python.
     """
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}

@@ -1,4 +1,4 @@
-"""Choose what to run again: the programs, with the arguments of the runs that count."""
+"""Choose what to run again: the programs and arguments behind the runs that count."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers
 from autograder.submissions.class_folder import Submission
-from autograder.submissions.kinds import is_package
+from autograder.submissions.kinds import JOB_FILES, is_package
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
@@ -69,7 +69,7 @@ def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
     recorded = {run.launch: run for run in counted if run.launch}
     if not recorded:
-        raise NotRepeatableError("no run that counts is finished and has a run record")
+        raise NotRepeatableError("no run that counts has finished with a run record")
     jobs = jobs_of(list(recorded.values()), programs)
     return Taken(submission.owner, rubric.lesson, programs, jobs)
 
@@ -83,6 +83,8 @@ def programs_in(files: LessonFiles) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
+        if name.endswith(JOB_FILES):
+            continue  # the record's launch says how the programs ran
         text = read_program(path, name)
         if found.setdefault(name, text) != text:
             raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
@@ -115,7 +117,7 @@ def read_program(path: Path, name: str) -> bytes:
 
 
 def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Return the jobs to submit. Runs that came from one job are repeated in one job."""
+    """Return the jobs to submit. Runs from the same job are rerun in the same job."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))
@@ -157,7 +159,7 @@ def arguments_of(run: Run) -> tuple[str, ...]:
     if words is None:
         raise NotRepeatableError("its record lacks the program's arguments")
     if any(not word.isprintable() or word.endswith("...") for word in words):
-        raise NotRepeatableError("the arguments in its record are cut or damaged")
+        raise NotRepeatableError("the arguments in its record are truncated or damaged")
     return tuple(map(in_own_tmp, words))
 
 

@@ -60,7 +60,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Place:
-    """Two folders that belong to the account and that no other user can open."""
+    """Two folders that the account owns and no other user can open."""
 
     own: str  # home of the commands that manage the job, and its output; hidden from the job
     program: str  # the submitted programs; the job's home, and the only folder it can write to
@@ -80,7 +80,7 @@ class Ended:
 
 @contextmanager
 def place_of(account: Account, parent: str) -> Iterator[Place]:
-    """Make the two folders as the account, and remove them at the end."""
+    """Create the job's two folders under the rerun account, and remove them at the end."""
     base = account.do("mktemp", "-d", f"{parent}/rerun-XXXXXXXX")
     place = Place(f"{base}/own", f"{base}/program")
     try:
@@ -93,7 +93,7 @@ def place_of(account: Account, parent: str) -> Iterator[Place]:
 
 
 def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
-    """Write the programs, as the account, into its own folder."""
+    """Write the programs into the account's own folder, acting as that account."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in programs.items():
@@ -144,7 +144,7 @@ def exported(variables: dict[str, str]) -> str:
 
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
-    """Return the scheduler's options: one node or, with a network, as many as in the record."""
+    """Return the scheduler's options: one node or, with a network, as many nodes as recorded."""
     cores = int(terms.site.settings.get("SITE_CORES_PER_NODE") or 0)
     nodes = job.hosts if terms.network else 1
     if job.ranks > MOST_RANKS:
@@ -201,7 +201,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
 
 
 def accounting(account: Account, place: Place, job_id: str) -> str:
-    """Return the scheduler's line, which is complete only some seconds after the job's end."""
+    """Return the job's accounting line, which is complete only a few seconds after the job ends."""
     for _ in range(20):
         done = account.cluster("accounting", "--parsable", job_id, home=place.own)
         rows = done.stdout.decode(errors="replace").splitlines()

@@ -4,7 +4,8 @@ An ordinary account creates Linux namespaces. The command sees only the loopback
 processes, and its own /tmp and shared memory. Other folders are hidden or shown as requested. When
 the command ends, everything that it left running ends too.
 
-This program uses only the standard library, because nothing of the course can be imported yet.
+This program uses only the standard library, because none of the course's modules can be imported
+yet.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def main():
 
 def cannot(error):
     return (
-        f"sandbox: this node does not let ordinary accounts make namespaces ({error}), so the"
+        f"sandbox: this node does not let ordinary users create namespaces ({error}), so the"
         " network cannot be switched off; `cluster rerun --network` keeps it"
     )
 
@@ -191,7 +192,7 @@ def start(command):
 
 
 def wait_for(program):
-    """Return the exit code as a shell would, and reap orphans while waiting."""
+    """Reap orphans until the program ends, then return its exit code as a shell would."""
     while True:
         process, status = os.wait()
         if process == program:

@@ -69,7 +69,7 @@ def submit(
 def statuses(label: str) -> list[JobStatus]:
     """Return the statuses from the queue or, if the job is no longer there, from the accounting.
 
-    The queue keeps a job only for some minutes after its end.
+    The queue keeps a job for only a few minutes after it ends.
     """
     ask = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%S"]
     listed = real_command.run([*ask, f"--jobs={label}"])

@@ -17,7 +17,7 @@ BATCH_COMMANDS = ("sbatch", "qsub")
 
 
 class NoSiteError(click.ClickException):
-    """No site is chosen, and the machine has a batch system."""
+    """No site is chosen, although the machine has a batch system."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def chosen_or_none() -> Site | None:
 
 
 def environment_outside_jobs() -> dict[str, str]:
-    """Return the environment without a job's variables.
+    """Return the environment without the variables that a job sets.
 
     If these variables are set, a site file loads modules, as it does in a job.
     """
@@ -104,8 +104,8 @@ def environment_outside_jobs() -> dict[str, str]:
 def load(file: Path, **needed: str) -> Site:
     """Run the site file in a shell, as if outside a job, and return what it sets.
 
-    `needed` are NEEDED_… variables. With them, a site that shares its nodes requests only a part of
-    each node.
+    `needed` are NEEDED_… variables. With these variables, a site with shared nodes requests only
+    part of each node.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],

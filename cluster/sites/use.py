@@ -71,7 +71,7 @@ def write(course: Path, personal: dict[str, str]) -> Path:
 @click.command("sites")
 @with_json
 def sites_command(as_json: bool) -> None:
-    """List the sites; * marks the one in use."""
+    """List the sites and mark the current one with an asterisk."""
     used = site_files.chosen_or_none()
     sites = {
         name: site_files.load(site_files.FOLDER / f"{name}.sh").settings

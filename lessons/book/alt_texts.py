@@ -1,6 +1,7 @@
 """Provide alt texts for pictures, from the docstrings of the functions that drew them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,10 +21,10 @@ def alt_text(code: str) -> str:
 def docstrings() -> dict[str, str]:
     """Return the first paragraph of each plotting function's docstring.
 
-    The files are parsed, not imported, because a book needs no plotting library.
+    The files are parsed, not imported, so building the book needs no plotting library.
     """
     return {
-        part.name: first_paragraph(ast.get_docstring(part) or "")
+        part.name: describe(ast.get_docstring(part) or "")
         for file in sorted(PLOTS.rglob("*.py"))
         for part in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(part, ast.FunctionDef) and draws(part)
@@ -47,5 +48,8 @@ def called(code: str) -> Iterator[str]:
             yield one.attr
 
 
-def first_paragraph(text: str) -> str:
-    return " ".join(text.partition("\n\n")[0].replace("`", "").split())
+def describe(docstring: str) -> str:
+    """Return what the first paragraph says about the picture, without its verb."""
+    paragraph = " ".join(docstring.partition("\n\n")[0].replace("`", "").split())
+    picture = re.sub("^(?:Plot|Show|Draw) ", "", paragraph)
+    return picture[:1].upper() + picture[1:]

@@ -36,7 +36,7 @@ MOST_TOLD = 20
 @click.option("--solutions", is_flag=True, help="Include the solutions, for instructors.")
 @click.option("--partial", is_flag=True, help="Exit 0 even if lessons have no outputs.")
 def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: bool) -> None:
-    """Make a site of the course: its lessons with their output and pictures.
+    """Build a website of the course: its lessons with their output and pictures.
 
     Without --from, it first executes the lessons whose output in build/book-runs is missing or out
     of date. Executing all of them takes about 15 minutes on two cores.

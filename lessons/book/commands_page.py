@@ -39,7 +39,7 @@ def described(
 
 
 def exit_codes(sentences: Mapping[str, str]) -> str:
-    """Return a table of the commands whose exit codes mean more than usual."""
+    """Return a table of the commands whose exit codes have special meanings."""
     rows: dict[str, list[str]] = {}
     for name, sentence in sentences.items():
         if sentence != EXIT_CODES:

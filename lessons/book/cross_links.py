@@ -1,4 +1,4 @@
-"""Add links to the book's texts where they name a lesson or one of its programs."""
+"""Turn mentions of lessons and their programs in the book's texts into links."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -34,7 +34,10 @@ def link_to_lesson(found: re.Match[str], lessons: Mapping[str, str]) -> str:
 
 
 def below_the_title(text: str) -> str:
-    """Return the text with a single title. Other headings of that level move down a level."""
+    """Return the text with only one top-level heading.
+
+    Other headings of that level move down a level.
+    """
     text, fences = put_aside(text, FENCE)
     return put_back(re.sub(r"^# ", "## ", text, flags=re.MULTILINE), fences)
 

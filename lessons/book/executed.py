@@ -1,4 +1,4 @@
-"""Find the outputs of executed lessons, or a sentence that says why there are none."""
+"""Find the outputs of executed lessons, or explain in one sentence why there are none."""
 
 import json
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def summed_up(runs: Path, name: str) -> str | None:
 
 
 def failed(name: str, cells: list[Any]) -> str | None:
-    """Return a sentence if a cell raised an error, or if not all of them were executed."""
+    """Return an error sentence if a cell raised an error or was not executed."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})

@@ -1,4 +1,4 @@
-"""Check all links of the written site. Internal ones must work; external ones are listed."""
+"""Check all links of the written site. Internal links must work; external links are only listed."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

@@ -1,6 +1,6 @@
 """Prepare the outputs of a cell for the book.
 
-The prepared outputs are readable in dark mode, too, and contain no machine names.
+The prepared outputs are also readable in dark mode and contain no machine names.
 """
 
 import re
@@ -58,7 +58,7 @@ def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def shown(data: dict[str, Any], rewrite: Callable[[str], str]) -> dict[str, Any]:
-    """Return a picture, or code in colours that follow dark mode, or plain text."""
+    """Return a picture, code whose colours adapt to dark mode, or plain text."""
     if "image/png" in data:
         return {"image/png": data["image/png"]}
     text = tidy(rewrite(data.get("text/plain", "")))
@@ -76,7 +76,7 @@ def tidy(text: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """Return tables of jobs with `you` in place of the user's name."""
+    """Replace the user's name with `you` in tables of jobs."""
     if ACCOUNTING.search(text):
         text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
     if head := QUEUE.search(text):
@@ -92,7 +92,7 @@ def without_user(text: str) -> str:
 
 
 def is_long(outputs: list[Any]) -> bool:
-    """Return whether a text is longer than a reader wants to scroll past."""
+    """Return whether an output is too long for a reader to scroll past."""
     for output in outputs:
         data = output.get("data", {})
         text = output.get("text") or data.get("text/plain") or data.get("text/markdown") or ""

@@ -1,8 +1,8 @@
-"""Find output of executed solutions that a reader must not see.
+"""Find cell outputs that readers must not see because they reveal solutions.
 
-A cell is shown as in the students' edition, with the solution's output below. Three kinds of
-outputs would reveal a solution: the text of a program, the value of a gap's own last line, and a
-number that a question of the lesson asks for.
+A cell is shown as in the students' edition, with the solution's output below. Three kinds of output
+would reveal a solution: the text of a program, the value of a gap's last line, and a number that a
+lesson's question asks for.
 """
 
 import ast
@@ -32,7 +32,7 @@ def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
 
 
 def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
-    """Return a diff as the lessons' cells print it.
+    """Return a diff, formatted as the lessons' cells print it.
 
     The diff has no context lines, and leaves out the lines in gaps.
     """

@@ -40,7 +40,7 @@ class Edition:
 
 
 def solution_notebook(text: str, file: str, lesson: str):
-    """Return the instructor's notebook, with the same ids as the students' notebook."""
+    """Return the instructor's notebook, with the same cell ids as the students' notebook."""
     notebook = read_pages(text, file)
     name_cells(notebook, lesson, gaps_by_cell(text, file))
     return notebook

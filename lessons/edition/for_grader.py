@@ -1,8 +1,8 @@
 """Make the files that `lessons build` writes for the grader and for hints.
 
 The grader imports no lesson. A file beside each rubric contains the text of the programs outside
-their gaps. A file beside the expected answers contains the solutions of the gaps. For hints, there
-are hashes of the right answers.
+their gaps. A file beside the expected answers contains the solutions of the gaps. For hints, a file
+contains the hashes of the right answers.
 """
 
 import json
@@ -20,7 +20,7 @@ RUBRICS = Path("autograder") / "rubrics"
 def answer_hashes(root: Path) -> dict[Path, bytes]:
     """Return the file of hashes of all words and numbers that a rubric expects as answers.
 
-    The result is empty if there are no answers, or no folder for the file.
+    The result is empty if there are no expected answers or the folder for the file is missing.
     """
     file = Path("lessons") / "questions" / HASHES.name
     if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
@@ -49,7 +49,7 @@ def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
         programs: dict[str, list[list[str]]] = {}
         gaps: dict[str, list[list[str]]] = {}
         for relative in made_by_hand(folder):
-            if relative.suffix == ".py" and relative.name != "lesson.py":
+            if relative.suffix in (".py", ".sbatch") and relative.name != "lesson.py":
                 text = (folder / relative).read_text(encoding="utf-8")
                 programs[relative.as_posix()] = pieces(text, relative.name)
                 if filled := [list(gap.body) for gap in find_gaps(text, relative.name)]:

@@ -126,7 +126,7 @@ def python_stub(gap: Gap) -> list[str]:
 
 
 def shell_stub(gap: Gap, file: str) -> list[str]:
-    """Return the directives without their values, or commands that report the gap and exit."""
+    """Return the directives without values or, for commands, lines that report the gap and exit."""
     code = [line.strip() for line in gap.body if line.strip()]
     directives = [DIRECTIVE.fullmatch(line) for line in code]
     if code and all(directives):
@@ -139,7 +139,7 @@ def shell_stub(gap: Gap, file: str) -> list[str]:
 
 
 def refuse_torn_python(text: str, gaps: list[Gap], file: str) -> None:
-    """Raise an error unless a gap consists of whole statements at its own indent.
+    """Raise an error unless each gap consists of whole statements at its own indentation.
 
     Removing anything else would break the rest of the program.
     """

@@ -20,7 +20,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def first_lines(text: str) -> list[int]:
-    """Return the line number of each cell's `# %%`, counted from 1."""
+    """Return the line number of each cell's `# %%` marker, counted from 1."""
     return [n for n, line in enumerate(text.splitlines(), start=1) if CELL.match(line)]
 
 
@@ -98,7 +98,7 @@ def gaps_by_cell(text: str, file: str) -> list[list[Gap]]:
 
 
 def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str]:
-    """Yield sentences about violated rules for a lesson's notebook."""
+    """Yield a sentence for each rule that a lesson's notebook violates."""
     cells, starts = notebook.cells, first_lines(text)
     if not cells or cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
         line = starts[0] if starts else 1

@@ -1,6 +1,6 @@
 """Find gaps whose solution students can read in another released file.
 
-Some lessons contain the solved program of another lesson. That is intended, but instructors who
+Some lessons contain the solution of another lesson's program. That is intended, but instructors who
 release lessons week by week need to know about it.
 """
 
@@ -18,9 +18,9 @@ PROGRAMS = (".py", ".ipynb", ".sbatch")
 
 
 def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the files of `texts` that contain each exercise's solution.
+    """Return, for each exercise, the files in `texts` that contain its solution.
 
-    The texts are those that `release.readable` returns.
+    `texts` are the texts that `release.readable` returns.
     """
     lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
     found: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ def is_program(name: str) -> bool:
 
 
 def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each exercise whose gap has distinctive lines, with these lines."""
+    """Yield each exercise whose gap contains distinctive lines, together with these lines."""
     for folder in lesson_folders(root / "solutions").values():
         for path in sorted(folder.glob("*.py")):
             for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):

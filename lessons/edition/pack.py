@@ -37,6 +37,6 @@ def write_zip(
 
 
 def date_in_zip(seconds: float) -> tuple[int, int, int, int, int, int]:
-    """Return a date in local time, which is how programs read the dates in a zip."""
+    """Convert a time to local time, because that is how programs read the dates in a zip."""
     there = time.localtime(seconds)
     return min(max((*there[:5], min(there.tm_sec, 59)), OLDEST), LATEST)

@@ -40,7 +40,7 @@ TELLING = 40
 
 
 def choose_files(root: Path) -> list[Path]:
-    """Return the relative paths of the release.
+    """Return the relative paths of the files in the release.
 
     In a clone, these are the files that git tracks or would add; elsewhere, all files that are not
     generated.
@@ -108,12 +108,12 @@ def openly_shown(root: Path) -> str:
 
 
 def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
-    """Yield sentences about solutions that would be released."""
+    """Yield a sentence for each solution that would be released."""
     yield from leaks_in(root, {name: readable(name, content) for name, content in files.items()})
 
 
 def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield sentences about solutions in the texts that `readable` returns."""
+    """Yield a sentence for each solution in the texts, which come from `readable`."""
     for where, secret in secrets(root):
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
@@ -122,7 +122,7 @@ def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
-    """Return the content of each file of the release, by name, without the lessons in `without`."""
+    """Return the content of each file in the release, by name, except the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
@@ -140,7 +140,10 @@ def lesson_of(path: Path) -> str | None:
 
 
 def asked_for(root: Path, asked: Collection[str], last: str | None) -> dict[str, str]:
-    """Return the lessons to release, each with "" or a sentence about the lesson that reads it."""
+    """Return the lessons to release.
+
+    Each maps to "" or a sentence about the lesson that reads it.
+    """
     lessons = choose_lessons(root / "solutions", asked)
     if last is not None:
         if asked:
@@ -183,10 +186,10 @@ def write_folder(
 )
 @click.option("--upto", "last", metavar="NN", help="All lessons up to this one.")
 def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> None:
-    """Make the students' edition, as a folder or a .zip: no solutions, no expected answers.
+    """Make the students' edition, without solutions or expected answers, as a folder or a .zip.
 
-    It contains the named lessons, or all. A lesson that one of them reads is added, and the output
-    says so.
+    It contains the named lessons, or all lessons if none is named. A lesson that one of them reads
+    is added, and the output says so.
 
     Some lessons continue from a complete program of an earlier one, so next week's lesson reveals
     this week's gaps. Use --upto to leave out later lessons. The command lists gaps whose solution
@@ -194,7 +197,7 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
     """
     root = course_root()
     if not (root / "solutions").is_dir():
-        raise click.ClickException("There is no solutions/ folder here: this is a release already.")
+        raise click.ClickException("There is no solutions/ folder here: this is already a release.")
     edition = build(root)
     if edition.problems or any(drift(root, edition, ())):
         raise click.ClickException(

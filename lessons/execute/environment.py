@@ -1,4 +1,4 @@
-"""Define the environment in which a lesson's kernel and its jobs find this course."""
+"""Define the environment variables with which a lesson's kernel and jobs find this course."""
 
 import os
 import sys

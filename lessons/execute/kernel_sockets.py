@@ -1,8 +1,8 @@
-"""Kernels that use sockets in a private folder instead of TCP ports.
+"""Run kernels over sockets in a private folder instead of TCP ports.
 
 Jupyter finds five free ports and releases them, and the kernel opens them a second later. If ranks
-or servers start in between, one of them may take one of these ports, and the kernel dies before its
-first cell. Nobody else can take a socket in a folder that only its owner can enter.
+or servers start in between, one of them may take one of these ports, and the kernel dies before it
+runs its first cell. Nobody else can take a socket in a folder that only its owner can enter.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ LONGEST = 60  # characters of a folder: with its sockets' names, a path may have
 def folder_for_sockets() -> tempfile.TemporaryDirectory[str]:
     """Create a folder for a `with` block, and remove it with its sockets at the end.
 
-    Its path is short, whatever TMPDIR is.
+    Its path is short even if TMPDIR is long.
     """
     where = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(

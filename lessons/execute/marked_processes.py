@@ -1,8 +1,8 @@
 """Find and stop every process that a lesson started, even a detached one.
 
 A kernel starts a session, mpirun gives each rank a process group, and a laptop job is detached, so
-no process group contains them all. But they all inherit the environment. Each lesson therefore gets
-a mark in its environment.
+no process group contains them all. But they all inherit the environment. The runner therefore marks
+each lesson with an environment variable.
 """
 
 import os
@@ -16,7 +16,7 @@ GRACE = 3.0  # seconds between terminating and killing
 
 
 def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
-    """Return processes with the mark in their environment, and all descendants of `parents`."""
+    """Return processes whose environment has the mark, and all descendants of `parents`."""
     found: dict[int, psutil.Process] = {}
     for process in psutil.process_iter():
         try:

@@ -153,7 +153,7 @@ def execute_notebook(
 
 
 def describe(notebook: Any, outcome: LessonOutcome) -> None:
-    """Fill in the cells' times and, after a failure, its place and what was printed last."""
+    """Fill in the cells' times and, after a failure, its place and the last printed output."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         facts = cell.metadata.get("papermill", {})

@@ -29,7 +29,10 @@ class Plan:
 def plan_lessons(
     root: Path, edition: str, asked: tuple[str, ...], parameters: dict[str, Any]
 ) -> list[Plan]:
-    """Read all requested lessons. If one cannot run, refuse all of them and say why."""
+    """Read all requested lessons.
+
+    If one of them cannot run, refuse them all and report the reasons.
+    """
     plans, problems = [], []
     for folder in choose_lessons(root / edition, asked).values():
         try:
@@ -98,9 +101,9 @@ def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> s
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
-    """Return the name and value of name=value.
+    """Return the name and the value in a text such as `name=value`.
 
-    The value is a Python literal; anything else is a string.
+    The value is parsed as a Python literal if possible; otherwise, it is a string.
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():

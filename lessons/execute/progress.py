@@ -47,7 +47,10 @@ class Lines:
 
 
 class Bars:
-    """A display with one bar per lesson. No thread draws the bars, because the runner forks."""
+    """A display with one bar per lesson.
+
+    The bars are not drawn by a thread, because the runner forks.
+    """
 
     def __init__(self, edition: str) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

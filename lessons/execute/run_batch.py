@@ -1,7 +1,7 @@
 """Run each lesson as a job of the site (`lessons run --batch`), so its kernel has GPUs.
 
-The job runs `lessons run` for its one lesson. Jobs that this lesson submits run inside it, as on a
-laptop.
+The job executes its single lesson with `lessons run`. Jobs that the lesson submits run inside that
+job, as on a laptop.
 """
 
 import contextlib

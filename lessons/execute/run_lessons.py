@@ -132,7 +132,7 @@ def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
 
 
 def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
-    """Read the messages of the lesson's process; return True when it is over."""
+    """Read messages from the lesson's process. Return True when the process has finished."""
     try:
         while lesson.pipe.poll():
             kind, value = lesson.pipe.recv()
@@ -148,7 +148,7 @@ def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
         return True
     if time.monotonic() - lesson.started > run.limits[1] + BACKSTOP:
         lesson.outcome = LessonOutcome(
-            lesson.plan.name, "timed out", error="it did not end after its time limit"
+            lesson.plan.name, "timed out", error="it did not stop at its time limit"
         )
         return True
     return False

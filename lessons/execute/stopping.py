@@ -1,5 +1,6 @@
 """Convert Ctrl-C and a scheduler's signals into an exception that leaves time to clean up."""
 
+import logging
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ def stoppable() -> Iterator[None]:
     def stop(signum: int, _frame: object) -> None:
         for number in signals:
             signal.signal(number, lambda *_: None)
+        # The interrupted cell's task fails when its kernel ends, and nobody asks for its result.
+        logging.getLogger("asyncio").disabled = True
         raise StopRequested(signum)
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

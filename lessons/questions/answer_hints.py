@@ -1,7 +1,7 @@
 """Recognise wrong answers by hashes of the right ones.
 
-`lessons build` writes the hashes, so nobody reads a right answer here by accident. Somebody
-can still try all five letters, but points come from the grader, which has the answers.
+`lessons build` writes the hashes, so nobody reads a right answer here by accident. A student could
+still try all five letters, but only the grader, which has the answers, awards points.
 
 A number is rounded to a cell of a grid before it is hashed, and every cell that the tolerance
 touches counts as right. A right number therefore never gets a hint, and a number that is only
@@ -50,9 +50,12 @@ def hashes_of(lesson: str, name: str, question: Question, value: object) -> list
 
 
 def cell(question: Question, number: float) -> int:
-    """Return the cell of a number in a grid. A cell is about as wide as the tolerance.
+    """Return the index of the grid cell that contains a number.
 
-    The cells have equal widths if the tolerance is absolute, and equal ratios otherwise.
+    A cell is about as wide as the tolerance.
+
+    With an absolute tolerance, all grid cells have the same width; otherwise, their edges have a
+    constant ratio.
     """
     relative, absolute = tolerance(question.tolerance)
     if absolute:
@@ -70,7 +73,7 @@ def can_judge(lesson: str, name: str) -> bool:
 
 
 def hint(lesson: str, name: str, question: Question, text: str) -> str:
-    """Return the hint for a wrong answer; empty if it is right or cannot be judged here."""
+    """Return the hint for a wrong answer, or "" if it is right or cannot be checked here."""
     right = hashes().get(lesson, {}).get(name)
     if right is None:
         return ""

@@ -6,7 +6,7 @@ from lessons.questions import prediction_forms
 
 
 def of_another_kind(lesson: str, name: str, question: Question, text: str) -> str:
-    """If the answer does not have the expected form, return that form; otherwise ""."""
+    """Return the expected form if the answer does not have it; otherwise ""."""
     if question.kind == "prediction":
         return prediction_forms.of_another_form(lesson, name, text)
     return judge_answers.expected_kind(question, text)

@@ -16,12 +16,12 @@ FORMS = Path(__file__).with_suffix(".toml")
 
 @cache
 def forms() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the form of each prediction, by lesson."""
+    """Return the required form of each prediction, grouped by lesson."""
     return tomllib.loads(FORMS.read_text(encoding="utf-8"))
 
 
 def of_another_form(lesson: str, name: str, text: str) -> str:
-    """If the prediction does not have the expected form, return that form; otherwise ""."""
+    """Return the expected form if the prediction does not have it, otherwise ""."""
     form = forms().get(lesson, {}).get(name, {})
     word = as_word(text)
     if words := form.get("words"):

@@ -20,7 +20,7 @@ KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh":
 
 @dataclass
 class Bundle:
-    """The files in the zip, by kind, and those left out."""
+    """The files that go into the zip, by kind, and those left out."""
 
     folder: Path
     files: dict[str, list[Path]] = field(default_factory=dict)  # kind -> paths in the folder

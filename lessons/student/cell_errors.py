@@ -54,7 +54,7 @@ def number_of(cell: Any) -> str:
 
 
 def explained(cells: list[Any], folder: Path) -> Iterator[tuple[Any, str]]:
-    """Yield each failed cell with a sentence that names the cell or the file, and the line."""
+    """Yield each failed cell with a sentence that names the cell or file, and the line."""
     failed: list[tuple[Any, str]] = []
     for cell in cells:
         error = error_of(cell)
@@ -101,16 +101,16 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
 
 
 def is_named(file: str, folder: Path) -> bool:
-    """Return whether the lesson's texts name this missing module as a program, not a package."""
+    """Return whether the lesson's texts mention this missing module as a program, not a package."""
     texts = [notebook_in(folder), *folder.glob("*.sbatch")]
     missing = not (folder / file).exists()
     return missing and any(file in text.read_text(errors="replace") for text in texts)
 
 
 def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
-    """Return the place that a syntax error's message names at its end: (train.py, line 1).
+    """Return the place at the end of a syntax error's message, such as (train.py, line 1).
 
-    For a cell, the message ends in (12345.py, line 1).
+    For a notebook cell, the message ends in (12345.py, line 1).
     """
     found = PLACE.search(error_of(cell))
     assert found

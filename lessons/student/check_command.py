@@ -55,7 +55,7 @@ def folder_of(lesson: str, inside: Path | None) -> Path:
 
 
 def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -> bool:
-    """Show the results, or add them to the rows, and return whether all exercises passed."""
+    """Show the results or add them to `rows`, and return whether all exercises passed."""
     quiet = rows is not None
     if folder != Path.cwd():
         click.echo(f"Checking {folder}", err=quiet)
@@ -75,7 +75,7 @@ def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -
 
 
 def noisy_runs(lesson: str, folder: Path) -> list[str]:
-    """Return a sentence for each output in the folder whose job has to run again."""
+    """Return a sentence for each output in the folder whose job must be run again."""
     file = rubric.FOLDER / f"{lesson.split('_')[0].zfill(2)}.yaml"
     if not file.exists():
         return []

@@ -1,4 +1,4 @@
-"""Sentences about runs that did not end well."""
+"""Describe runs that did not end well."""
 
 import contextlib
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ class ExerciseResult:
 
 
 def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], list[str]]:
-    """Return the results in the notebook's order, and the errors of cells that are not checks."""
+    """Return the results in notebook order, and the errors of cells that are not checks."""
     notebook = read_notebook(notebook_in(folder))
     notebook.cells = [
         part

@@ -41,7 +41,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     outputs = bundle.files.get("outputs", [])
     known = [run for run in runs if run.format != "unknown"]  # no run is expected in err.txt
     if not outputs:
-        yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
+        yield "no output of any job (*.out): submit the lesson's jobs and wait until they end"
     elif not known:
         yield "no run in any output: did the jobs start their programs? look at the .err files"
     ended = [run for run in known if run.outcome == Outcome.COMPLETED]
@@ -90,7 +90,7 @@ def in_every_profile(asked: Rubric) -> dict[str, Question]:
 
 
 def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
-    """Yield sentences about runs that fail a condition on a text value.
+    """Yield a sentence about each run that fails a condition on a text value.
 
     The result of such a condition does not depend on the machine or the profile.
     """
@@ -107,7 +107,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
-    """Yield sentences about points that noise may have cost, in every grading profile."""
+    """Yield sentences about points that may have been lost to noise in every grading profile."""
     hand_ins = [HandIn(asked, ended, {}, None, profile) for profile in ("smoke", "full")]
     for check in asked.checks:
         for condition in check.require:
@@ -119,7 +119,7 @@ def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 
 def job_of(bundle: Bundle, source: object) -> str:
-    """Return a text that names the job file whose program writes this source, if only one does."""
+    """Return a phrase that names the job file for this source, if there is exactly one."""
     makers = set()
     for path in bundle.files.get("job files", []):
         for program in PROGRAM.findall(text_of(bundle.folder / path)):
@@ -146,7 +146,7 @@ def latest_runs(ended: list[Run]) -> list[Run]:
 def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
     """Yield sentences about runs whose program was changed afterwards.
 
-    The record shows the change; if it does not, the files' modification times do.
+    The change is detected from the record or, failing that, from the files' modification times.
     """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
     for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):
@@ -205,7 +205,7 @@ def gaps_in(folder: Path, path: Path) -> Iterator[str]:
 
 
 def open_gaps(path: Path) -> list[str]:
-    """Return the names of a file's open gaps. An invalid notebook raises a ValueError."""
+    """Return the names of a file's unfilled gaps. An invalid notebook raises a ValueError."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         try:

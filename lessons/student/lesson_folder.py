@@ -1,4 +1,4 @@
-"""Find the folder that a student means by a lesson's number."""
+"""Find the lesson folder that matches the number a student gives."""
 
 import sys
 from pathlib import Path
@@ -11,12 +11,12 @@ in_folder = click.option(
     "--in",
     "inside",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Your folder of the lesson. Default: the current folder, otherwise the course's.",
+    help="Your folder for the lesson. Default: the current folder, otherwise the course's.",
 )
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
-    """Return the folder with the student's notebook of the lesson."""
+    """Return the folder that contains the student's notebook for the lesson."""
     if inside is None:
         [folder] = choose_lessons(chosen_course() / "lessons", [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
@@ -49,9 +49,9 @@ def shown(folder: Path) -> Path:
 def chosen_course() -> Path:
     """Return the course that the student means: the current one, or else the installed one.
 
-    Courses may share an environment: a course that has none links to another course's, or the site
-    provides one that links to another course's packages (the box's module). A course with other
-    packages is refused, because its checks may differ.
+    Courses can share an environment. A course that has none links to another course's environment,
+    or the site provides one that links to another course's packages (the box's module). A course
+    with other packages is refused, because its checks may differ.
     """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():
@@ -66,7 +66,7 @@ def chosen_course() -> Path:
 
 
 def checkout_of(place: Path) -> Path | None:
-    """Return the cloned or unpacked course that contains a place."""
+    """Return the cloned or unpacked course folder that contains `place`."""
     around = (place, *place.parents)
     return next((one for one in around if (one / "lessons" / "toolkit").is_dir()), None)
 

@@ -106,7 +106,7 @@ def next_step(all_: Sequence[Progress]) -> str:
 
 
 def no_site_is_chosen() -> bool:
-    """Return whether the first job would stop, because the machine has several ways to run jobs."""
+    """Return whether the first job would stop because the user has not chosen a site."""
     try:
         site_files.chosen_file(None)
     except site_files.NoSiteError:

@@ -49,7 +49,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
 
 
 def default_target(folder: Path) -> Path:
-    """Return the package's path: in the current folder, but never in another lesson's folder."""
+    """Return the path of the zip: in the current folder, but never in another lesson's folder."""
     name, here = f"{folder.name}.zip", Path.cwd().resolve()
     inside_lesson = any(LESSON_NAME.fullmatch(place.name) for place in (here, *here.parents))
     if inside_lesson and not here.is_relative_to(folder.resolve()):
@@ -79,7 +79,7 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
 
 
 def tell_grade(bundle: Bundle, lesson: str) -> None:
-    """Print the results that the packed outputs determine without the instructor's files."""
+    """Print the results that the packed outputs determine even without the instructor's files."""
     settings = own_settings()
     if lesson not in settings.rubrics:
         return
@@ -99,7 +99,7 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
 
 
 def with_own_checks(grade: SelfGrade, lesson: str, files: LessonFiles) -> SelfGrade:
-    """Add to each answer whether it looks right, as the notebook's cells do."""
+    """State for each answer whether it looks right, as the notebook's cells do."""
     if grade.rubric is None:
         return grade
     questions = grade.rubric.answers

@@ -1,7 +1,8 @@
 """Compare this run's measurements with the values that a lesson promises.
 
 Other work on the machine changes measured times. A measurement outside its range can therefore mean
-a busy machine or a mistake. Repeated measurements show which of the two it is.
+a busy machine or a mistake. Repeated measurements show whether the cause is a busy machine or a
+mistake.
 """
 
 import textwrap
@@ -62,9 +63,9 @@ def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, flo
 
 
 def outcome_of(value: float, low: float, high: float, between: tuple[float, float]) -> Outcome:
-    """Return the outcome: "busy" if the repeats vary too much, or reach into the range.
+    """Return the outcome: "busy" if repeats vary too much or reach a range the median misses.
 
-    They vary too much if they differ by more than the width of the promised range.
+    Repeats vary too much if they differ by more than the width of the promised range.
     """
     least, most = between
     width = most - least

@@ -4,12 +4,12 @@
     foretelling.write("k80_resnet152", 900, 1200)  # your interval, into answers.txt
     foretelling.reveal("k80_resnet152")            # the truth; your interval is now final
 
-The true values are published, so they are not secret. They are only packed, so nobody who reads or
+The true values are published, so they are not secret. They are only encoded, so nobody who reads or
 searches this folder sees them before writing an interval. The instructor has the grader's copy.
 
-An interval gets a date and a seal when it is written. It is final once its true value has been
-shown. Then it is kept in answers.txt and in a file in your home folder, so a new copy of the lesson
-begins with your first interval. You can cheat here, but you would learn nothing.
+Each interval is dated and sealed when it is written. The interval becomes final once its true value
+has been shown. It is then saved in answers.txt and in a file in your home folder, so a new copy of
+the lesson starts with your first interval. You can cheat here, but you would learn nothing.
 """
 
 import base64
@@ -32,7 +32,7 @@ PREFIX = "foretold_"
 
 @dataclass(frozen=True)
 class Table:
-    """The sizes and values that may be fitted.
+    """The sizes and values that are available for a fit.
 
     `asked` is the size whose value is to be predicted.
     """
@@ -105,7 +105,10 @@ def table(name: str) -> Table:
 
 
 def write(name: str, low: float, high: float) -> None:
-    """Write an interval, with the time. It can be changed until the true value is shown."""
+    """Write an interval, with the time.
+
+    The interval can be changed until the true value is shown.
+    """
     table(name)
     if not 0 < low <= high < 1e12:
         raise ValueError(f"{name}: an interval has two ends above 0, the smaller one first")
@@ -126,7 +129,7 @@ def write(name: str, low: float, high: float) -> None:
 
 
 def reveal(name: str) -> float:
-    """Print the true value, if an interval has been written; the interval is then final."""
+    """Print the true value if the student has written an interval, which then becomes final."""
     asked, key = table(name), PREFIX + name
     said = foretold.read(key, noted(key))
     if said is None:

@@ -36,9 +36,10 @@ def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
 def network(keras: Any, name: str, size: int, ranks: int = 1) -> Any:
     """Return an untrained network for 10 classes.
 
-    It is ResNet50V2 as in lesson 03, or cnn with two convolutions. In evaluation, batch
-    normalisation uses running means, which keep 99 % of their value in each step. On N ranks an
-    epoch has only 1/N of the steps, so here one step changes the means as much as N steps would.
+    The network is ResNet50V2 as in lesson 03, or `cnn` with two convolutions. In evaluation, batch
+    normalisation uses running means, which keep 99 % of their value in each step. An epoch on N
+    ranks has only 1/N of the steps, so here one step changes the means as much as N steps would on
+    one rank.
     """
     shape = (size, size, 3)
     if name == "cnn":
@@ -71,8 +72,8 @@ def every_nth(x: Any, y: Any, rank: int, size: int) -> tuple[Any, Any, tuple[int
 def prepare(tf: Any, batches: Any, size: int) -> Any:
     """Return batches with float32 images of `size` by `size` pixels.
 
-    Images may be bytes or numbers in 0…1. Other parts of a batch, such as labels and weights, are
-    unchanged. The next batch is made while one is in use.
+    Images can be bytes, or numbers from 0 to 1. Other parts of a batch, such as labels and weights,
+    are unchanged. The next batch is prepared while the current one is in use.
     """
 
     def pixels(images: Any, *rest: Any) -> Any:

@@ -1,8 +1,8 @@
 """Keep TensorFlow's startup messages out of a notebook, where the error stream is printed in red.
 
-TensorFlow prints them before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would silence
-them, but makes training slower. While TensorFlow is imported, the error stream therefore goes to a
-file. Afterwards, every line that is not known to be harmless is printed.
+TensorFlow prints these messages before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would
+silence them, but makes training slower. While TensorFlow is imported, the error stream therefore
+goes to a file. Afterwards, every line that is not known to be harmless is printed.
 """
 
 import importlib.machinery

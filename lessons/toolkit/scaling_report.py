@@ -68,7 +68,7 @@ def write(
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
     """Print a line for each kind of scaling that has no table.
 
-    Its job was cut off or never submitted.
+    The job for it was cut off or never submitted.
     """
     for kind in KEPT:
         if not tables.get(kind):
@@ -86,15 +86,16 @@ def tell_crowded(runs: Sequence[Run]) -> None:
                 f"{most.value:.2f} times the work of one ({most.low:.2f} to {most.high:.2f})."
             )
             print(
-                "Something else runs on these cores, so these numbers mean little: measure again."
+                "Something else is running on these cores, so these numbers mean little: "
+                "measure again."
             )
 
 
 def is_crowded(most: Measure, ranks: int) -> bool:
-    """Return whether other work disturbed the copies.
+    """Return whether other load on the machine distorted the measurement of the copies.
 
-    Undisturbed, N copies cannot do more than N times the work of one copy, nor twice as much in one
-    round as in another.
+    Without other load, N copies do at most N times the work of one copy, and never more than twice
+    as much in one round as in another.
     """
     return most.value > 1.1 * ranks or most.high > 2 * most.low
 
@@ -135,7 +136,7 @@ def studied(runs: Sequence[Run]) -> list[Run]:
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """Return a sentence that compares ranks that exchange nothing with ranks that exchange data."""
+    """Return a sentence that compares ranks that exchange data with ranks that do not."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

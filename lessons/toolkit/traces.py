@@ -1,4 +1,4 @@
-"""Small files of what happened when: the spans of a torch.profiler trace, with names and lanes.
+"""Keep the spans of a torch.profiler trace in a small file, with their names and lanes.
 
 A trace has `about` (hardware, versions, date), `lanes`, `names`, `events`, and the time `began_us`
 of the first event. An event is [lane, name, start, duration]: two indices, and microseconds since
@@ -95,12 +95,12 @@ def write(file: str | Path, trace: Mapping[str, Any]) -> None:
 
 
 def read(file: str | Path) -> dict:
-    """Return the trace in a file that `write` made."""
+    """Read a trace from a file that `write` created."""
     return json.loads(gzip.decompress(Path(file).read_bytes()))
 
 
 def spans_of(trace: Mapping[str, Any], *words: str) -> Spans:
-    """Return (start, end) in milliseconds of the first rank's events with one of these words."""
+    """Return (start, end) in milliseconds for the first rank's events that match one of `words`."""
     rank = trace["lanes"][0].partition(",")[0] if trace["lanes"] else ""
     return [
         (start / 1000, (start + duration) / 1000)

@@ -65,7 +65,7 @@ def names_asked() -> int:
         (NODES[10000] * names_asked() / 1e6, "2,500 nodes {:.0f} million"),
         (1024 * 186e6 / 1e9, "{:.0f} GB to read at the start"),
         (256 * 186e6 / 1e9, "{:.0f} GB if the ranks of a node share"),
-        (80 * 1024 * 1000 / 1e6, "on 1,024 ranks and for 1,000 steps, is {:.0f} MB"),
+        (80 * 1024 * 1000 / 1e6, "produces {:.0f} MB on 1,024 ranks in 1,000 steps"),
         (100 * (1 - (1 - 1e-4) ** 8), "{:.1f} % of the steps on 8 GPUs"),
         (100 * (1 - (1 - 1e-4) ** 64), "{:.1f} % on 64"),
         (100 * (1 - (1 - 1e-4) ** 1024), "{:.1f} % on 1,024"),

@@ -36,7 +36,7 @@ def looks_like(place: Path) -> str | None:
 
 
 def resemblance(name: str, platform: str) -> str:
-    """Return a message for a download that seems to need another `--from`."""
+    """Return a message for a download that seems to need a different `--from` option."""
     what = "students' folders" if PLATFORMS[platform] is folders else f"a download of {platform}"
     return f"{name} looks like {what}: use --from {platform}"
 

@@ -1,4 +1,4 @@
-"""Read Canvas's *Download Submissions*: one folder with all files of all students.
+"""Read Canvas's Download Submissions result: one folder with all files of all students.
 
 lovelaceada_101_2002_train.zip
 lovelaceada_LATE_101_2002_train.zip

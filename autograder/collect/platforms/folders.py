@@ -27,7 +27,7 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 
 
 def are_students(entries: Sequence[Entry]) -> bool:
-    """Return whether these are students' folders or archives, rather than lessons."""
+    """Return whether the entries are students' folders or archives rather than lessons."""
     if any(hinted_lesson(name_without_ending(entry)) for entry in entries):
         return False
     packed = [entry for entry in entries if is_package(entry.name) and not is_dir(entry)]
@@ -38,7 +38,7 @@ def are_students(entries: Sequence[Entry]) -> bool:
 
 
 def are_of_one_student(entries: Sequence[Entry]) -> bool:
-    """Return whether all entries are one student's lessons, or all are one student's files."""
+    """Return whether the entries are all lessons of one student or all files of one student."""
     loose = any(kind_of(entry.name) in WORK and not is_dir(entry) for entry in entries)
     return not any(map(is_dir, entries)) if loose else are_lessons(entries)
 

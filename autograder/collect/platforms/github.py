@@ -25,9 +25,9 @@ def looks_like(place: Path, entries: Sequence[Entry]) -> bool:
 def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
     """Yield the items, one for each repository.
 
-    If the whole text after the slug names a student in at least one repository, the whole text has
-    to match in all of them, so `foo-ada` does not belong to ada. Otherwise, it is enough if the end
-    of a repository's name matches a student.
+    If the full text after the slug matches a student in any repository, it must match in all of
+    them, so `foo-ada` does not belong to ada. Otherwise, only the end of a repository's name has to
+    match a student.
     """
     match = FOLDER.match(place.name)
     slug = match["slug"] if match else ""

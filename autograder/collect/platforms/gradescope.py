@@ -88,7 +88,7 @@ def submitter(about: dict[str, str]) -> Claim:
 
 
 def plain_text(text: str) -> str:
-    """Return a name or number as text, or an empty text for a list, an alias or a missing value."""
+    """Return a name or number as text, or "" for a list, an alias or a missing value."""
     try:
         value = yaml.load(text, yaml.BaseLoader)
     except yaml.YAMLError:

@@ -1,4 +1,4 @@
-"""Read JupyterHub's exchange folder `inbound`, or the course's folder above it.
+"""Read JupyterHub's exchange folder `inbound`, or the course folder that contains it.
 
 ada+02_serial+2026-03-01 20:00:00.123456 UTC+8fK3_aZ-q0Lm/
 """

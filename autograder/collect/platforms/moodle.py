@@ -84,7 +84,7 @@ def read_worksheets(paths: Iterable[Path]) -> dict[str, Participant]:
 def with_participants(
     found: Iterable[Item], known: dict[str, Participant], zone: tzinfo | None
 ) -> Iterator[Item]:
-    """Yield the items with the worksheet's address and time."""
+    """Yield the items with the email address and the time from the worksheet."""
     for item in found:
         [claim] = item.claims
         participant = known.get(dict(claim.ids)["moodle_id"])
@@ -98,7 +98,7 @@ def with_participants(
 
 
 def time_of(text: str, zone: tzinfo | None) -> str:
-    """Return `Monday, 2 March 2026, 8:14 PM` in ISO form; empty if the text is less clear."""
+    """Return a time such as `Monday, 2 March 2026, 8:14 PM` in ISO form, or "" if it is unclear."""
     day = DAY.search(text)
     clock = CLOCK.search(text, day.end()) if day else None
     month = NUMBER_OF.get(day[2].casefold()) if day else None

@@ -1,4 +1,4 @@
-"""Read nbgrader's folder `submitted`, or the course's folder above it.
+"""Read nbgrader's `submitted` folder, or the course folder above it.
 
 submitted/ada/02_serial/…, with timestamp.txt for the time of submission
 """

@@ -1,4 +1,4 @@
-"""Fit laws of scaling to a study, judge them, and predict other sizes.
+"""Fit scaling laws to a study, judge the fits, and predict values at other sizes.
 
     from autograder.measuring import laws
 

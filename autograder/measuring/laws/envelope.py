@@ -1,10 +1,10 @@
 """Combine the predictions of all laws for a size beyond the study into one interval.
 
 Each fit of each law is weighted by how well it matches the points. The interval contains 95 % of
-the predictions, and the best fit of every law that describes the points. It is widened for effects
-that no law describes: beyond the data, a doubling may lose less or more, and the first step onto
-the network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is right;
-the constants come from there.
+the predictions, and also the best fit of each law that describes the points. It is widened for
+effects that no law describes: beyond the data, a doubling may lose less or more, and the first step
+onto the network has a cost. `benchmarks/grading/foretell.py` measures how often the interval is
+right; the constants come from there.
 """
 
 import math
@@ -31,7 +31,7 @@ MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # the same as NETWORK, within that size 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The prediction of one law for one size, as speedups over the smallest size."""
+    """One law's prediction for one size, expressed as speedups over the smallest size."""
 
     fit: Fit
     describes: bool
@@ -57,8 +57,8 @@ class Foretold:
 def farthest(study: Study) -> int:
     """Return the largest size that can be predicted.
 
-    The limit is at least 8 and at most 32 times the largest measured size. In between, the factor
-    is the ratio of the largest to the smallest measured size.
+    The limit is at least 8 and at most 32 times the largest measured size. Between these bounds,
+    the factor is the ratio of the largest to the smallest measured size.
     """
     span = study.sizes[-1] // study.sizes[0]
     return study.sizes[-1] * min(FARTHEST, max(ALWAYS, span))
@@ -122,7 +122,7 @@ def widened(
 ) -> tuple[float, float]:
     """Return the bounds of a log cost, widened for effects that no law describes.
 
-    Neither bound is better than the best measured size, unless the speedup is superlinear.
+    Neither bound is below the lowest measured cost, unless the speedup is superlinear.
     """
     doublings = max(0.0, math.log2(size / study.sizes[-1]))
     unknown = PER_DOUBLING * math.sqrt(doublings)

@@ -1,9 +1,10 @@
 """Fit a law to a study, with noise, and predict any size as an interval.
 
-Points deviate from a law by a fraction of their value, so all distances are relative. The best fit
-is the least-squares fit without negative coefficients. The interval comes from all fits on a grid,
-weighted by how well they match the points (with normal noise, and an overhead of 0.1 % as likely as
-1 % or 10 %). A law with two free numbers and three points therefore has a wide interval.
+The deviation of a point from a law is proportional to its value, so all distances are relative. The
+best fit is the least-squares fit without negative coefficients. The interval comes from all fits on
+a grid. Each fit is weighted by how well it matches the points, assuming normal noise and equally
+likely overheads of 0.1 %, 1 % and 10 %. A law with two free numbers and three points therefore has
+a wide interval.
 """
 
 import itertools
@@ -47,9 +48,9 @@ class Fit:
 
 
 def columns(form: Form, n: Array) -> Array:
-    """Return the terms of a form at each size, one column each.
+    """Return a matrix of the form's terms at each size, with one column per term.
 
-    For a law about the speed, the terms are a and d·n.
+    For a speed law, the terms are a and d·n.
     """
     terms = (lambda n: n,) if form.kind == "speed" else form.terms
     return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
@@ -120,7 +121,7 @@ SLOPES = np.concatenate([[0.0], np.logspace(-3.5, 0.1, 90)])
 def candidates(form: Form, study: Study) -> Array:
     """Return candidate coefficients, one set per row.
 
-    Each is a fraction of the cost at the largest size.
+    Each coefficient is a fraction of the cost at the largest size.
     """
     if form.kind == "power":
         falling = -SLOPES[SLOPES < 0.3] if study.superlinear() else SLOPES[:0]
@@ -137,7 +138,7 @@ def candidates(form: Form, study: Study) -> Array:
 
 
 def every_fit(form: Form, study: Study, noise: float, at: Sequence[int]) -> tuple[Array, Array]:
-    """Return log costs at sizes `at` for all fits on the grid, and the fits' log likelihoods."""
+    """Return, for all fits on the grid, the log costs at the sizes `at` and the log likelihoods."""
     k = candidates(form, study)
     here, beyond = (log_costs(form, k, np.asarray(n, float)) for n in (study.sizes, at))
     usable = np.isfinite(here).all(axis=1) & np.isfinite(beyond).all(axis=1)
@@ -157,7 +158,7 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:
-    """Return the two values that cut LOW_TAIL and HIGH_TAIL off the ends of the likelihood."""
+    """Return the two values that cut off LOW_TAIL and HIGH_TAIL at the ends of the likelihood."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(np.exp(scores - scores.max())[order])
     below /= below[-1]

@@ -1,8 +1,8 @@
-"""The laws of scaling, each as the cost of work on n workers, which is n × its time.
+"""The scaling laws, each expressed as the cost of the work on n workers: n × its time.
 
-Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law is about the speed:
-speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law has a sentence that
-states its assumption. `fitting` decides whether the data agree.
+Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law describes the
+speed: speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each law states its
+assumption in a sentence. The `fitting` module decides whether the data agree.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Return a function that names the other coefficients and divides them by the one for work."""
+    """Return a function that divides the other coefficients by the one for work and names them."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -82,22 +82,22 @@ AMDAHL = Form(
 GUSTAFSON = Form(
     "Gustafson",
     "S = p − s(p−1)",
-    "the work grows with p, and the part that does not divide takes the same time",
+    "the work grows with p, and the part that cannot be divided always takes the same time",
     kind="speed",
     named=growing_share,
 )
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
-    "workers wait for something shared (σ), and each exchanges with all others (κ): there is "
-    "a peak",
+    "workers wait for a shared resource (σ), and each exchanges data with all others (κ), so "
+    "there is a peak",
     (others, pairs),
     named=shares("sigma", "kappa"),
 )
 TREE = Form(
     "tree",
     "cost = 1 + k·log₂ p",
-    "messages go up and down a tree (α–β model with log₂ p levels), beside work that stays the "
+    "messages that go up and down a tree (α–β model with log₂ p levels), plus work that stays the "
     "same for each worker",
     (levels,),
     named=shares("k"),
@@ -105,7 +105,7 @@ TREE = Form(
 TREE_FIXED = Form(
     "tree, fixed work",
     "cost = 1 + k·p·log₂ p",
-    "the same tree beside fixed work: each worker does less of it, but sends as many messages",
+    "the same tree plus fixed work: each worker does less of it, but sends as many messages",
     (workers, levels_each),
     named=shares("c", "k"),
 )
@@ -119,7 +119,7 @@ RING = Form(
 LEVELS_AND_SHARE = Form(
     "tree and share",
     "cost = 1 + k·log₂ p + c·p",
-    "the messages of a tree, beside a fraction of the work that does not divide",
+    "the messages of a tree, plus a fraction of the work that cannot be divided",
     (levels, workers),
     named=shares("k", "c"),
 )
@@ -134,7 +134,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """Return laws in which the cost rises beyond one node of `node` workers."""
+    """Return laws whose cost rises beyond `node` workers, the size of one node."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

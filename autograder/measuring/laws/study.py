@@ -1,7 +1,7 @@
 """Convert a scaling table in any unit to the cost of one unit of work at each size.
 
-The *cost* of work is workers × time. Ideal scaling leaves it unchanged, so the laws need no other
-number. The same runs give the same study in seconds, hours or images per second.
+The *cost* of work is workers × time. Ideal scaling leaves the cost unchanged, so the laws need no
+other quantity. The same runs give the same study in seconds, hours or images per second.
 """
 
 import math
@@ -19,7 +19,7 @@ MOST_SIZES = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The sizes in increasing order, and the log cost of each size (median over its repeats)."""
+    """Sizes in increasing order, with the log cost of each (the median over its repeats)."""
 
     sizes: tuple[int, ...]
     costs: tuple[float, ...]
@@ -43,7 +43,7 @@ def of_times(sizes: Sequence[int], times: Sequence[float], kind: str = "strong")
 
 
 def of_rates(sizes: Sequence[int], rates: Sequence[float]) -> Study:
-    """Return the study of throughputs of all workers together, for any kind of scaling."""
+    """Return the study for the total throughput of all workers, for any kind of scaling."""
     return gathered(sizes, [n / r for n, r in checked(sizes, rates)])
 
 

@@ -1,4 +1,4 @@
-"""Fit the laws as textbooks do, to speedups over one worker, and report what contradicts them.
+"""Fit scaling laws to speedups over one worker, as textbooks do, and report contradictions.
 
 `scaling_laws` has the formulas and the graded intervals. To predict a size beyond the data, use
 `foretell`.
@@ -36,7 +36,7 @@ def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
     """Return the fits, keyed by the law's name. Laws that need more sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
-        raise NotMeasured("a textbook law needs the speedup 1 on one worker")
+        raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
     laws = {}
     for name, fit in FITS.items():
         try:
@@ -59,7 +59,7 @@ CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return the USL's κ, which may be negative here."""
+    """Return the USL's κ, which can be negative here."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
@@ -90,14 +90,14 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
         sentences[Objection.SUPERLINEAR] = (
-            "Some size is superlinear, which no law here explains. The reason may be a larger "
-            "cache, another local batch or noise at the smallest size."
+            "At least one size is superlinear, which no law here explains. The reason may be a "
+            "larger cache, a different local batch or noise at the smallest size."
         )
     return sentences
 
 
 def monotone(values: Sequence[float]) -> bool:
-    """Return whether no value is below the previous one, and the last is a fifth above the first.
+    """Return whether the values never decrease and the last exceeds the first by over a fifth.
 
     Two values are not enough.
     """

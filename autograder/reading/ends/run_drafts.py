@@ -99,8 +99,8 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
 def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[RunDraft]:
     """Return runs that ended before they printed anything, if the file also has other runs.
 
-    Such a run shows only as a bad end that follows the start of another program or the reported
-    end of the previous run.
+    The only trace of such a run is a bad end after the start of another program, or after the
+    reported end of the previous run.
     """
     begins = sorted(line for line, facts in file.facts if began(facts))
     done = sorted(line for line, facts in file.facts if facts.done)
@@ -162,10 +162,10 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Return whether these lines continue a recorded run whose record breaks off.
+    """Return whether these lines continue a recorded run whose record ends prematurely.
 
-    If so, the program printed the next epoch, or the last one again (numbers may start at 0), and
-    nothing ended the run in between.
+    They do if the program printed the next epoch, or repeated the last one (numbers may start at
+    0), and nothing ended the run in between.
     """
     done, begun = len(draft.run.epochs), min(lane.epochs)
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
@@ -179,7 +179,7 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
 def merged(drafts: list[RunDraft]) -> list[RunDraft]:
     """Merge runs that appear in both the output and the error output.
 
-    One has the progress bars, the other has the printed lines.
+    One file has the progress bars, and the other has the printed lines.
     """
     first = [draft for draft in drafts if draft.file == drafts[0].file]
     rest = [draft for draft in drafts if draft.file != drafts[0].file]
@@ -192,7 +192,7 @@ def merged(drafts: list[RunDraft]) -> list[RunDraft]:
 
 
 def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
-    """Return the epochs, with missing values taken from the same epochs in `others`."""
+    """Return the epochs, with missing values filled in from the same epochs in `others`."""
     by_number = {epoch.number: epoch for epoch in others}
     whole = []
     for epoch in epochs:

@@ -1,8 +1,9 @@
 """Decide whether a run reached its end, from lines that follow its last epoch but no earlier one.
 
 The surest sign is the number of epochs. Without that number, an output that was cut off after an
-epoch looks like a finished one. Then there has to be a message, a total, a test or a summary line.
-Otherwise the job's error output has to be there, because a scheduler would have written to it.
+epoch looks like a finished one. In that case, the output must also contain a message, a total, a
+test or a summary line. Failing that, the job's error output must be available, because a scheduler
+would have written to it.
 """
 
 import math
@@ -47,15 +48,15 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Return whether the run's total time, or a line in its own format, marks its end."""
+    """Return whether the end of the run is marked by a total time or a line in its own format."""
     return draft.ended or draft.totalled
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
-    """Return the line after the last epoch that shows that no further epoch followed.
+    """Return the line after the last epoch that rules out any further epochs.
 
-    A line that also follows earlier epochs does not count. After a single epoch, this cannot be
-    known.
+    A line that also follows earlier epochs does not count. After a single epoch, such lines cannot
+    be recognised.
     """
     epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
     alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False
@@ -100,7 +101,7 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
 def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
     """Return whether a line summarises a run of unknown length.
 
-    The line has to come right after the run, and no similar line may come earlier.
+    The line must directly follow the run, and no similar line may appear before the run.
     """
     if whole is False or not draft.known or draft.run.format == STEPS:
         return False
@@ -110,7 +111,7 @@ def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: boo
 
 
 def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
-    """Return the place of the first test in a file of steps, or in a file without a run.
+    """Return where the first test result is, in a file of steps or in a file without a run.
 
     The training is over at that point. A repeated test may belong to each step.
     """
@@ -129,7 +130,7 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
 
 
 def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
-    """Return whether an early end would be visible in the output.
+    """Return whether the output would show an early end.
 
     A complete bar shows how much work there was, and schedulers write to the error output.
     """
@@ -140,9 +141,9 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
 
 
 def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """Return the ends after which nothing in their file shows that the program continued.
+    """Return the final ends: nothing after them in their file shows that the program continued.
 
-    An end between two runs of a file belongs to the first of them.
+    If an end is between two runs in a file, it belongs to the first of them.
     """
     final: list[EndLine] = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Read tqdm's bars where nothing else shows a program's progress.
+"""Read tqdm's bars if nothing else shows a program's progress.
 
 100%|██████████| 37613/37613 [09:07<00:00, 68.69it/s]
 """
@@ -29,7 +29,7 @@ class Bar:
 
 
 def read(line: str, before: Bar | None) -> Bar | None:
-    """Return the line's last bar that may belong to a training.
+    """Return the last progress bar on the line that may belong to a training run.
 
     `before` is the bar of the previous line.
     """
@@ -48,7 +48,7 @@ def read(line: str, before: Bar | None) -> Bar | None:
 
 
 def is_another(before: Bar, bar: Bar) -> bool:
-    """Return whether this is a new bar, rather than a continuation or repeated end of `before`."""
+    """Return whether this bar is new, and not a continuation or repetition of `before`."""
     if before.one_of_many or bar.of != before.of or bar.at < before.at:
         return True
     return bar.at == before.at == bar.of and bar.clock != before.clock

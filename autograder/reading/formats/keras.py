@@ -1,4 +1,4 @@
-"""Read Keras: TF 1, TF 2 with verbose=1 and 2, Keras 3.
+"""Read the output of Keras: TF 1, TF 2 with verbose=1 or 2, and Keras 3.
 
 Epoch 3/16
  - 87s - loss: 1.7761 - acc: 0.3480 - val_loss: 1.4954 - val_acc: 0.4629
@@ -50,8 +50,8 @@ def read(line: str) -> LineFacts | None:
 def seconds(result: re.Match[str]) -> Number | None:
     """Return an epoch's seconds, from the time per sample if it was printed.
 
-    The time per sample is more precise than whole seconds. The time per step does not include
-    everything.
+    A time calculated from the time per sample is more precise than whole seconds. The time per step
+    does not include everything.
     """
     whole = printed(result["seconds"])
     short = WHOLE.search(result["metrics"])

@@ -1,4 +1,4 @@
-"""Read bars that name an epoch: PyTorch Lightning, and similar tqdm loops.
+"""Read progress bars that name an epoch: PyTorch Lightning, and similar tqdm loops.
 
 Epoch 4: 100%|██████████| 469/469 [00:12<00:00, 38.1it/s, v_num=0, train_loss=0.03, val_acc=0.97]
 Epoch 4/4 ━━━━━━━━━━━━━━━━ 469/469 0:00:12 • 0:00:00 38.1it/s v_num: 0 train_loss: 0.03

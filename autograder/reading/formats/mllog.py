@@ -110,7 +110,7 @@ class Benchmarks:
 
 
 def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
-    """Add an event to its run. After the end of a run, a new one begins."""
+    """Add an event to its run. An event that follows the end of a run can begin a new run."""
     key, about = event["key"], event.get("metadata")
     if type(about) is not dict:
         about = {}

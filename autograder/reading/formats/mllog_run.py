@@ -35,8 +35,8 @@ def to_run(run: Benchmark) -> Run:
 def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
     """Return the epochs of all finished blocks.
 
-    Each epoch gets an equal share of its block's time. The evaluation of a block belongs to the
-    block's last epoch, whatever its number.
+    Each epoch gets an equal share of its block's time. A block's evaluation is assigned to the
+    block's last epoch, whatever epoch number it reports.
     """
     ended = [(number, b) for number, b in sorted(run.blocks.items()) if b.ended is not None]
     checks = checks_of_blocks(run)
@@ -58,9 +58,9 @@ def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
 
 
 def checks_of_blocks(run: Benchmark) -> list[Number]:
-    """Return the evaluations of the blocks in order, or none if one in between is missing.
+    """Return the blocks' evaluations in order, or [] if one in the middle is missing.
 
-    The numbers of an evaluation and of its block always differ by the same amount.
+    The number of an evaluation and that of its block always differ by the same amount.
     """
     blocks = sorted(run.blocks)
     checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]

@@ -1,4 +1,4 @@
-"""The type of a reader: its tags, and a function from a line to the facts in it."""
+"""The type of a reader: its tags, and a function that returns the facts in a line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

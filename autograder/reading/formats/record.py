@@ -29,7 +29,7 @@ LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 @dataclass
 class Launch:
-    """The facts of one launch, read so far."""
+    """The facts read so far about one launch."""
 
     run: str
     files: list[str] = field(default_factory=list)
@@ -75,9 +75,9 @@ class Launches:
     size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Return whether another line may be added.
+        """Return whether the launch has room for another line.
 
-        Ends are always read, because there are never more of them than beginnings.
+        End lines are always read, because there are never more of them than start lines.
         """
         self.size += size
         if self.size <= MOST_BYTES:
@@ -128,7 +128,10 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 def check_chain(
     launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Compare the hash of a line with the hash over the previous line. Complain once per rank."""
+    """Check that a line's stated hash continues the chain from the previous line.
+
+    Complain once per rank.
+    """
     chain = launch.chains.setdefault(rank, Chain(launch.run.encode()))
     if chain.follows(payload, stated) or chain.broken:
         return
@@ -255,7 +258,7 @@ def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where
 
 def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if launch.status is not None:
-        launch.complain(where, "run_stop", "the run stops twice; the first one counts")
+        launch.complain(where, "run_stop", "the run stops twice; the first stop counts")
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
@@ -296,7 +299,10 @@ def quantity(
     fraction: bool = False,
     above_zero: bool = False,
 ) -> Number | None:
-    """Return a member that has to be a number. For anything else, add a problem and return None."""
+    """Return the value of a member that must be a number.
+
+    For anything else, add a problem and return None.
+    """
     value = members.get(name)
     if value is None:
         return None

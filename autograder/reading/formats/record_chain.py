@@ -10,7 +10,7 @@ DIGITS = 12
 
 @dataclass(slots=True)
 class Chain:
-    """The lines of one rank, read so far."""
+    """The lines of one rank that have been read so far."""
 
     seed: bytes  # for the next line: the hash stated in the last line, or the run's id
     broken: bool = False
@@ -18,7 +18,7 @@ class Chain:
     copied: int = 0  # how many of them the current copy has repeated
 
     def repeats(self, payload: bytes) -> bool:
-        """Return whether this line continues a copy, which repeats all lines from the first.
+        """Return whether this line continues a copy that repeats the record from its first line.
 
         An edited line is not a copy, and breaks the chain.
         """
@@ -30,7 +30,7 @@ class Chain:
         return is_copy
 
     def follows(self, payload: bytes, stated: Any) -> bool:
-        """Add a line, and return whether it states the hash over itself and the previous line.
+        """Add a line, and return whether its stated hash matches this line and the previous one.
 
         A line's stated hash is the seed of the next line, so a single change breaks the chain only
         once or twice, not in the rest of the file.

@@ -1,4 +1,4 @@
-"""The typed header, program, end and measures of a run record, from the JSON of its lines."""
+"""Parse the JSON of a run record's lines into a typed header, program, end and measures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -25,7 +25,7 @@ LONGEST_NAME, LONGEST_HASH = 200, 32
 def text(value: Any) -> str | None:
     """Return the value as text.
 
-    Values of other types are written out, so they never equal an expected text.
+    Values of other types are converted with `str`, so they never equal an expected text.
     """
     return str(value)[:LONGEST_TEXT] if value or value == "" else None
 
@@ -114,7 +114,7 @@ def measure_of(
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
     """Return the program with the facts of one more line added.
 
-    The first statement of a fact counts.
+    If a fact is stated twice, the first statement counts.
     """
     files = dict(known.files) if known else {}
     told = value.get("files")

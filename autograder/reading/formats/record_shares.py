@@ -1,4 +1,4 @@
-"""Read which part of the data set each rank reads: slices, as the record writes them."""
+"""Read which slices of the data set each rank reads, in the record's format."""
 
 from typing import Any
 

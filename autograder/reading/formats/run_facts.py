@@ -1,4 +1,4 @@
-"""Read what programs and job scripts print about a whole run, whatever the format of epochs."""
+"""Read what programs and job scripts print about a whole run, in any epoch format."""
 
 import re
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def whole(name: str, **others: Any) -> Says:
 
 
 def number(name: RunNumber, scale: float = 1.0, **others: Any) -> Says:
-    """Return a function that reads the number above 0 in the pattern's first group."""
+    """Return a function that reads the positive number in the pattern's first group."""
     return lambda match: RunFacts({name: positive(printed(match[1], scale))}, **others)
 
 
@@ -206,7 +206,7 @@ COMPILED = tuple((tag, word, re.compile(pattern), says) for tag, word, pattern, 
 def read(line: str) -> RunFacts | None:
     """Return the facts about the whole run that a line contains.
 
-    The first pattern with a fact counts.
+    If several patterns match, the first one that yields a fact wins.
     """
     lower = line.lower()
     facts: RunFacts | None = None

@@ -5,8 +5,8 @@
         templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
 
 A field in braces matches a value. All other text has to match. Students control these lines, so
-reading must be quick for any input. Each template becomes a pattern that never backtracks: a field
-takes the whole number, and `{any}` ends where the text after it first occurs.
+reading must be quick for any input. Each template becomes a pattern that never backtracks. A field
+always matches a number in full, and `{any}` ends where the text after it first occurs.
 """
 
 import difflib
@@ -99,7 +99,7 @@ def load_reader(name: str, sources: Iterable[str]) -> Reader:
 
 
 def load(source: str) -> Template:
-    """Compile a template. Raise BadTemplateError if it cannot be used."""
+    """Compile a template. Raise BadTemplateError if the template cannot be used."""
     parts = parts_of(source)
     scales, percent = units_of(parts)
     return Template(
@@ -151,7 +151,7 @@ def check_fields(parts: Parts, source: str) -> None:
     if len(names) > MOST_FIELDS or names.count("any") > MOST_ANY:
         refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
     if "begins" in names and not set(names) <= {"begins", "epoch", "of", "any"}:
-        refuse(source, "a line that {begins} an epoch may have its number, but no results")
+        refuse(source, "a line with {begins} may have the epoch's number, but no results")
     solid = [part for part in parts if part[0] not in MARKS or not part[1]]
     for (one, first), (other, second) in pairwise(solid):
         if first and second:
@@ -176,7 +176,7 @@ def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
 
 
 def pattern_of(parts: Parts, with_unit: set[str]) -> str:
-    """Return a pattern that never tries anything twice at one position in a line."""
+    """Return a regular expression that never retries anything at the same position in a line."""
     pieces = [r"(?<![\w.])"] if starts_word(parts) else []
     waits = False  # {any} ends where the text after it begins
     for place, (name, is_field) in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Read PyTorch's own examples, and the many programs that were made from them.
+"""Read the output of PyTorch's own examples, and of the many programs derived from them.
 
 ImageNet  `Epoch: [0][10/391] Time 0.102 (0.130) … Loss 2.3 (2.4) Acc@1 10.0 (12.0)`,
           ` * Acc@1 56.1`
@@ -56,7 +56,7 @@ def read_imagenet(line: str) -> LineFacts | None:
 
 
 def read_clock(line: str) -> LineFacts | None:
-    """Return the time of all steps of an epoch, from a clock that cuts off fractions."""
+    """Return an epoch's total step time, read from a clock that truncates fractions."""
     took = EPOCH_TOOK.search(line)
     if took is None:
         return None
@@ -64,7 +64,7 @@ def read_clock(line: str) -> LineFacts | None:
 
 
 def times(each: Number | None, count: int) -> Number | None:
-    """Return the mean over (nearly) all steps of an epoch, multiplied by their number."""
+    """Multiply the mean over (nearly) all steps of an epoch by the number of steps."""
     return each and Number(each.value * count, each.half_width * count)
 
 

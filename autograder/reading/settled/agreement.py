@@ -1,7 +1,7 @@
 """Compare a run's total time with the seconds of its epochs.
 
-If the two contradict each other, at least one of them is not what its name says. Uncertain values
-are dropped.
+If they contradict each other, at least one of the two values does not measure what its name says.
+Uncertain values are dropped.
 """
 
 from dataclasses import replace
@@ -15,13 +15,13 @@ LEAST = 0.25  # minimum fraction of a training's time that its epochs take
 
 
 def agreed(run: Run, totals: list[Number]) -> Run:
-    """Return the run without impossible values. `totals` are all totals that it printed."""
+    """Return the run without impossible values. `totals` are all total times that it printed."""
     if run.format in (RECORD, MLPERF) or run.total_seconds is None:
         return run
     where = run.total_seconds.where or Where(run.files[0], 1)
     values = [number.value for number in totals]
     if values and max(values) > APART * min(values):
-        reason = "the printed times of the whole run differ, so they are times of its parts"
+        reason = "the printed run times differ, so they are the times of parts of the run"
         return without(run, where, reason, total=True)
     total = run.total_seconds.value
     seconds = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]

@@ -1,7 +1,7 @@
 """Decide from the end of a file whether the program went on after an exception.
 
-After an exception that ended a program, launchers, schedulers and services still print. If anything
-else follows, the program may have caught the exception.
+After an exception ends a program, launchers, schedulers and services may still print lines. If
+anything else follows, the program may have caught the exception.
 """
 
 import re
@@ -37,8 +37,8 @@ OTHERS = re.compile(
 def last_telling(tail: bytes, next_line: int, ends: Sequence[EndLine]) -> int:
     """Return the line after which only launchers, schedulers, services and exceptions print.
 
-    That is the `MOST_TELLING`th line from the end that comes from none of them.
-    `next_line` is the number of the line after the tail.
+    Up to `MOST_TELLING` other lines per rank may follow it. `next_line` is the number of the line
+    after the tail.
     """
     end_lines = {end.where.line for end in ends}
     number, telling = next_line, dict[int | None, int]()  # per rank

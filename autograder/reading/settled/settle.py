@@ -1,6 +1,6 @@
 """Check a lane's values against each other once all lines are read.
 
-Drop values that may not belong to their epoch, and seconds that do not measure an epoch.
+Drop values that may belong to another epoch, and times that do not measure an epoch.
 """
 
 from dataclasses import dataclass, field
@@ -51,8 +51,8 @@ def settle(lane: Lane, file: str) -> Settled:
 def settle_last(lane: Lane, numbers: list[int]) -> None:
     """Drop values after the last epoch that may belong to a test or to the whole run.
 
-    A value in a line that names no epoch counts only if the previous epoch had it too. If all of
-    the previous epoch's values are there, the epoch is complete.
+    A value in a line that names no epoch counts only if the previous epoch had it too. If the last
+    epoch has all of the previous epoch's values, it is complete.
     """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None
@@ -76,7 +76,7 @@ def middle(rates: list[Number]) -> Number:
 def take_differences(lane: Lane, numbers: list[int]) -> None:
     """Replace seconds since the start by their differences.
 
-    Such seconds grow by about the first value in each epoch.
+    In each epoch, such seconds increase by roughly the first epoch's value.
     """
     so_far = [lane.epochs[number].numbers.get("seconds") for number in numbers]
     values = [number for number in so_far if number is not None]
@@ -120,7 +120,7 @@ def drop_seconds(lane: Lane) -> None:
 
 
 def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
-    """Return the seconds of epochs, from the log's timestamps at their beginnings or results."""
+    """Return the seconds of epochs, from the log's timestamps of their starts or results."""
     if len(numbers) < 2 or numbers[-1] - numbers[0] != len(numbers) - 1:
         return {}
     epochs = [lane.epochs[number] for number in numbers]

@@ -1,10 +1,10 @@
 """Pack feedback in the forms that Moodle and Canvas accept: a page and a text for each student.
 
-Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` per
-participant, with the number from the assignment's grading worksheet. Canvas, "Upload submissions":
-files with the same names as the students' files in Canvas's download. Canvas finds the student and
-the file by the first two numbers between underscores. Both platforms show these files. Canvas's API
-also accepts texts.
+For Moodle's "Upload multiple feedback files in a zip", the zip has one folder
+NAME_NUMBER_assignfeedback_file_ per participant. The number comes from the assignment's grading
+worksheet. Canvas, "Upload submissions": files with the same names as in Canvas's download of the
+submissions. Canvas finds the student and the file by the first two numbers between underscores.
+Both platforms show these files. Canvas's API also accepts texts.
 """
 
 import io
@@ -34,7 +34,7 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Feedback for the students of one lesson, by name; `people` are from the roster."""
+    """Feedback for the students of one lesson, keyed by name. `people` comes from the roster."""
 
     grades: Mapping[str, Grade]
     people: Mapping[str, Person]
@@ -152,15 +152,15 @@ def for_canvas(
             pages = {f"feedback-{lesson}.html": back.page(student), f"feedback-{lesson}.txt": text}
             files[best] = zipped(pages)
     name = f"canvas-{lesson}.zip"
-    advice = "the roster needs their canvas_id, and the download needs their .zip or text file"
+    advice = "the roster needs their canvas_id, and the download must have their .zip or text file"
     return name, zipped(files), sentence(name, packed_students, back, advice)
 
 
 def fitness(name: str) -> int:
-    """Rate how well a student's file name suits our file.
+    """Rate how well a student's file name suits the file that the grader returns.
 
-    0 for a zip, 1 for a text, 2 for neither. Canvas shows our file under that name, so the name has
-    to suit our text or page.
+    0 for a zip, 1 for a text, 2 for neither. Canvas shows our file under the student's file name,
+    so that name has to suit our text or page.
     """
     suffix = PurePosixPath(name).suffix.lower()
     return 0 if suffix == ".zip" else 1 if suffix in TEXTS else 2
@@ -188,7 +188,7 @@ def names_in(downloaded: Path) -> Iterator[str]:
 def canvas_comments(
     lesson: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> tuple[str, str, str]:
-    """Return comments on one assignment in the form of Canvas's API."""
+    """Return comments on one assignment in the format of Canvas's API."""
     back = of_lesson(lesson, rows, grades, people)
     ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
     data = {

@@ -1,4 +1,4 @@
-"""Read students' records back, as the grader wrote them."""
+"""Read back the student records that the grader wrote."""
 
 from collections.abc import Sequence
 from functools import cache

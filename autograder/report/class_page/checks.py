@@ -47,7 +47,7 @@ class LessonOfClass:
 
 
 def of_class(rows: Sequence[Row], titles: Titles) -> dict[str, LessonOfClass]:
-    """Return the lessons in which somebody was graded, with all their students."""
+    """Return each lesson in which somebody was graded, with its students and checks."""
     by_lesson: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_lesson[row.lesson].append(row)

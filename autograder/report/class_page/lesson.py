@@ -51,7 +51,7 @@ def page(
     people: Mapping[str, Person],
     heading: str,
 ) -> str:
-    """Return the page of one lesson, students who need attention or lost most points first."""
+    """Return a lesson's page, with students who need attention or lost the most points first."""
     return (
         environment()
         .get_template("lesson.html.j2")
@@ -96,7 +96,10 @@ def line(row: Row, checks: Sequence[str], people: Mapping[str, Person]) -> Marku
 
 @cache
 def cell(check: str, status: str) -> str:
-    """Return a cell that sorts by severity. On a phone, it shows the name of its check."""
+    """Return a table cell that sorts by severity.
+
+    On a phone, the cell shows the name of its check.
+    """
     if status not in SIGNS:
         return '<td class="cell none" data-k="9"></td>'
     key = WORST_FIRST.index(status)  # type: ignore[arg-type]
@@ -113,7 +116,7 @@ def speedups(rows: Sequence[Row]) -> Markup:
 
 
 def round_end(values: Sequence[float]) -> float:
-    """Return the end of an axis with five round steps, at or above the largest value."""
+    """Return the upper end of an axis that fits all values and has five round steps."""
     step = max(values) / 5
     power = 10.0 ** math.floor(math.log10(step))
     return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

@@ -73,7 +73,10 @@ class Line:
 
     @property
     def untold(self) -> str:
-        """Return the reasons that the line does not show. The page's filter searches them too."""
+        """Return the reasons that are not shown in the line.
+
+        The page's filter searches them too.
+        """
         return "; ".join(self.reasons[REASONS_SHOWN:])
 
 
@@ -98,7 +101,7 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Return the students' lines, sorted by their most severe reason to look, then by name."""
+    """Return one line per student, sorted by the most severe reason for review, then by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
@@ -170,9 +173,9 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Return the most frequent reasons to look, the most severe first.
+    """Return the most frequent reasons for a closer look, most severe first.
 
-    Each comes with the words that the filter finds, whether there is more text, and the number of
+    Each reason comes with the words to filter by, whether it has more text, and its number of
     students.
     """
     ranks: dict[str, int] = {}
@@ -191,7 +194,7 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
 
 
 def shortened_to_words(text: str) -> str:
-    """Return the first words of a text, to use as a search text for the page's filter."""
+    """Return the first words of a text, as a search term for the page's filter."""
     return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 

@@ -1,6 +1,6 @@
-"""Make the class page: students × lessons, reasons to look, checks and distributions.
+"""Make the class page: a student × lesson table, reasons to look, checks and distributions.
 
-Sorting, filtering and opening a line need a few lines of script. The page fetches nothing.
+Sorting, filtering and opening rows need a few lines of script. The page fetches nothing.
 """
 
 from collections import Counter
@@ -66,7 +66,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 
 
 def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
-    """Count the submissions that were reproduced, were not reproduced, and were never run again.
+    """Count the submissions that were reproduced, that differed, and that were never run again.
 
     Return None for a class without reruns.
     """
@@ -77,7 +77,7 @@ def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
 
 
 def review_page(rows: Sequence[Row], about: About) -> str:
-    """Return a page that shows one student's page after another, in the class page's order.
+    """Return a page that shows the students' pages one after another, in the class page's order.
 
     The students' own pages are not changed, because they are returned to the students.
     """
@@ -100,7 +100,7 @@ def as_row(request: Request) -> str:
 def requests_of(
     rows: Sequence[Row], policy: Policy, record_of: Callable[[str], Sequence[Grade]]
 ) -> list[Request]:
-    """Return all requests, those without an answer first. `record_of` reads a student's grades."""
+    """Return all requests, with unanswered ones first. `record_of` reads a student's grades."""
     pages = {row.student: row.page for row in rows if row.page}
     rows_by_key = {(row.student, row.lesson): row for row in rows}
     requests: list[Request] = []
@@ -113,7 +113,7 @@ def requests_of(
 
 
 def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, str, str, str]]:
-    """Return the title, the page, a summary and the distribution of points of each lesson."""
+    """Return each lesson's title, page, summary and distribution of points."""
     return [
         (
             one.title,
@@ -126,7 +126,7 @@ def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, st
 
 
 def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
-    """Return the pages of all lessons by their paths."""
+    """Return every lesson's page, keyed by its path."""
     return {
         lesson.path_of(name): lesson.page(one.rows, one.checks, about.people, about.heading)
         for name, one in checks.of_class(rows, about.titles).items()

@@ -56,7 +56,10 @@ def for_student(item: Finding | Part) -> bool:
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Yield the steps of a grade. If it could not be graded, all points depend on one finding."""
+    """Yield the steps of a grade.
+
+    If the submission could not be graded, all points depend on one finding.
+    """
     if grade.by_hand:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
@@ -72,7 +75,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
 
 
 def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Yield the advice on outputs of another lesson, which may be why values were not measured."""
+    """Yield advice about outputs of another lesson, which may explain the missing values."""
     unmeasured = [check for check in grade.checks if check.status == CheckStatus.NOT_MEASURED]
     lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
     for finding in grade.findings:
@@ -86,7 +89,7 @@ def lesson_number(grade: Grade) -> str:
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
-    """Yield the advice, its subject and the points at stake, for each answer or the whole check."""
+    """Yield each piece of advice, its subject and the points at stake, per answer or per check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
@@ -104,14 +107,14 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
 
 
 def whole(check: Check) -> Iterator[tuple[str, str, float]]:
-    """Yield one step for the whole check, unless its advice is for the instructor."""
+    """Yield one next step for the whole check, unless its advice is for the instructor."""
     advising = [part for part in check.parts if part.status != PASSED and part.try_]
     if not advising or for_student(advising[0]):
         yield check.try_ or below(check), check.title, check.points - check.score
 
 
 def below(check: Check) -> str:
-    """Return a comparison of expected and found values, for checks without advice."""
+    """Return advice to compare expected and found values, for checks that have no advice."""
     return f"compare what was expected with what was found: {check.expected}"
 
 

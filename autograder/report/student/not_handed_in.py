@@ -1,4 +1,4 @@
-"""Find lessons that are missing from a student's page.
+"""Find the lessons that a student has not submitted, for the student's page.
 
 A page may be read at any time, so it shows when a lesson is due, not whether that time is past.
 """
@@ -25,8 +25,8 @@ def not_handed_in(
 ) -> list[Absent]:
     """Return the lessons that are neither submitted nor settled by an override.
 
-    These lessons have a due time, or are in `counted`: lessons that others submitted, with their
-    points.
+    These are lessons with a due time and lessons in `counted`, which maps lessons that others
+    submitted to their points.
     """
     there = {grade.lesson for grade in grades}
     absent = []

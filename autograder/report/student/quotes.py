@@ -1,4 +1,4 @@
-"""Show the lines of an output that a measure comes from, folded away."""
+"""Show, in a collapsed block, the output lines that a measure comes from."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,7 +10,7 @@ from autograder.verdict import Grade
 
 
 def quotes_in(grade: Grade) -> Callable[[Iterable[Where]], Markup]:
-    """Return a function that quotes the lines at some places, and nothing if there are none."""
+    """Return a function that quotes the output lines at given places, if there are any."""
     lines = {(one.file, one.line): escape(one.text) for one in grade.quoted}
 
     def quote(places: Iterable[Where]) -> Markup:

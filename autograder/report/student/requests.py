@@ -1,4 +1,4 @@
-"""Show regrade requests with their answers and with what the grade says about them."""
+"""Show regrade requests with their answers and what the grade says about them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return a lesson's findings that are not shared, joining equal ones, the most severe first."""
+    """Return a lesson's unshared findings, most severe first, with duplicates merged."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -67,7 +67,7 @@ def joined(findings: Sequence[Finding]) -> Finding:
 
 
 def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
-    """Return the adjustments that several lessons share, with the lessons."""
+    """Return each adjustment that several lessons share, with those lessons."""
     by_line: dict[str, list[str]] = {}
     for grade in grades:
         for line in adjustments(grade):
@@ -86,7 +86,7 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 
 
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
-    """Return each problem in the outputs: the runs, the title, the text and the places."""
+    """Return each problem in the outputs, with its runs, title, text and places."""
     by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for run in runs:
         for problem in run.problems:
@@ -106,7 +106,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Return the reasons why points are missing, joining equal ones."""
+    """Return the reasons why points are missing, with identical reasons merged."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:
@@ -118,7 +118,7 @@ def reasons(check: Check) -> list[Part]:
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
-    """Return the reasons by check. Advice that an earlier check gives is not repeated."""
+    """Return the reasons by check. Advice that an earlier check already gives is not repeated."""
     stated: set[tuple] = set()
     reasons_of = {}
     for check in grade.checks:

@@ -28,7 +28,7 @@ def allreduce(position: Position) -> Iterator[Diagnosis]:
         return
     if world.rank != position.rank:
         sentence = f"{position.launcher} says rank {position.rank}, {by} says {world.rank}"
-        advice = "the launcher and this MPI do not match: see the line mpi"
+        advice = "the launcher and this MPI do not match: see the mpi line"
         yield replace(broken(sentence, advice), probe="launch")
         return
     if world.rank == 0:
@@ -49,7 +49,7 @@ def size_one(position: Position, seen: int) -> Diagnosis:
     return broken(
         f"{position.launcher} started {position.size} ranks, but MPI sees {seen}:"
         f" {position.size} programs would each train alone",
-        "the launcher and this MPI do not match: see the line mpi, and launch_ranks in the"
+        "the launcher and this MPI do not match: see the mpi line, and launch_ranks in the"
         " site file",
     )
 
@@ -95,7 +95,7 @@ def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
     """Start two ranks if there is only one, to see whether MPI works here at all."""
     if not shutil.which("mpirun"):
         yield look(
-            "one rank, and no mpirun to start more",
+            "only one rank, and mpirun was not found",
             "start the doctor as a job: cluster doctor --job",
         )
         return
@@ -112,7 +112,7 @@ def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
     if done.returncode or "size" not in numbers:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines()]
         said = next((line for line in lines if line.strip("- ")), f"exit code {done.returncode}")
-        yield broken(f"mpirun -np {ALONE} failed here: {said}", "see the line mpi")
+        yield broken(f"mpirun -np {ALONE} failed here: {said}", "see the mpi line")
         return
     if int(numbers["size"]) != ALONE:
         alone = replace(position, size=ALONE, launcher="mpirun")

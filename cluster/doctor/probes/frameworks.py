@@ -90,7 +90,7 @@ def driver_too_old(cuda: str | None, driver: str) -> int | None:
 
 
 def horovod(_: Position) -> Diagnosis:
-    """Report what `horovodrun --check-build` reports, without starting both frameworks."""
+    """Report what `horovodrun --check-build` would, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
         return look("not installed; lessons 07 to 09 need it", "make horovod")

@@ -59,8 +59,8 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
                 broken(
                     f"{name} is built for CUDA {facts['cuda']}, which needs driver {needed} or"
                     f" newer; this node has {driver}",
-                    "take a framework of the CUDA that this driver runs (nvidia-smi shows it), or"
-                    " the site's own: docs/install-cluster.md",
+                    "use a framework built for the CUDA version that this driver supports"
+                    " (nvidia-smi shows it), or the site's own: docs/install-cluster.md",
                 )
             )
         elif seen is not None and seen != there:

@@ -138,7 +138,7 @@ def memory_limit() -> int | None:
 
 
 def cgroup_values(controller: str, name: str) -> Iterator[str]:
-    """Return a setting of this process's control group and of all groups above it."""
+    """Yield a setting's value in this process's control group and in each group above it."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):

@@ -1,4 +1,4 @@
-"""Contact the first node from one process per node: is it reachable, how fast, do clocks agree?"""
+"""Contact the first node from one process per node: check reachability, speed and clocks."""
 
 import json
 import os
@@ -17,8 +17,8 @@ ROUNDS = 30
 STREAM = 64 * 2**20  # bytes
 CHUNK = 2**20
 WRONG = (
-    "the first node's name leads to an address that others cannot reach: set GLOO_SOCKET_IFNAME"
-    " and NCCL_SOCKET_IFNAME in the site file"
+    "the first node's name resolves to an address that other nodes cannot reach: set"
+    " GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME in the site file"
 )
 
 

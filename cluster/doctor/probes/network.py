@@ -60,7 +60,7 @@ def interfaces(position: Position) -> Diagnosis:
 
 
 def not_there(addresses: dict[str, str]) -> str:
-    """Return a sentence if a setting names an interface that is not up, otherwise ""."""
+    """Return the first setting that names an interface that is not up, otherwise ""."""
     for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
         wanted = os.environ.get(variable, "")
         if wanted and not chosen_by_nccl(list(addresses), wanted):
@@ -108,7 +108,8 @@ def chosen_by_nccl(names: list[str], setting: str) -> str:
     """Return the interface that NCCL chooses.
 
     The setting is a list of prefixes: `=name` means only that interface, and `^name` all others.
-    Without a setting NCCL prefers ib*, then others, and uses docker and loopback last.
+    Without a setting, NCCL prefers interfaces named ib*, then others, and uses docker and loopback
+    last.
     """
     if setting:
         exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")

@@ -18,7 +18,7 @@ PIECE = 64 * 10**6  # bytes written to measure the scratch folder
 
 
 def data(_: Position) -> Diagnosis:
-    """Report what `lessons data status` knows: each file by its size and checksum."""
+    """Report what `lessons data status` finds: each file's size and checksum."""
     named = os.environ.get("COURSE_DATA")
     if named:
         try:
@@ -45,7 +45,7 @@ def data(_: Position) -> Diagnosis:
 
 
 def disk(_: Position) -> Diagnosis:
-    """Check the free space, and write a file, because only that reveals a full quota."""
+    """Check the free space and write a test file, because only writing reveals a full quota."""
     facts = {}
     for folder in dict.fromkeys((Path.home(), Path.cwd())):
         trouble = cannot_write(folder, 10**6)

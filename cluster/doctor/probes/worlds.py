@@ -1,4 +1,4 @@
-"""Connect the ranks as one world, through MPI or through their launcher's own means.
+"""Connect the ranks as one world, through MPI or through the launcher's own mechanism.
 
 Each world has rank, size, Barrier and Allreduce, like mpi4py's communicator.
 """

@@ -76,7 +76,7 @@ def variables(job: QueuedJob) -> dict[str, str]:
 
 
 def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
-    """Return the job's environment, with what Open MPI needs to run as root or on too few cores."""
+    """Return the job's environment, including what Open MPI needs as root or on too few cores."""
     kept = {
         name: value
         for name, value in submitter.items()

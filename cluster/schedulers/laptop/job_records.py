@@ -70,7 +70,7 @@ def home() -> Path:
     """Return the folder of the user's queue.
 
     COURSE_LAPTOP_QUEUE names another queue, for jobs that a job submits. In the same queue, these
-    jobs would wait for the cores of the job that is waiting for them.
+    jobs would wait for cores held by the job that waits for them.
     """
     own = os.environ.get("COURSE_LAPTOP_QUEUE")
     return Path(own) if own else Path.home() / ".dl-course" / "laptop"
@@ -147,7 +147,7 @@ def _jobs(folder: Path) -> list[QueuedJob]:
 
 
 def named(label: str) -> list[QueuedJob]:
-    """Return the job 12, the task 12_3, or all tasks of the array 12."""
+    """Return the jobs that a label names: job 12, task 12_3, or all tasks of array 12."""
     array, _, index = label.partition("_")
     if not array.isdigit() or (index and not index.isdigit()):
         return []
@@ -165,7 +165,7 @@ def named(label: str) -> list[QueuedJob]:
 def alive(job: QueuedJob) -> bool:
     """Return whether the job's supervisor is running.
 
-    The supervisor holds this lock until it ends, for whatever reason.
+    The supervisor holds this lock until its process ends for any reason.
     """
     try:
         with open(job_folder(job.id) / "alive") as file:

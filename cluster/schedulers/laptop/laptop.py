@@ -33,7 +33,7 @@ def submit(
 def statuses(label: str) -> list[JobStatus]:
     """Return the job's status, or that of each task of an array.
 
-    Also start the queue again if it has stalled.
+    If the queue has stalled, also restart it.
     """
     if job_records.active():
         start.start_what_fits()
@@ -117,7 +117,7 @@ def cancel(label: str) -> None:
 
 
 def accounting(labels: list[str], parsable: bool = True) -> None:
-    """Print what `sacct -X` prints for these jobs, or for all jobs; with -P if `parsable`."""
+    """Print what `sacct -X` prints for these jobs or for all jobs, with `-P` if `parsable`."""
     words = ["sacct -X", *(["-P"] if parsable else [])]
     stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
     accounting_table.show(records(labels), parsable)

@@ -53,7 +53,10 @@ def enqueue(
 
 
 def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
-    """Return the job, or all tasks of its array, with the next free ids. Call it under the lock."""
+    """Return the job, or all tasks of its array, with the next free ids assigned.
+
+    Call it under the lock.
+    """
     tasks = asked.array or (None,)
     first = job_records.next_ids(len(tasks))
     return [
@@ -65,9 +68,9 @@ def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
 def names_its_output_by_id(queued: QueuedJob, asked: JobRequest) -> bool:
     """Return whether the name of the output file contains the job's id.
 
-    If a file with this name already exists, it comes from another queue's job with the same id.
-    That queue is Slurm's, or this one before its records were deleted. The new job then takes the
-    next id, so that the file is not overwritten.
+    If a file with this name already exists, it comes from another queue's job with the same id. The
+    other queue is Slurm's, or this queue before its records were deleted. The new job then takes
+    the next id, so that the file is not overwritten.
     """
     index = asked.array[0] if asked.array else None
     return len({numbered(queued, asked, n, n, index).output for n in (1, 2)}) == 2
@@ -127,7 +130,10 @@ def described(
 def numbered(
     queued: QueuedJob, asked: JobRequest, job_id: int, first: int, index: int | None
 ) -> QueuedJob:
-    """Return the record with its id. With `first`, the job is task `index` of that array."""
+    """Return the record with its id.
+
+    If `index` is set, the job is that task of the array whose first id is `first`.
+    """
     task = None if index is None else (first, index)
     values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], task)
 

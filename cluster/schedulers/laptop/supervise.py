@@ -19,7 +19,7 @@ REQUEUE = "requeue"  # a file that the job's scontrol writes (cluster/sites/lapt
 
 
 class Ending:
-    """The reason why the job is being ended from outside, if it is."""
+    """The reason for ending the job from outside, if there is one."""
 
     state: str | None = None
     asked_early = False  # cancelled before the script could receive a signal
@@ -145,7 +145,7 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
 
 
 def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, shell: int) -> None:
-    """Set up the signals that end a job from outside.
+    """Install handlers for the signals that end a job from outside.
 
     SIGALRM is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
     """
@@ -188,7 +188,7 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, she
 
 
 def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
-    """Send the signal that --signal names to the steps, or with B: only to the batch shell.
+    """Send the signal named by `--signal` to the steps or, with `B:`, only to the batch shell.
 
     A subshell of the script, such as that of `launch … &`, is neither.
     """

@@ -30,7 +30,7 @@ OMPI = {
 
 @exercise("0.1")
 def check_0_1(path: Path, minutes: int = 30) -> str:
-    """Tasks are nodes x tasks per node; outputs have %j in their names; there is a time limit."""
+    """Tasks equal nodes × tasks per node, output names contain %j, and there is a time limit."""
     from cluster.job_file import jobfile
 
     try:
@@ -105,7 +105,7 @@ def check_time(job: Any, minutes: int) -> float:
         advice = "Hours come first: 00:05:00. Short jobs often start sooner."
         raise CheckFailed(expected, f"--time={given}, {seconds / 60:g} minutes", advice)
     if seconds < 60:
-        advice = "Two numbers are minutes:seconds; 00:05 is 5 seconds. Write 00:05:00."
+        advice = "Two numbers mean minutes:seconds, so 00:05 is 5 seconds. Write 00:05:00."
         raise CheckFailed(expected, f"--time={given}, {seconds} seconds", advice)
     return seconds
 
@@ -126,13 +126,13 @@ def check_0_2(facts: Function) -> str:
         try:
             found = facts(environ)
         except KeyError as error:
-            advice = "Not every launcher sets every name: ask `if name in environ` first."
+            advice = "Not every launcher sets every name: check `if name in environ` first."
             raise CheckFailed(f"{case}: {expected}", f"KeyError: {error}", advice) from None
         if found != expected:
             raise CheckFailed(
                 f"{case}: {expected}", shown(found), facts_advice(found, expected, facts)
             )
-    return "The facts are right under srun, under mpirun and without either."
+    return "The values are right under srun, under mpirun and without a launcher."
 
 
 def uses_os_environ(facts: Function) -> bool:
@@ -153,7 +153,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
             "through NAMES in order and stop at the first name that is set."
         )
     if expected["size"] > 1 and found.get("size") == 1:
-        return "The variables are set, but the facts are still 0, 1 and 0: store what you find."
+        return "The variables are set, but you still return 0, 1 and 0: store what you find."
     if expected["size"] == 1:
         return "If no launcher has set a variable, there is one task: rank 0 of 1."
     return "For each fact, take the first name in NAMES that is in environ."
@@ -161,7 +161,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
 
 @exercise("0.3")
 def check_0_3(core_hours: Function, idle_share: Function) -> str:
-    """The cost of a job, and the idle share of the cost of several jobs."""
+    """Check the cost of a job, and the idle share of the cost of several jobs."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
         compare(
@@ -193,7 +193,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
                 sum(
                     shares
                 ): "This is the sum of the jobs' shares. Take the share of all jobs together.",
-                1 - right: "This is the share that worked. The rest was idle.",
+                1 - right: "This is the busy share. The rest was idle.",
                 1 - worked / elapsed: "A job on 8 cores holds 8 core seconds per second.",
                 held - worked: "These are idle core seconds. What share of all core seconds is it?",
                 (held - worked)
@@ -208,7 +208,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
-    """The record is only in out.txt, the warning only in err.txt."""
+    """The record is only in out.txt, and the warning is only in err.txt."""
     start = "Run train.py again: `>` and `2>` each need the name of a file."
     texts = {}
     for path in (Path(out), Path(err)):
@@ -222,7 +222,7 @@ def check_0_4(out: Path, err: Path) -> str:
         advice = "The two streams are swapped: > redirects the output, 2> the errors."
         if WARNING not in result + noise:  # > out.txt > err.txt: the second one gets everything
             advice = (
-                "Both > redirect the results, and the second one wins. Write 2> for the errors."
+                "Each > redirects the results, and the second one wins. Write 2> for the errors."
             )
         elif WARNING in noise:
             advice = f"Both streams go to {err}: send the results to their own file with >."
@@ -273,7 +273,7 @@ def check_0_5(found: Mapping[str, Any] | None = None) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Return this Python, whether it is an environment, and the kernels that start it."""
+    """Return this interpreter, whether it is in an environment, and the kernels that start it."""
     from importlib.metadata import distributions
     from sysconfig import get_path
 

@@ -51,7 +51,7 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
 
 
 def factor(found: np.ndarray, right: np.ndarray) -> float | None:
-    """Return the factor by which `found` is a multiple of `right`; None if it is not a multiple."""
+    """Return the constant factor between `found` and `right`, or None if there is none."""
     if not np.isfinite(found).all():
         return None
     times = float((found * right).sum() / (right * right).sum())
@@ -193,7 +193,8 @@ def check_1_3(forward: Function, backward: Function) -> str:
     for place in (3, 2, 1, 0):  # in the order of the backward pass
         name, param = names[place], params[place]
         advice = (
-            "Return them in the order w1, b1, w2, b2; those of b1, b2 are sums over the images."
+            "Return them in the order w1, b1, w2, b2. Sum the gradients of b1 and b2 over the "
+            "images."
         )
         gradient = array(found[place], f"gradient of {name}", param.shape, advice)
         right = differences(loss, param)
@@ -244,7 +245,7 @@ def check_1_4(minibatches: Function) -> str:
             raise CheckFailed(
                 "each of the indices 0 … n-1 exactly once",
                 f"{lost} of {n} indices are missing, others occur twice",
-                "Shuffle all indices once, then cut; do not draw each batch by itself.",
+                "Shuffle all indices once, then cut them up; do not draw each batch separately.",
             )
     first, second = (np.concatenate(minibatches(1000, 32, rng)) for _ in range(2))
     if np.array_equal(first, np.arange(1000)):

@@ -75,10 +75,11 @@ def check_2_1(build_model: Function) -> str:
 
 
 def how_it_bends(log_probabilities: Function, images: Any) -> str:
-    """Return "straight", "relu" or "other", from the outputs for sums and multiples of inputs.
+    """Return "straight", "relu" or "other", judged by outputs for sums and multiples of inputs.
 
     All biases are initially 0. A linear network therefore maps a sum of inputs to the sum of their
-    outputs. With relu, only doubling the input still doubles the output.
+    outputs. A network with relu does not preserve sums, but doubling its input still doubles its
+    output.
     """
     import numpy as np
 
@@ -97,7 +98,7 @@ def how_it_bends(log_probabilities: Function, images: Any) -> str:
 
 @exercise("2.2")
 def check_2_2(train_step: Function) -> str:
-    """After 20 steps on one batch the loss is at most half of its first value."""
+    """After 20 steps on one batch, the loss is at most half of its initial value."""
     import torch
 
     torch.manual_seed(1)
@@ -132,7 +133,7 @@ def check_2_2(train_step: Function) -> str:
 
 
 def watched(optimizer: Any, calls: list[str]) -> Any:
-    """Return the optimizer with its calls recorded in `calls`."""
+    """Return the optimizer after making it record its calls in `calls`."""
     for name in ("zero_grad", "step"):
         method = getattr(optimizer, name)
 
@@ -191,7 +192,7 @@ def check_returned(returned: Any, samples: tuple[int, ...]) -> None:
 
 
 def named(value: Any) -> str:
-    """Describe a value in a student's words: its type and the value itself."""
+    """Describe a value in terms that a student knows: its type and the value itself."""
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}: {shown(value)}"
 
@@ -209,7 +210,7 @@ def check_2_3(
             samples / time,
             f"throughput({samples}, {time})",
             {
-                time / samples: "This is seconds per sample. A throughput is the other way round.",
+                time / samples: "This is seconds per sample. Throughput is samples per second.",
                 (samples + 10_000)
                 / time: "This counts the 10,000 test images. Were they used for training?",
                 samples * time: "Twice the time for the same samples is half the throughput.",

@@ -95,7 +95,7 @@ COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (to
 
 @exercise("9.3")
 def check_9_3(update: Function, lars: Function) -> str:
-    """Two steps with momentum; a LARS gradient's length is trust times that of the weights."""
+    """Two steps with momentum; a LARS gradient is `trust` times as long as the weights."""
     w, speed = np.array([1.0, 2.0]), np.zeros(2)
     gradient = np.array([1.0, -1.0])
     for step, right in enumerate(([0.9, 2.1], [0.71, 2.29]), start=1):
@@ -136,7 +136,7 @@ def check_9_3(update: Function, lars: Function) -> str:
 
 @exercise("9.4")
 def check_9_4(largest: Function) -> str:
-    """The largest number of workers whose best rule reaches the base's accuracy within 0.01."""
+    """The largest number of workers whose best rule comes within 0.01 of the base's accuracy."""
     table = {1: [0.94], 8: [0.90, 0.92, 0.936], 16: [0.885, 0.93, 0.3], 64: [0.8, 0.86, 0.1]}
     for base, right in ((0.94, 16), (0.944, 8)):
         accuracies = table | {1: [base]}
@@ -148,7 +148,7 @@ def check_9_4(largest: Function) -> str:
         }
         mistakes.pop(float(right), None)
         compare(found, right, f"largest N for a base of {base}", mistakes)
-    return "The best rule of each N decides."
+    return "For each N, only its best rule counts."
 
 
 @exercise("9.5")
@@ -175,7 +175,7 @@ def check_9_4b(gap: Function) -> str:
     """gap(small, large, level): test accuracies at equal training loss, or no claim (None)."""
     small = [(0.5, 0.88), (0.2, 0.93), (0.09, 0.95), (0.05, 0.951), (0.04, 0.953)]
     large = [(0.9, 0.80), (0.4, 0.90), (0.15, 0.92), (0.1, 0.93), (0.08, 0.934)]
-    what = "gap of a small batch with 0.950 and a large one with 0.930 at training loss 0.1"
+    what = "gap at training loss 0.1 between 0.950 (small batch) and 0.930 (large batch)"
     found = gap(list(small), list(large), 0.1)
     if found is None:
         advice = "Both have reached 0.1. Is there a `return`, and do you compare with `<=`?"
@@ -205,7 +205,7 @@ def check_9_4b(gap: Function) -> str:
                 "A network that is trained less also does worse on the test images. Without "
                 "equal training loss you cannot claim a gap: return None.",
             )
-    return "A gap may be claimed only at equal training loss."
+    return "You can claim a gap only at equal training loss."
 
 
 @exercise("9.6")
@@ -219,9 +219,9 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
             "Count epochs from 1 and compare with `>=`. The accuracy of a later epoch can be "
             "lower again.",
         ),
-        (0.935, 5, "Take the first epoch whose own accuracy is high enough."),
+        (0.935, 5, "Return the first epoch whose own accuracy reaches the target."),
         (0.88, 1, "The first epoch has the number 1."),
-        (0.95, None, "It is never reached: return None, and not the last epoch."),
+        (0.95, None, "The target is never reached: return None, not the last epoch."),
     ):
         found = epochs_to(list(accuracies), target)
         if found != right:
@@ -231,7 +231,7 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
         16.0: "That compares the time of a single epoch. But several workers need 10 epochs "
         "where one worker needs 4.",
         0.4: "Remember that 16 workers also do 16 times as much work per second.",
-        40.0: "Needing more epochs makes the workers slower: multiply by one / several.",
+        40.0: "Training that needs more epochs is slower: multiply by one / several.",
     }
     compare(number(race(4, 10, 16), what), 6.4, what, mistakes, "n * share * one / several")
     what = "race(4, 10, 16, 0.5)"

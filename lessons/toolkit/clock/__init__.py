@@ -1,4 +1,4 @@
-"""Measure speed jobs from outside: this package keeps the time while other processes do the work.
+"""Time speed jobs from outside: this package measures while other processes do the work.
 
     clock.conduct(alone, together, command_line(), lesson="10", framework="torch")
 

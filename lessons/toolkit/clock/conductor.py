@@ -1,8 +1,8 @@
 """Conduct a speed job on one rank: start its processes, measure, and write the record.
 
-A conductor imports neither a framework nor the student's program, and it does not use MPI. Each one
-starts two processes: the *yardstick*, which imports only released code, and the *learner*. The
-conductors of all ranks talk to each other through rank 0 (hub.py).
+A conductor imports neither a framework nor the student's program, and it does not use MPI. Each
+conductor starts two processes: the *yardstick*, which imports only released code, and the
+*learner*. The conductors of all ranks talk to each other through rank 0 (hub.py).
 """
 
 import contextlib
@@ -46,7 +46,7 @@ def conduct(
     framework: str,
     kind: rounds.Kind | None = None,
 ) -> None:
-    """Measure the speed job of a program. The program ends with this call.
+    """Measure a program's speed job. The program ends with this call.
 
     alone: a function that makes the Work of a rank that exchanges nothing; runs in the yardstick.
     together: a function that makes the Work of a rank that uses the student's code; runs in the

@@ -58,10 +58,10 @@ class DataParallel:
         )
 
     def error(self, hub: Hub, turns: Turns, plan: Any, before: State, params: Any) -> float:
-        """Compute a phase's update again from the mean of all ranks' gradients.
+        """Recompute a phase's update from the mean of all ranks' gradients, and return its error.
 
-        The yardsticks begin with rank 0's parameters and moments before the phase, and compute the
-        gradients of the same batches. The error is relative to how far the parameters moved.
+        The yardsticks start from rank 0's parameters and moments before the phase, and compute
+        gradients on the same batches. The error is relative to how far the parameters moved.
         """
         turns.give_turn("yardstick")
         adam = hub.share(before[0])

@@ -1,4 +1,4 @@
-"""Connect the conductors of all ranks: every rank has a connection to rank 0."""
+"""Connect the conductor of every rank to rank 0."""
 
 import hashlib
 import os
@@ -22,11 +22,14 @@ ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_
 
 
 class UnmetError(Exception):
-    """The ranks could not connect. The message is a sentence for the user that says why."""
+    """The ranks could not connect. The message is a sentence that tells the user why."""
 
 
 class Hub:
-    """Collective operations of the conductors. Every rank calls them in the same order."""
+    """Collective operations of the conductors.
+
+    All ranks call these operations in the same order.
+    """
 
     def __init__(self, rank: int, size: int, environ: Mapping[str, str] = os.environ) -> None:
         self.rank, self.size = rank, size
@@ -42,13 +45,13 @@ class Hub:
             self.peers = [connected(self.address, port, rank, key)]
 
     def gather(self, words: Any = None) -> list[Any]:
-        """Return the words of all ranks, on every rank."""
+        """Collect the values of all ranks, and return them on every rank."""
         if self.rank == 0:
             words = [words, *(self.hear(peer)[0] for peer in self.peers)]
         return self.exchange(words)
 
     def share(self, words: Any = None) -> Any:
-        """Return rank 0's words, on every rank."""
+        """Broadcast rank 0's `words`, and return them on every rank."""
         if self.rank == 0:
             for peer in self.peers:
                 peer.send(words)
@@ -98,7 +101,7 @@ def meeting_place(environ: Mapping[str, str], size: int, key: bytes) -> tuple[st
 
 
 def password(environ: Mapping[str, str], size: int) -> bytes:
-    """Return bytes that only this launch has, so that ranks of another job cannot join."""
+    """Return bytes that are unique to this launch, so ranks of another job cannot join it."""
     job = environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""
     return hashlib.blake2b(f"{launch_id(environ, size)} {job} {os.getuid()}".encode()).digest()
 

@@ -10,7 +10,10 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 
 class KerasWork:
-    """See serve.Work. `optimizer` is Keras's Adam, or one that averages gradients first."""
+    """See `serve.Work`.
+
+    `optimizer` is Keras's Adam, or an optimizer that first averages gradients.
+    """
 
     def __init__(self, model: Any, optimizer: Any, args: Any) -> None:
         self.model, self.optimizer, self.batch_size = model, optimizer, args.batch_size

@@ -1,4 +1,4 @@
-"""Exchange messages between a speed job's processes: a line of JSON, and numbers as bytes.
+"""Exchange messages between a speed job's processes: a JSON line, then numbers as bytes.
 
 The learner runs the student's code, so nothing that it sends is unpickled.
 """
@@ -34,7 +34,7 @@ class Channel:
         self.arrived: deque[bytes] = deque()  # read while waiting for another channel
 
     def send(self, words: Any = None, numbers: Any = None) -> None:
-        """Send words, and numbers if there are any."""
+        """Send `words` and, if present, `numbers`."""
         try:
             self.connection.send_bytes(json.dumps([words, numbers is not None]).encode())
             if numbers is not None:
@@ -46,7 +46,8 @@ class Channel:
     def receive(self, seconds: float, others: Iterable["Channel"] = ()) -> tuple[Any, Any]:
         """Return the next words and numbers.
 
-        Raise LateError after this many seconds, and EndedError if this or another channel ended.
+        Raise LateError after `seconds` seconds, and EndedError if this or another channel has
+        ended.
         """
         words, more = json.loads(self.next(seconds, others))
         return words, np.frombuffer(self.next(seconds, others), np.float32) if more else None

@@ -1,4 +1,4 @@
-"""Look at the processes of a rank from outside, and let them take turns. Linux only."""
+"""Inspect the processes of a rank from outside, and make them take turns. Linux only."""
 
 import contextlib
 import ctypes
@@ -14,17 +14,17 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # from <linux/prctl.h>
 
 
 def end_with_parent() -> None:
-    """Have this process killed when its parent ends, however that happens."""
+    """Make sure that this process is killed when its parent ends, for whatever reason."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Keep processes whose parent has ended among this process's descendants."""
+    """Make this process the new parent of descendants whose own parent has ended."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def descendants(pid: int) -> set[int]:
-    """Return the processes that this one started, and those that they started, and so on."""
+    """Return the processes that this one started, and all of their descendants."""
     children: dict[int, list[int]] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit() and (fields := stat_of(int(folder.name))):
@@ -38,7 +38,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def stat_of(pid: int) -> list[str]:
-    """Return the fields of a process after its name, or nothing if it has ended."""
+    """Return a process's `stat` fields after its name, or an empty list if it has ended."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -46,7 +46,7 @@ def stat_of(pid: int) -> list[str]:
 
 
 def wait_for(states: str, pids: Iterable[int], seconds: float) -> None:
-    """Wait until each process has ended or is in one of these states, for at most `seconds`."""
+    """Wait at most `seconds` until each process has ended or is in one of these states."""
     until = time.monotonic() + seconds
     for pid in pids:
         while (stat := stat_of(pid)) and stat[0] not in f"ZX{states}" and time.monotonic() < until:
@@ -78,7 +78,7 @@ def cores(pids: Iterable[int]) -> int:
 
 
 def ranking(pid: int) -> set[tuple[int, int]]:
-    """Return the scheduling policies of a process's threads, with their nice values."""
+    """Return the scheduling policies and nice values of a process's threads."""
     found = set()
     for thread in threads([pid]):
         with contextlib.suppress(OSError):

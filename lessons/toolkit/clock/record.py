@@ -1,4 +1,7 @@
-"""The run record of a speed job. Its conductor writes it, and its other processes report facts."""
+"""The run record of a speed job.
+
+The job's conductor writes the record, and its other processes report facts.
+"""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The rounds of a speed job: what is measured when, for how long, and what is computed again."""
+"""Run the rounds of a speed job: plan, measure and record them, and recompute some updates."""
 
 import random
 import secrets
@@ -119,12 +119,12 @@ def params_of(turns: Turns, state: State) -> Any:
 
 
 def two_seeds(chance: random.Random) -> list[int]:
-    """Return one seed for a phase's batches, and one for the parameters to send at its end."""
+    """Return two seeds for a phase: for its batches, and for the parameters to send at its end."""
     return [chance.getrandbits(40), chance.getrandbits(40)]
 
 
 def planned(chance: random.Random, phases: list[Phase], steps: int) -> dict[str, Any]:
-    """Draw a round's order, seeds and number of steps at random, and a phase to compute again."""
+    """Randomly choose a round's order, seeds and number of steps, and a phase to recompute."""
     names = [phase.name for phase in phases]
     return {
         "order": chance.sample(names, len(names)),

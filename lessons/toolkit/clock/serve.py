@@ -29,13 +29,13 @@ class Work(Protocol):
     lr: float
 
     def train(self, seed: int, steps: int, *words: Any) -> None:
-        """Take steps on the batches of this seed, and wait until all parameters are complete.
+        """Train for `steps` steps on the batches of this seed.
 
-        words: those of the phase.
+        Wait until all parameters are complete. words: the phase's `words`.
         """
 
     def values(self, places: Any) -> Any:
-        """Return the parameters at these places in the flat array of all parameters."""
+        """Return the parameters at these indices in the flat array of all parameters."""
 
     def state(self) -> tuple[list[float], list[Any]]:
         """Return the optimizer's numbers, and flat arrays: the parameters, then its own.
@@ -44,7 +44,7 @@ class Work(Protocol):
         """
 
     def load(self, optimizer: list[float], state: Any) -> None:
-        """Set what `state` returns, with its arrays joined into one."""
+        """Restore what `state` returns, with its arrays joined into one."""
 
     def batches(self, seed: int, steps: int) -> Any:
         """Return an iterator over the batches of this seed."""
@@ -63,15 +63,15 @@ class Work(Protocol):
 
 
 def places(seed: int, size: int) -> Any:
-    """Return the places of some parameters, drawn with this seed."""
+    """Return the positions of some parameters, drawn at random with this seed."""
     return np.random.default_rng(seed).integers(0, size, PLACES)
 
 
 def start_both(sockets: list[int], framework: str, alone: Any, together: Any) -> None:
     """Load only the framework, then fork: the parent is the yardstick, the child is the learner.
 
-    Loading a framework takes seconds, so it is done once for the two processes. Neither of them has
-    made a network at that point.
+    Loading a framework takes seconds, so it is done only once for both processes. Neither process
+    has built a network at that point.
     """
     end_with_parent()
     os.dup2(2, 1)  # the conductor alone writes the record
@@ -88,7 +88,7 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 
 
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
-    """Make the Work, and answer the conductor's requests until it ends."""
+    """Create the Work object, and answer the conductor's requests until the conductor ends."""
 
     def answers(channel: Channel) -> None:
         work = make()
@@ -101,7 +101,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
 
 
 def until_the_end(number: int, answers: Callable[[Channel], None]) -> None:
-    """Answer the conductor's requests until it ends, and tell it how this process ends."""
+    """Answer the conductor's requests until it ends, and report how this process ends."""
     channel = Channel(Connection(socket.socket(fileno=number).detach()))
     at_end = False
     try:
@@ -129,7 +129,7 @@ def until_the_end(number: int, answers: Callable[[Channel], None]) -> None:
 
 
 def of_process(framework: str) -> dict[str, Any]:
-    """Return the facts for the record that only a process with the framework knows."""
+    """Return the facts for the record that only a process with the framework can determine."""
     return {
         "files": sorted(program.program_files()),
         "versions": facts.versions(os.environ),

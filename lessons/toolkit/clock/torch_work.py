@@ -11,7 +11,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 
 class TorchWork:
-    """See serve.Work. `model` is the network itself, or a wrapper that averages gradients."""
+    """The PyTorch version of serve.Work. `model` is the network or a gradient-averaging wrapper."""
 
     image: tuple[int, ...] = (3, 32, 32)
     optimizer_class: Any = torch.optim.Adam

@@ -1,4 +1,4 @@
-"""Control the two processes of a rank, which take turns, and measure their phases."""
+"""Make a rank's two processes take turns, and measure their phases."""
 
 import contextlib
 import os
@@ -37,7 +37,7 @@ SILENT = Phase("silent", "yardstick")
 
 @dataclass(frozen=True)
 class Times:
-    """The measurements of one phase, from the conductors of all ranks."""
+    """The measurements of one phase, collected by the conductors of all ranks."""
 
     seconds: float  # until the slowest rank was done
     cpu_s: float  # of all ranks together
@@ -46,9 +46,10 @@ class Times:
 
 
 class Turns(Workers):
-    """The yardstick and the learner of one rank. The learner is stopped while the other works.
+    """The yardstick and the learner of one rank.
 
-    code: the student's file, for messages.
+    The learner process is paused while the yardstick process works. code: the student's file, for
+    messages.
     """
 
     def __init__(self, hub: Hub, framework: str, code: str) -> None:
@@ -56,7 +57,7 @@ class Turns(Workers):
         self.sizes = {who: int(ready["size"]) for who, ready in self.ready.items()}
 
     def give_turn(self, who: str) -> list[int]:
-        """Let only this process and its descendants run. Return their ids."""
+        """Let only the process `who` and its descendants run. Return their ids."""
         yardstick = {self.process.pid}
         others = processes.descendants(os.getpid()) - yardstick
         runs, waits = (yardstick, others) if who == "yardstick" else (others, yardstick)
@@ -68,8 +69,8 @@ class Turns(Workers):
     def measure(self, phase: Phase, seeds: Iterable[int], steps: int) -> Times:
         """Measure a phase. All ranks call this.
 
-        A process gets the seed of its batches once the clock is running. Only after its last step
-        does it learn which parameters to send. The clock stops when they arrive.
+        A process gets the seed of its batches once the clock is running. The process learns which
+        parameters to send only after its last step. The clock stops when they arrive.
         """
         who, works = phase.who, phase.everywhere or self.rank == 0
         batches, chosen = seeds

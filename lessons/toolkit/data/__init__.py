@@ -20,7 +20,7 @@ __all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled", "scor
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Images and labels for training and test, and the facts for a run's record."""
+    """Training and test images with labels, and the facts for a run's record."""
 
     x_train: np.ndarray
     y_train: np.ndarray
@@ -36,11 +36,12 @@ def load(
     as_float: bool = True,
     stand_in: bool | None = None,
 ) -> DataSet:
-    """Return the data set `name`, or only its first samples.
+    """Return the data set called `name`, or only its first samples.
 
-    Images are float32 in 0…1, or uint8 with as_float=False (a quarter of the memory; scale and
-    resize in the pipeline). Labels are int64. A synthetic stand-in replaces data that cannot be
-    obtained, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True requests it.
+    Images are float32 in 0…1. With as_float=False, they are uint8, which takes a quarter of the
+    memory; scale and resize them in the pipeline. Labels are int64. A synthetic stand-in replaces
+    data that cannot be obtained, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True
+    requests it.
 
     A program that does not catch a DataError prints its sentence and ends with exit code 1.
     """

@@ -17,7 +17,7 @@ XZ_MEMORY = 256 << 20
 def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
     """Yield each catalogued file in the archive with its bytes.
 
-    It reads only regular members with a catalogued name, and none that is larger than the largest
+    It reads only regular members whose names are in the catalogue, and none larger than the largest
     catalogued file. It writes nothing. A ValueError says why reading stops early.
     """
     by_name = {file.name: file for file in entry.files}

@@ -10,7 +10,7 @@ def batches(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the batches of one epoch: images as float32 in 0…1, and their labels.
 
-    With `size`, images are resized to `size` by `size`. `seed` shuffles the samples; use a
+    If `size` is given, images are resized to `size` by `size`. `seed` shuffles the samples; use a
     different one for each epoch. The last batch has the remaining images.
     """
     order = np.arange(len(x)) if seed is None else np.random.default_rng(seed).permutation(len(x))

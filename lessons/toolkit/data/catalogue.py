@@ -13,7 +13,7 @@ from lessons.toolkit.data.errors import DataError
 
 @dataclass(frozen=True)
 class File:
-    """One unpacked file. `holds` names its contents: x_train, y_train, …, or train or test."""
+    """One unpacked file. `holds` names its contents: `x_train`, `y_train`, …, `train` or `test`."""
 
     name: str
     holds: str

@@ -1,9 +1,9 @@
-"""Read CIFAR's batches, which are pickles of Python 2, without running their calls.
+"""Read CIFAR's batches, which are Python 2 pickles, without executing the calls in them.
 
-A pickle is a small program for a stack machine. Python's machine calls any function that the
-program names. This module's machine knows only the operations that a CIFAR batch needs, and three
-names. It stores calls without making them, and cannot import, call or allocate anything that a
-pickle requests.
+A pickle is a small program for a stack machine. Python's unpickler calls any function that the
+program names. The machine in this module knows only three names and the operations that a CIFAR
+batch needs. It stores calls without making them, and cannot import, call or allocate anything that
+a pickle requests.
 """
 
 import pickletools
@@ -41,7 +41,7 @@ def parse(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     try:
         batch = _run(data)
     except (IndexError, TypeError, KeyError, OverflowError) as error:
-        raise ValueError("is not a whole pickle of a CIFAR batch") from error
+        raise ValueError("is not a complete pickle of a CIFAR batch") from error
     if not isinstance(batch, dict):
         raise ValueError("is a pickle, but not of a CIFAR batch")
     return _pixels(batch.get("data")), _labels(batch.get("labels"), batch.get("data"))
@@ -115,7 +115,7 @@ def _operations(data: bytes):
     try:
         yield from pickletools.genops(data)
     except ValueError as error:
-        raise ValueError("is not a whole pickle") from error
+        raise ValueError("is not a complete pickle") from error
 
 
 def _to_mark(stack: list) -> list:
@@ -134,9 +134,9 @@ def _container(stack: list, kind: type) -> Any:
 def _pixels(array: Any) -> np.ndarray:
     """Return the pixels from a pickled NumPy array of bytes.
 
-    It consists of version, shape, type, order and the bytes.
+    Its state consists of the version, shape, type, order and bytes.
     """
-    wrong = ValueError("has no array of pixels (n by 3,072 bytes) where a CIFAR batch has one")
+    wrong = ValueError("has no pixel array (n by 3,072 bytes), unlike a CIFAR batch")
     if not isinstance(array, Call) or array.name != RECONSTRUCT:
         raise wrong
     if not isinstance(array.state, tuple) or len(array.state) != 5:
@@ -153,7 +153,7 @@ def _pixels(array: Any) -> np.ndarray:
 
 def _labels(labels: Any, array: Any) -> np.ndarray:
     if not isinstance(labels, list) or not all(type(label) is int for label in labels):
-        raise ValueError("has no list of labels where a CIFAR batch has one")
+        raise ValueError("does not contain the list of labels of a CIFAR batch")
     if len(labels) != array.state[1][0] or not all(0 <= label <= 9 for label in labels):
         raise ValueError("has labels that do not fit its pixels (one of 0…9 for each image)")
     return np.array(labels, np.int64)

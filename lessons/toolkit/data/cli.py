@@ -22,7 +22,7 @@ COLUMNS = ("data set", "file", "size", "state", "where")
 
 @dataclass(frozen=True)
 class State:
-    """The state of one file: its place, its status, and in `problem` a sentence if it is broken."""
+    """The state of one file: its path, its status and, if it is broken, a sentence in `problem`."""
 
     file: File
     path: Path | None
@@ -55,7 +55,7 @@ def data_group() -> None:
     "--out", "folder", type=click.Path(path_type=Path), help="Fill this folder, for COURSE_DATA."
 )
 def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
-    """Make the data sets complete on this machine: all, or those named."""
+    """Download or repair the data sets on this machine: all of them, or only those named."""
     where = [DataFolder("--out", folder.absolute())] if folder else places.places()
     target = folder.absolute() if folder else places.cache_folder()
     problems: list[str] = []
@@ -80,7 +80,7 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
 @click.argument("names", nargs=-1)
 @with_json
 def status_command(names: tuple[str, ...], as_json: bool) -> None:
-    """Show which files are here, where, and whether they are right."""
+    """Show which files exist, where they are, and whether their contents are correct."""
     rows = []
     todo = [_no_folder(place) for place in places.places() if place.why == "COURSE_DATA"]
     for entry in _entries(names):
@@ -122,7 +122,7 @@ def _problems(entry: Entry, states: list[State]) -> list[str]:
 
 
 def _not_complete(entry: Entry, states: list[State]) -> str:
-    """Return what is missing and what to do, or an empty text."""
+    """Return what is missing and what to do, or an empty string."""
     missing = [state.file.name for state in states if state.state == MISSING]
     if not missing:
         return ""

@@ -57,7 +57,7 @@ def _read_archive(entry: Entry, wanted: set[File], path: Path) -> Iterator[tuple
     except ValueError as error:
         raise broken(entry, path, _not_data(path) or str(error)) from error
     except MemoryError as error:
-        raise broken(entry, path, "asks for more memory than there is") from error
+        raise broken(entry, path, "needs more memory than is available") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     names = ", ".join(sorted(file.name for file in left))
@@ -76,7 +76,7 @@ def broken(entry: Entry, path: Path, reason: str) -> DataError:
 
 
 def _complaint(entry: Entry, file: File, data: bytes) -> str | None:
-    """Return what is wrong with these bytes; None if they are the right ones."""
+    """Return what is wrong with these bytes, or None if they are correct."""
     digest = hashlib.sha256(data).hexdigest()
     if digest == file.sha256:
         return None
@@ -97,9 +97,9 @@ def _complaint(entry: Entry, file: File, data: bytes) -> str | None:
     except ValueError as error:
         return str(error)
     return (
-        f"has the right form but other contents than {entry.title}'s {file.name}: it was changed, "
-        f"or belongs to another data set of the same shape (SHA-256 {digest[:12]}… instead of "
-        f"{file.sha256[:12]}…)"
+        f"has the right format, but its contents differ from {entry.title}'s {file.name}: it was "
+        f"changed, or belongs to another data set of the same shape (SHA-256 {digest[:12]}… "
+        f"instead of {file.sha256[:12]}…)"
     )
 
 

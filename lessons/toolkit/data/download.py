@@ -19,7 +19,7 @@ PIECE = 1 << 18
 class Patience:
     """Limits for a server: seconds of silence, retries, and the slowest acceptable rate.
 
-    The rate is `least` bytes per `window` seconds.
+    The slowest acceptable rate is `least` bytes in `window` seconds.
     """
 
     silence: float = 20
@@ -44,7 +44,7 @@ class UnreachableError(UnavailableError):
 def download(
     pack: Pack, url: str, part: Path, patience: Patience, progress: Callable[[int], None]
 ) -> None:
-    """Fill `part` with the pack from `url`, resuming an earlier download.
+    """Download the pack from `url` into `part`, resuming an earlier download.
 
     On return, the file is complete and has the right checksum. After an UnavailableError, the file
     keeps the bytes that have arrived, unless they are wrong.

@@ -16,7 +16,7 @@ class DataError(Exception):
 
 
 def end_with_the_sentence() -> None:
-    """End the program without a traceback if it does not catch the current DataError."""
+    """Make the program end without a traceback if it does not catch a DataError."""
     before = sys.excepthook
     if getattr(before, "shows_data_errors", False):
         return

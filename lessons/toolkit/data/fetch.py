@@ -16,7 +16,7 @@ from lessons.toolkit.data.progress import progress, say
 def fetch(
     entry: Entry, folder: Path, where: list[DataFolder], patience: Patience, mend: bool = False
 ) -> None:
-    """Make sure that every file is in one of the folders in `where`; missing ones go into `folder`.
+    """Ensure that every file is in one of the folders in `where`; put missing ones in `folder`.
 
     Only one process at a time does this for a folder. Raises DataError if a file cannot be
     obtained. With `mend`, broken files in `folder` count as missing and are deleted.
@@ -34,7 +34,7 @@ def fetch(
 
 
 def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
-    """Unpack files that exist only in an archive into `folder`, where later starts find them."""
+    """Unpack files that exist only in an archive into `folder`, where later runs find them."""
     with one_at_a_time(folder, entry.name):
         found = places.find(entry, where)
         packed = {file: path for file, path in found.items() if places.is_archive(path)}
@@ -47,8 +47,8 @@ def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
 def mirrors(entry: Entry) -> list[str]:
     """Return the mirrors: those in COURSE_MIRRORS, or else the catalogue's.
 
-    COURSE_MIRRORS contains addresses, or names a file with one per line. An address without {file}
-    is a folder with the contents of COURSE_DATA. `none` means offline.
+    COURSE_MIRRORS contains addresses, or names a file with one per line. An address without
+    `{file}` is a folder laid out like COURSE_DATA. The word `none` means offline.
     """
     given = os.environ.get("COURSE_MIRRORS")
     if given is None:
@@ -77,7 +77,10 @@ def cannot_write(folder: Path, error: OSError) -> DataError:
 
 
 def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> None:
-    """Download the packs with the missing files. A second pack is used only if the first fails."""
+    """Download the packs that contain the missing files.
+
+    A second pack is used only if the first fails.
+    """
     home.mkdir(parents=True, exist_ok=True)
     addresses = mirrors(entry)
     reasons = [] if addresses else ["COURSE_MIRRORS names no mirror"]

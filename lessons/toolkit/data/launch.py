@@ -15,7 +15,7 @@ def size(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def local_rank(environ: Mapping[str, str] = os.environ) -> int:
-    """Return this rank's number on its node; 0 without a launcher."""
+    """Return this rank's local number on its node, or 0 if there is no launcher."""
     launch = launched(environ)
     return launch.local_rank if launch else 0
 

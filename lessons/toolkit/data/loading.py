@@ -1,4 +1,4 @@
-"""The steps of `load` in order: search, unpack, download, or use a stand-in."""
+"""The steps that `load` tries in order: search, unpack, download, or use a stand-in."""
 
 import os
 import textwrap
@@ -31,7 +31,7 @@ def counts(entry: Entry, train: int | None, test: int | None) -> dict[str, int]:
 def arrays_of(
     entry: Entry, counts: dict[str, int], stand_in: bool | None
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """Return the arrays, and whether they are the real data."""
+    """Return the arrays, and whether they hold real data instead of a synthetic stand-in."""
     strict = stand_in is False or os.environ.get("COURSE_DATA_STRICT", "0") not in ("", "0")
     forced = stand_in is True or os.environ.get("COURSE_STAND_IN", "0") not in ("", "0")
     if forced and strict:

@@ -19,8 +19,8 @@ MOST_LINES = 60
 def one_at_a_time(folder: Path, name: str) -> Iterator[None]:
     """Hold the lock for data set `name` in `folder`.
 
-    If the holder failed, the waiting processes fail with the same message. On a node without
-    internet, eight ranks therefore wait for one timeout, not for eight.
+    If the process that holds the lock fails, the waiting processes fail with the same message. On a
+    node without internet, eight ranks therefore wait for one timeout, not for eight.
     """
     folder.mkdir(parents=True, exist_ok=True)
     failure = folder / f".{name}.failed"

@@ -51,7 +51,7 @@ def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
 
 
 def archive_names(entry: Entry) -> list[str]:
-    """Return the possible names of the data set's archive, packed in any way."""
+    """Return all possible names of the data set's archive, in any archive format."""
     stems = {pack.name.split(".tar")[0]: None for pack in entry.packs if pack.is_archive}
     return [stem + suffix for stem in stems for suffix in ARCHIVES]
 

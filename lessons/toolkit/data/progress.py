@@ -14,7 +14,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Return a function that takes the number of bytes so far."""
+    """Return a function that shows progress; call it with the number of bytes so far."""
     if sys.stderr.isatty():
         with _bar(label, total) as update:
             yield update

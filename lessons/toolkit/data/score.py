@@ -6,7 +6,8 @@ import numpy as np
 def score(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Return cross-entropy and accuracy.
 
-    Row i of the probabilities belongs to label i. Labels without a row count as wrong.
+    Row i of the probabilities belongs to label i. Labels without a row of probabilities count as
+    wrong.
     """
     found = np.asarray(probabilities, np.float64)[: len(labels)]
     chosen = np.take_along_axis(found, labels[: len(found), None], axis=1)[:, 0]

@@ -1,7 +1,7 @@
 """Draw the lessons' pictures, from runs that were read from outputs or from plain lists.
 
-They use autograder.measuring, so a picture shows the graded values. Each function returns a
-Figure, which a notebook shows and `figure.savefig("name.png")` saves.
+The functions use `autograder.measuring`, so a picture shows the same values that are graded. Each
+function returns a Figure, which a notebook shows and `figure.savefig("name.png")` saves.
 """
 
 from lessons.toolkit.plots.faults import faults

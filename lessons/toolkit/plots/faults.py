@@ -20,11 +20,12 @@ def faults(
     path: str = "spread",
     more: Sequence[str] = (),
 ) -> None:
-    """A measure by step, and the loss by epoch; below, the numbers of every run.
+    """Plot a measure by step and the loss by epoch, with the numbers of every run below.
 
     runs: the missing part -> the run without it. path: the measure to draw, at each step at which
-    the program recorded it, or "" to draw only the loss. If a program did not measure the spread,
-    only the final spread is drawn. more: other measures or facts of the header, one column each.
+    the program recorded it, or "" to draw only the loss. If a program did not record the spread at
+    each step, only the final spread is drawn. `more`: other measures or header facts, one column
+    each.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])
@@ -51,7 +52,7 @@ def faults(
 
 
 def by_powers(axes: Any) -> None:
-    """Draw spreads on logarithmic axes with a 0 below, so that the first steps are visible."""
+    """Draw spreads on logarithmic axes that include 0, so that the first steps are visible."""
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("symlog", linthresh=LOWEST)
     axes.set_ylim(-LOWEST / 2, 2)
@@ -60,7 +61,7 @@ def by_powers(axes: Any) -> None:
 
 
 def looks(run: Run, name: str) -> list[tuple[float, float]]:
-    """Return (step, value) of a measure, in the order of its steps."""
+    """Return the (step, value) pairs of a measure, ordered by step."""
     found = [(m["step"], m["value"]) for m in run.measured(name) if "step" in m.facts]
     if not found and name == "spread":
         found = [(sum(epoch.steps or 0 for epoch in run.epochs), end_of(run))]
@@ -72,7 +73,7 @@ def end_of(run: Run) -> float:
 
 
 def fact(run: Run, name: str) -> str:
-    """Return a measure with this name, or a fact of the header."""
+    """Return the measure with this name or, if there is none, the header's value for it."""
     found = [m["value"] for m in run.measured(name)]
     value = found[0] if found else run.header.get(name)
     return f"{value:.3g}" if isinstance(value, float) else "?" if value is None else f"{value:,}"

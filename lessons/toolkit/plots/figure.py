@@ -1,4 +1,4 @@
-"""Shared parts of all pictures: colours and style, the empty figure, a table of numbers."""
+"""Provide what all pictures share: colours, style, an empty figure, a table of numbers."""
 
 import io
 from collections.abc import Callable, Sequence

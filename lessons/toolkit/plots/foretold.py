@@ -1,4 +1,4 @@
-"""The picture of a scaling study and its forecast, as `autograder foretell` draws it."""
+"""Plot a scaling study and its forecast, as `autograder foretell` does."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ def foretold(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> None:
-    """Speedup with the ideal, the laws, and the interval for larger sizes, also listed below.
+    """Plot speedup with the ideal, the fitted laws, and the predicted intervals, also as a list.
 
     study: a CSV file as in docs/foretell.md, or {workers: values, one per repeat} and the `column`
     that the values belong to. at: the sizes to predict; by default 2, 4 and 8 times the last size.

@@ -10,7 +10,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 @picture
 def node_grid(figure: Any, run: Run, submitted: float | None = None) -> None:
-    """A square for each task in the row of its node; below, the job from submission to end."""
+    """Plot a square for each task, one row per node, and the job's stages below."""
     rows: dict[str, list[Any]] = {}
     for rank in sorted(run.ranks, key=lambda rank: (rank.host or "", rank.local_rank or 0)):
         rows.setdefault(rank.host or "unknown node", []).append(rank)

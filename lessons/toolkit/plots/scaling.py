@@ -1,4 +1,4 @@
-"""Pictures of a scaling study: its rounds, and laws beyond the measured sizes."""
+"""Plot a scaling study: its rounds, and the laws beyond the measured sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -24,9 +24,10 @@ BESIDE = 0.035  # distance between the kinds, as a power of two
 
 @picture
 def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
-    """Speedup and efficiency against ranks for each kind of scaling. Every round is a point.
+    """Plot speedup and efficiency against ranks for each kind of scaling. Every round is a point.
 
-    The ideal is dashed, the machine's ceiling dotted. The numbers are listed below.
+    The ideal is a dashed line, and the machine's ceiling is a dotted line. The numbers are listed
+    below.
     """
     kinds = dict(study_table.by_kind(runs))
     rows = [[kind, *row.cells] for kind, found in kinds.items() for row in found]
@@ -91,7 +92,7 @@ def work_of(few: int) -> str:
 def cost_against_time(
     figure: Any, times: Mapping[str, tuple[Sequence[int], Sequence[float]]]
 ) -> None:
-    """Cost against time, one point per size. A ring marks the smallest product of the two.
+    """Plot cost against time, one point per size. A ring marks the smallest product of the two.
 
     times: name -> (sizes, seconds from start to end). Cost is size × seconds.
     """
@@ -127,7 +128,7 @@ def laws_beyond(
     laws: Mapping[str, Mapping[str, Law]],
     upto: int,
 ) -> None:
-    """Measured speedups and fitted laws. Beyond the last measured size, the laws' range is shaded.
+    """Plot measured speedups and fitted laws. Beyond the largest size, the range is shaded.
 
     tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
     """

@@ -1,6 +1,6 @@
 """Call a student's functions with inputs whose right answer is known, and return one number.
 
-Programs call these functions outside the gaps and put the number into the run record. A student's
+Programs call these functions outside the gaps and write the number to the run record. A student's
 function that cannot be called, or that returns something other than numbers, yields inf or nan and
 does not stop the program.
 """

@@ -33,7 +33,7 @@ def largest_error(found: Any, exact: Sequence[Any]) -> float:
 def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
     """Return the bytes that the busiest simulated rank moves, as a multiple of the array's size.
 
-    The result is nan if a rank does not end with the sum, or if the function cannot run on
+    The result is NaN if a rank does not end up with the sum, or if the function cannot run on
     simulated ranks.
     """
     rng = np.random.default_rng()

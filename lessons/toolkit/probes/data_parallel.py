@@ -1,7 +1,7 @@
 """Test a program's use of DistributedDataParallel on the toolkit's own networks.
 
-All ranks call these functions and pass the program's functions. The package does not import this
-module, because it needs PyTorch.
+Every rank calls these functions and passes functions of the program under test. The package does
+not import this module, because it needs PyTorch.
 """
 
 import copy
@@ -105,12 +105,12 @@ def gradients(network: nn.Module) -> list[torch.Tensor]:
 
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
-    """Return the error of rank 0's parameters after a step that only rank 0 makes.
+    """Return the error of rank 0's parameters after a step that only rank 0 takes.
 
     The network has a BatchNorm layer. The right parameters are computed by hand. The error is
     infinite if the network is no longer in training mode. The other ranks wait for rank 0. If rank
-    0 waits for them, a timeout ends all ranks. NCCL only queues its messages, so rank 0 waits for
-    its GPU before it meets the others.
+    0 waits for the other ranks, a timeout ends all ranks. NCCL only queues its messages, so rank 0
+    waits for its GPU before it meets the others.
     """
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):

@@ -23,7 +23,7 @@ ENVIRONMENTS: tuple[tuple[Mapping[str, str], tuple[int, int, int]], ...] = (
 
 
 def facts_wrong(facts: Callable[[Mapping[str, str]], object]) -> int:
-    """Return the number of these environments in which rank, size or local_rank is wrong."""
+    """Count the test environments in which `rank`, `size` or `local_rank` is wrong."""
     return sum(
         answer(facts, environ) != dict(zip(("rank", "size", "local_rank"), right, strict=True))
         for environ, right in ENVIRONMENTS

@@ -17,7 +17,7 @@ def gradient_error(
     """Return the error of a small network's gradients.
 
     The gradients are compared with central differences of the loss. Each array's error is relative
-    to its largest value. The result is the error of the worst array; 1 means that nothing is right.
+    to its largest value. The result is the error of the worst array; 1 means completely wrong.
     """
     rng = np.random.default_rng(1)
     shapes = [(INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, OUTPUTS), (OUTPUTS,)]
@@ -45,7 +45,7 @@ def gradient_error(
 
 
 def descent_error(update: Callable[..., Any]) -> float:
-    """Return the error of parameters after a step of gradient descent.
+    """Return the parameters' error after one step of gradient descent.
 
     1 means the same parameters as without the step.
     """
@@ -64,7 +64,7 @@ def descent_error(update: Callable[..., Any]) -> float:
 
 
 def error(found: Any, right: list[Any]) -> float:
-    """Return the largest error in an array, relative to its largest right number; at most 1."""
+    """Return the largest error in an array, relative to the largest correct value; at most 1."""
     if not isinstance(found, list | tuple) or len(found) != len(right):
         return 1.0
     shares = []

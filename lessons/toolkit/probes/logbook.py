@@ -1,7 +1,7 @@
-"""Keep a logbook of a training run that is restarted: what was read, saved and lost.
+"""Keep a logbook of a restarted training run: what it read, saved and lost.
 
 Each rank appends to a file of its own beside the checkpoints, so a kill loses no line. The program
-writes into it outside the gaps, and its last life turns the logbook into measures of the run
+writes to the logbook outside the gaps. Its last life then adds measures from the logbook to the run
 record.
 """
 
@@ -57,11 +57,11 @@ class Logbook:
         self.write(saved=number, seconds=time.perf_counter() - began)
 
     def warned(self, number: int) -> None:
-        """Record that this life was ended by a warning, not by a kill."""
+        """Record that a warning, not a kill, ended this life of the job."""
         self.write(warned=number)
 
     def note(self, record: Record, args: Any) -> None:
-        """Record the lives, the lost steps, how often samples were read, and the best interval."""
+        """Record lives, lost steps, reads per sample, and the best checkpoint interval."""
         self.file.flush()
         ranks = len(self.gather(0))
         if self.rank:
@@ -97,7 +97,7 @@ def lines_of(folder: Path, rank: int) -> Iterator[dict[str, Any]]:
 
 
 def lives_of(book: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each life where it began, where it ended and why, and how many steps were lost."""
+    """For each life, return where it began, where and why it ended, and how many steps it lost."""
     lives: list[dict[str, Any]] = []
     for line in book:
         if "begin" in line:

@@ -1,9 +1,9 @@
 """Test whether a reading order is the one that a DistributedSampler draws for each epoch.
 
 Counting different orders is not enough, because a list that is shifted by one image per epoch is
-also different each time. The program's function is therefore called with samplers that it does not
-know, for one rank and for several. The orders that it returns are compared with the orders of the
-samplers after set_epoch. The package does not import this module, because it needs PyTorch.
+also different each time. The program's function is therefore called with unfamiliar samplers, for
+one rank and for several. The returned orders are compared with those of the samplers after
+`set_epoch`. The package does not import this module, because it needs PyTorch.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ RANKS, EPOCHS = (1, 2, 3), (1, 2, 7)
 
 
 def orders_as_drawn(order_of: Callable[[Any, int], Any], seed: int) -> float:
-    """Return the fraction of ranks and epochs whose order is the sampler's own."""
+    """Return the fraction of ranks and epochs in which the order equals the sampler's."""
     right = []
     for size in RANKS:
         for rank in range(size):

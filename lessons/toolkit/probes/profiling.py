@@ -39,7 +39,7 @@ class Readers:
         self.threads[number] = threading.get_native_id()
 
     def own_share(self) -> float:
-        """Return the share of samples that were read by this thread or by no thread."""
+        """Return the fraction of the samples that were read by this thread or by no thread."""
         own = (self.threads == threading.get_native_id()) | (self.threads == 0)
         return float(own.double().mean())
 
@@ -73,7 +73,7 @@ class Operations(TorchDispatchMode):
 
 
 class Waits(TorchFunctionMode):
-    """Count the calls with which the host waits for a number from the device."""
+    """Count the calls that make the host wait for a number from the device."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,21 +104,21 @@ def best_seconds(work: Function, device: Any, times: int = 3) -> float:
 
 
 def peak_flops(device: Any, dtype: torch.dtype = torch.float32) -> float:
-    """Return the FLOP/s of a large product of matrices."""
+    """Return the FLOP/s of a large matrix multiplication."""
     size = 8192 if device.type == "cuda" else 768
     one, other = (torch.ones(size, size, device=device, dtype=dtype) for _ in range(2))
     return 2 * size**3 / best_seconds(lambda: one @ other, device)
 
 
 def bandwidth(device: Any) -> float:
-    """Return the bytes/s of an addition to a tensor that does not fit into a cache."""
+    """Return the bytes per second of adding to a tensor that does not fit into a cache."""
     many = torch.ones(2**28 if device.type == "cuda" else 2**23, device=device)
     out = torch.empty_like(many)
     return 2 * many.nbytes / best_seconds(lambda: torch.add(many, 1, out=out), device)
 
 
 def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
-    """Return the FLOPs that PyTorch counts in a forward and backward pass: all, and attention's.
+    """Return PyTorch's FLOP counts for a forward and backward pass: in total and for attention.
 
     Fused attention is not counted on a CPU, so here it is computed as two plain products.
     """
@@ -132,7 +132,7 @@ def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
 
 
 def multiplied(model: Any) -> int:
-    """Return the number of parameters that are multiplied with each token."""
+    """Return the number of parameters that each token is multiplied by."""
     return sum(
         layer.weight.numel() for layer in model.modules() if isinstance(layer, torch.nn.Linear)
     )
@@ -222,7 +222,7 @@ def step_error(way: Any, slow: Any, train_step: Function, gpt: Function) -> floa
 
 
 def note_error(note: Function, gpt: Function) -> float:
-    """Return the largest relative error of the loss and the norm that the student notes."""
+    """Return the largest relative error of the loss and norm that the student's code notes."""
     torch.manual_seed(1000)
     network = gpt(CHARACTERS, LENGTH, layers=1, width=16, heads=2)
     ids = torch.randint(0, CHARACTERS, (TEXTS, LENGTH))
@@ -237,7 +237,7 @@ def note_error(note: Function, gpt: Function) -> float:
 
 
 def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]:
-    """Return the number of forward passes, of waits, and of operations in the update."""
+    """Count the forward passes, the waits, and the operations in the optimizer update."""
     counts: Counter[str] = Counter(forwards=0)
     state = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
     way.gradients(model, *batch)

@@ -1,6 +1,6 @@
-"""Print why a student's function could not be measured, for a job's error output.
+"""Print to the error output why a student's function could not be measured.
 
-In that case, the run record gets the worst possible number.
+For such a function, the run record gets the worst possible number.
 """
 
 import sys

@@ -36,7 +36,7 @@ def scaler_error(scaler_class: Function) -> float:
 
 
 def states(scaler: Any, students: bool) -> list[tuple[float, ...]]:
-    """Return the parameters and the scale after each step."""
+    """Return the parameters and the loss scale after each step."""
     params = [torch.nn.Parameter(torch.tensor([1.0, -2.0])), torch.nn.Parameter(torch.ones(1))]
     optimizer = torch.optim.SGD(params, lr=0.1, momentum=0.5)
     found = []
@@ -57,9 +57,9 @@ def states(scaler: Any, students: bool) -> list[tuple[float, ...]]:
 
 
 def padding_error(padded: Function, gpt: Function, loss_of: Function) -> float:
-    """Return how far the loss of padded texts is from that of the same texts without padding.
+    """Return how much padding changes the loss of the same texts.
 
-    It is infinite if the padded texts do not have the length that was asked for.
+    It is infinite if the padded texts do not have the requested length.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1000)

@@ -34,9 +34,9 @@ POINTS = 50  # points of a phase in the staircase; the reader takes lists of up 
 
 
 def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
-    """Return the largest difference from the parameters of one process, after steps in float64.
+    """Return the largest difference from single-process parameters, after steps in float64.
 
-    That process reads the texts of all ranks. The difference is infinite if the steps fail.
+    The single process reads the texts of all ranks. The difference is infinite if the steps fail.
     """
     rank, size = dist.get_rank(), dist.get_world_size()
     with torch.random.fork_rng(devices=[]):
@@ -58,7 +58,7 @@ def serial_error(share_out: Function, train_step: Function, gpt: Function, devic
 
 
 def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
-    """Return the parameters after one process makes the same steps with all ranks' texts."""
+    """Return the parameters after one process takes the same steps with all ranks' texts."""
     params = list(network.parameters())
     optimizer = torch.optim.AdamW(params, RATE, betas=(0.9, 0.99))
     for step, most in zip(texts, MOST, strict=True):
@@ -92,7 +92,8 @@ def note_bytes(
 def note_files(record: Record, folder: str) -> None:
     """Record how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
 
-    Call this when all ranks have written. A file's name contains the rank that wrote it.
+    Call this after all ranks have written their files. A file's name contains the rank that wrote
+    it.
     """
     dist.barrier()
     sizes: dict[str, int] = {}
@@ -148,7 +149,7 @@ class Alive(TorchDispatchMode):
 
 
 def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
-    """Return live tensors' bytes during the third step, and the state after its backward pass."""
+    """Return the bytes of live tensors in the third step, and the state after its backward pass."""
     held: dict[str, int] = {}
 
     def before_step(most: float) -> None:
@@ -177,7 +178,7 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
 
 
 def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
-    """Return all tensors of parameters, gradients and the optimizer."""
+    """Return all tensors that hold parameters, gradients or optimizer states."""
     return itertools.chain(*kinds(shared))
 
 
@@ -209,7 +210,7 @@ def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def thinned(line: list[int]) -> list[int]:
-    """Return at most POINTS values in kilobytes, each the maximum of several consecutive values."""
+    """Reduce a series to at most POINTS values in kilobytes, each a maximum of several values."""
     every = -(-len(line) // POINTS)
     pieces = (line[first : first + every] for first in range(0, len(line), every))
     return [round(max(piece) / 1000) for piece in pieces]
@@ -226,7 +227,7 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
 def note_memory(
     record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
 ) -> None:
-    """Record the staircase, the bytes held, and the error of the student's result."""
+    """Record memory use over a step, the bytes held, and the error of the student's result."""
     held, stage = seen["held"], STAGES[way]
     parts = {f"{part}_bytes": much for part, much in held.items()}
     record.measure("state_bytes", sum(held.values()), "bytes", **parts)

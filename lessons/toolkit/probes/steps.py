@@ -48,9 +48,9 @@ def step_error(train_step: Callable[..., Any]) -> float:
 
 
 def difference(found: Any, right: Any) -> float:
-    """Return the largest difference, at most MOST.
+    """Return the largest absolute difference, capped at MOST.
 
-    It is MOST if the value is not an array of this shape.
+    The result is `MOST` if the value is not an array of this shape.
     """
     try:
         values = found.detach().cpu().numpy() if hasattr(found, "detach") else np.asarray(found)

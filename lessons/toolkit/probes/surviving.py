@@ -1,4 +1,4 @@
-"""Call the functions of lesson 15 with inputs whose right result is known.
+"""Call the functions of lesson 15 with inputs whose correct results are known.
 
 The package does not import this file, because it needs PyTorch.
 """
@@ -38,7 +38,7 @@ def note(
 
 
 def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device: Any) -> int:
-    """Return the number of cases in which a rank is wrong about whether any rank was warned."""
+    """Return in how many cases a rank is wrong about whether any rank has received a warning."""
     rank, wrong = torch.distributed.get_rank(), 0
     for who in (None, *range(torch.distributed.get_world_size())):
         signals.warnings[:] = [signal.SIGUSR1] if who == rank else []
@@ -58,7 +58,10 @@ class CutError(OSError):
 
 @contextlib.contextmanager
 def watched_disk(cut: bool = False) -> Iterator[list[str]]:
-    """Record calls of fsync, replace and rename. With `cut`, torch.save is interrupted halfway."""
+    """Record calls to `fsync`, `replace` and `rename`.
+
+    With `cut`, torch.save is interrupted halfway.
+    """
     seen: list[str] = []
 
     def noted(name: str) -> Function:
@@ -86,7 +89,7 @@ def watched_disk(cut: bool = False) -> Iterator[list[str]]:
 
 
 def files_wrong(atomic: ModuleType) -> int:
-    """Return how many of five expectations of the checkpoint files are not met."""
+    """Return how many of five expectations about the checkpoint files are not met."""
     with contextlib.redirect_stdout(None):  # what `newest` says of the probe's half files
         met, _, raised = files_met(atomic)
     if raised:
@@ -153,9 +156,10 @@ def copies_wrong(copied: Function) -> int:
 
 
 def gradient_error(add_gradients: Function) -> float:
-    """Return the largest error of the gradient that ranks and pieces add up to.
+    """Return the largest error of a gradient that is summed over ranks and pieces.
 
-    The ranks are simulated, one after the other. The error is infinite if a piece is too long.
+    The ranks are simulated, one after the other. The error is infinite if a piece exceeds the
+    maximum length.
     """
     generator = torch.Generator().manual_seed(5)
     inputs = torch.randn(12, 4, generator=generator, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Compare the bytes that tensor parallelism received with those that a ring needs."""
+"""Compare the bytes received in tensor parallelism with the bytes that a ring needs."""
 
 import itertools
 import math
@@ -14,9 +14,9 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
     """Return the bytes that a rank receives in one step.
 
     `sizes`: the inputs and outputs of dense layers that are cut in pairs. With `data`, all
-    gradients are sent. With `tensor`, the output of each pair of layers is sent forward. The
-    gradient of each pair's input is sent backward, except for the first pair, where it is not
-    needed.
+    gradients are sent. With `tensor`, the ranks exchange the output of each pair of layers in the
+    forward pass. In the backward pass, the ranks exchange the gradient of each pair's input, except
+    for the first pair, where it is not needed.
     """
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))

@@ -10,9 +10,9 @@
     mine = get_filenames("data/parts")  # on rank r of n: items r, r + n, r + 2n, …
 
 Names and behaviour are those of `hpc4neuro.distribution`, so a program written for that module only
-needs a different import. In addition, this module has `seed` and `shuffle` at construction, equal
-shares by padding or dropping, and one rank without MPI (`DataDistributor(None)`). A rank receives
-only its own share, and a failure on any rank is an error on all of them instead of a hang.
+needs a different import. This module also accepts `seed` and `shuffle` at construction, makes equal
+shares by padding or dropping, and works on one rank without MPI (`DataDistributor(None)`). A rank
+receives only its own share, and a failure on any rank is an error on all of them instead of a hang.
 """
 
 import functools
@@ -115,7 +115,7 @@ class DataDistributor:
     def _pack(
         self, load: Loader, args: Any, kwargs: Any, shuffle: bool
     ) -> tuple[list[tuple[str | None, bytes]], BaseException | None]:
-        """Return one message per rank, and the error that stopped the loader.
+        """Return one message per rank, and the error that stopped the loader, if any.
 
         A message contains either a problem or the rank's share.
         """
@@ -170,9 +170,9 @@ class DataDistributor:
 
 
 def strangers(comm: Any) -> str | None:
-    """Return why a communicator with one rank is wrong here; None if it is right.
+    """Return why a one-rank communicator is wrong here, or None if it is right.
 
-    It is wrong if several ranks were started, because each of them would take all items.
+    Such a communicator is wrong if several ranks were started, because each would take all items.
     """
     launcher = facts.launcher(os.environ)
     asked = facts.ranks_asked(os.environ) if launcher != "none" else None

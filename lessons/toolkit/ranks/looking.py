@@ -13,7 +13,7 @@ hooks: list[bool] = []  # one hook, once installed: Python cannot remove it
 
 @contextlib.contextmanager
 def looking(folder: str | os.PathLike[str]) -> Iterator[list[str]]:
-    """Collect every listing of the folder, or of a folder inside it, during a `with` block."""
+    """Record each listing of the folder, or of a folder inside it, during a `with` block."""
     global heard
     if not hooks:
         hooks.append(True)

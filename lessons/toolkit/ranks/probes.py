@@ -1,4 +1,4 @@
-"""Test a student's functions on inputs that the student did not choose, for the run record."""
+"""Test a student's functions on inputs they did not choose, and record the results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,9 @@ UNLIKE = ([3200, 2400], [101, 100])  # images of two ranks
 
 
 def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> None:
-    """Record the steps for ranks with different numbers of images.
+    """Record the number of steps when ranks have different numbers of images.
 
-    In an ordinary run, all ranks may have the same number.
+    In an ordinary run, all ranks may have the same number of images.
     """
     for counts in UNLIKE:
         steps = common_steps(list(counts), 32)
@@ -17,10 +17,11 @@ def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> N
 
 
 def ranks_heard(keras: Any, optimizer: Any, rank: int, size: int) -> int:
-    """Return, on every rank, how many ranks' gradients change its parameters in one step.
+    """Return the number of ranks whose gradients change this rank's parameters in one step.
 
     keras: the program's Keras, version 2 or 3. The network has one weight per rank, with an input
-    that is 1 on that rank and 0 elsewhere. Only that rank's gradient can therefore change it.
+    that is 1 on that rank and 0 elsewhere. Only that rank's gradient can therefore change the
+    weight.
     """
     import numpy as np
 

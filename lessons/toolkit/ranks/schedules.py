@@ -1,4 +1,4 @@
-"""Simulate the schedule of a pipeline: when each stage works, and what is idle or held.
+"""Simulate a pipeline schedule: when stages work, when they idle, and what they hold.
 
 An order is the work of one stage in sequence: ("F", 3) is the forward pass of micro-batch 3,
 ("B", 3) its backward pass. If a stage holds several pieces of the network, a third number is the
@@ -27,7 +27,7 @@ class Box(NamedTuple):
 
 
 def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[Box]:
-    """Return every piece of work, started as early as its order and its inputs allow.
+    """Return all pieces of work, each scheduled as early as the order and its inputs allow.
 
     forward, backward: the time of a stage's whole share of a micro-batch. Messages take no time.
     """
@@ -84,7 +84,7 @@ def bubble(boxes: Sequence[Box]) -> float:
 
 
 def held(orders: Orders) -> list[float]:
-    """Return the largest number of micro-batches whose activations each stage holds at a time.
+    """Return the peak number of micro-batches whose activations each stage holds.
 
     A micro-batch in one of several pieces counts for a fraction.
     """
@@ -98,8 +98,8 @@ def held(orders: Orders) -> list[float]:
 def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[Any, ...]]]:
     """Return the 1F1B order.
 
-    Every stage runs ahead until its first micro-batch comes back; then forward and backward
-    alternate.
+    Every stage runs forward passes until its first micro-batch comes back; then forward and
+    backward passes alternate.
     """
     orders: list[list[tuple[Any, ...]]] = []
     for stage in range(stages):
@@ -114,7 +114,7 @@ def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple
 
 
 def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple[Any, ...]]]:
-    """Return the 1F1B order for stages that hold several pieces.
+    """Return the 1F1B order for stages that hold several pieces of the network.
 
     micro_batches: a multiple of stages.
     """

@@ -3,7 +3,7 @@
 Messages are never buffered: Send returns only when the other side has received, as in MPI for large
 messages. An exchange that could hang therefore always hangs here. A hang is detected exactly, as
 the state in which every rank waits for another one. Each rank counts the bytes that it has to move
-one after another; sending while receiving counts once.
+in sequence. Sending while receiving counts once.
 """
 
 import threading
@@ -26,7 +26,7 @@ class SameArray(Exception):  # noqa: N818
 
 
 class OtherRankFailed(Exception):  # noqa: N818
-    """The rank ends because another rank failed."""
+    """Raised on a rank that has to end because another rank failed."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Transfer:
 
 
 def plain(buffer: Any) -> np.ndarray:
-    """Return the array from `values`, which is an array or `[array, MPI.FLOAT]`."""
+    """Return the array in `values`, which is either an array or `[array, MPI.FLOAT]`."""
     array = buffer[0] if isinstance(buffer, list | tuple) else buffer
     if not isinstance(array, np.ndarray):
         raise TypeError(f"Send and Recv move NumPy arrays, not {type(array).__name__}")

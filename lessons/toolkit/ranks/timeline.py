@@ -1,4 +1,4 @@
-"""Read Horovod's timeline, the file named by HOROVOD_TIMELINE: its work on each tensor, with times.
+"""Read Horovod's timeline (the HOROVOD_TIMELINE file): timed activities for each tensor.
 
 The format is that of Chrome's traces: `B` begins an activity of a tensor, `E` ends its latest one.
 """
@@ -18,7 +18,7 @@ NEGOTIATE, ALLREDUCE = "NEGOTIATE_ALLREDUCE", "ALLREDUCE"
 
 @dataclass(frozen=True)
 class Span:
-    """One activity of one tensor; times in seconds."""
+    """One activity of one tensor. Times are in seconds."""
 
     tensor: str
     activity: str
@@ -53,7 +53,7 @@ class Step:
 
 
 def read_timeline(path: str | Path) -> list[Span]:
-    """Return all finished activities in the order of their start."""
+    """Return all finished activities in the order in which they started."""
     tensors: dict[int, str] = {}
     open_: dict[int, list[tuple[str, float]]] = defaultdict(list)
     spans = []
@@ -80,7 +80,7 @@ def events(text: str) -> list[dict[str, Any]]:
     try:
         return list(json.loads(whole + "]"))
     except json.JSONDecodeError:
-        raise ValueError(f"this is not a timeline of Horovod: {HOW}") from None
+        raise ValueError(f"this is not a Horovod timeline: {HOW}") from None
 
 
 def covered(spans: Iterable[Span]) -> float:
@@ -93,7 +93,7 @@ def covered(spans: Iterable[Span]) -> float:
 
 
 def steps(spans: Iterable[Span]) -> list[Step]:
-    """Return the training steps. In each of them, every tensor is negotiated once."""
+    """Return the training steps. In each training step, every tensor is negotiated once."""
     found: dict[int, list[Span]] = defaultdict(list)
     seen: dict[tuple[str, str], int] = defaultdict(int)
     for span in spans:

@@ -17,7 +17,7 @@ RECEIVED = 128  # offset of tcpi_bytes_received in the kernel's struct tcp_info,
 def bytes_received() -> int | None:
     """Return the bytes received on the connections that are open now.
 
-    None if the kernel does not report them.
+    Return None if the kernel does not report this number.
     """
     total, counted = 0, False
     try:

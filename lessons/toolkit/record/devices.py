@@ -28,8 +28,8 @@ def device_and_number(which: str, environ: Environ) -> str:
 def device_number(which: str, environ: Environ) -> str:
     """Return an identity of the GPU, or "" for a CPU.
 
-    It is eight digits of the GPU's UUID. If the UUID is not available, it is only the GPU's number,
-    which can be the same for GPUs of other ranks.
+    The identity consists of eight digits of the GPU's UUID. If the UUID is not available, it is
+    only the GPU's number, which can be the same for GPUs of other ranks.
     """
     if which == "torch":
         torch = sys.modules["torch"]
@@ -62,7 +62,7 @@ def framework_uuid(torch: object, index: int) -> str:
 
 
 def gpu_of(index: int, visible: str) -> str:
-    """Return the identity of a framework's GPU number `index` under CUDA_VISIBLE_DEVICES."""
+    """Return the identity of the framework's GPU number `index` under CUDA_VISIBLE_DEVICES."""
     masks = [mask.strip() for mask in visible.split(",") if mask.strip()]
     chosen = masks[index] if index < len(masks) else str(index)
     if match := re.match(r"(?:GPU|MIG)-([0-9a-f]{8})", chosen):

@@ -18,7 +18,7 @@ class CountingClock(EpochClock):
     def read(self, indices: Any) -> None:
         """Store the training samples of one step, by index.
 
-        They are counted when the clock stops.
+        The samples are counted when the clock stops.
         """
         self.indices.append(indices)
 

@@ -36,13 +36,13 @@ def scheduler(environ: Environ) -> str:
 
 
 def ranks_asked(environ: Environ) -> int | None:
-    """Return the number of ranks requested from the launcher, or else from the scheduler."""
+    """Return the requested number of ranks, as the launcher or else the scheduler states it."""
     launch = launched(environ)
     return launch.size if launch else number(environ, ("SLURM_NTASKS", "SLURM_NPROCS"))
 
 
 def hosts(environ: Environ) -> list[str]:
-    """Return the names of the nodes from the scheduler, or else only this node's name."""
+    """Return the node names from the scheduler, or only this node's name if there is none."""
     if nodes := environ.get("SLURM_STEP_NODELIST") or environ.get("SLURM_JOB_NODELIST"):
         return node_names(nodes)
     try:
@@ -78,7 +78,7 @@ def threads(which: str, environ: Environ) -> int:
 
 
 def git_revision(environ: Environ) -> str | None:
-    """Return the course's revision, with a + if files were changed.
+    """Return the course's revision, with a + appended if files have changed.
 
     None if git cannot answer quickly.
     """
@@ -97,7 +97,7 @@ def git_revision(environ: Environ) -> str | None:
 def arguments(words: Sequence[str]) -> list[str] | None:
     """Return the program's arguments, so that the run can be repeated.
 
-    None if they are too long for one line.
+    Return None if the arguments are too long for one line.
     """
     fits = len(words) <= 32 and sum(len(word) + 3 for word in words) <= 300
     return list(words) if fits else None

@@ -1,4 +1,4 @@
-"""Find the files that are really created in a folder.
+"""Find the files that were actually created in a folder.
 
 A rank that did not write the files looks for them on the disk.
 """
@@ -19,7 +19,7 @@ Seen = Mapping[str, tuple[int, ...]]
 
 
 def files_in(folder: str | os.PathLike[str]) -> Seen:
-    """Return each file below a folder with values that change when the file is rewritten.
+    """Return each file below a folder, with values that change when the file is rewritten.
 
     Hidden files are left out.
     """
@@ -36,11 +36,11 @@ def files_in(folder: str | os.PathLike[str]) -> Seen:
 def new_files(
     folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None, looks: bool
 ) -> Iterator[list[int]]:
-    """Count the files that a `with` block, entered by all ranks, creates in a folder.
+    """Count the files that are created in a folder during a `with` block, which all ranks enter.
 
-    One rank lists the folder before and after the block. Then the list contains the number of new
-    files, on every rank.
-    `gather`: the collective that collects a row from every rank; None if there is only one rank.
+    One rank lists the folder before and after the block. After the block, the list contains the
+    number of new files, on every rank. `gather`: the collective that collects one row from every
+    rank, or None if there is only one rank.
     """
     before = files_in(folder) if looks else {}
     together(0, gather)  # no rank writes before this rank has looked

@@ -16,7 +16,7 @@ def settings(args: Any) -> dict[str, Any]:
 
 
 def header(asked: Mapping[str, Any], size: int, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the header's facts from the program's settings.
+    """Return the header's facts, taken from the program's settings.
 
     `more` adds facts, or replaces facts that the settings do not report correctly.
     """

@@ -85,7 +85,7 @@ def step_counts(model: Any) -> tuple[int, int]:
     """Return how many steps Keras 2 has finished, and how many its optimizer has begun.
 
     If the length of an epoch is unknown, the optimizer also counts the step that finds no more
-    data. With Keras 3 and hand-written loops, there is only the optimizer's count.
+    data. With Keras 3 and hand-written loops, only the optimizer's count exists.
     """
     counters = (
         getattr(model, "_train_counter", None),

@@ -8,8 +8,8 @@ FLOOR = 1e-30  # smallest probability, before its logarithm is taken
 def bend(model: Any) -> float:
     """Measure how far a classifier is from a linear map, using the mean of two images.
 
-    The scores of the mean are compared with the mean of the scores, as a fraction of the difference
-    between the scores of the two images. The result is 0 if all layers together are one linear map.
+    The scores of the mean image are compared with the mean of the two images' scores, relative to
+    the difference between these scores. The result is 0 if all layers together are one linear map.
     """
     import numpy as np
 

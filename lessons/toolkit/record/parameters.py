@@ -43,7 +43,8 @@ def changed(before: list[Any], params: Any) -> int:
 def spread(params: Any, gather: Callable[[Any], Any]) -> float:
     """Return the largest difference between any two ranks in any single parameter.
 
-    `gather`: the program's own collective. It takes one row and returns the rows of all ranks.
+    `gather`: the program's own collective. The function takes this rank's row and returns the rows
+    of all ranks.
     """
     import numpy as np
 

@@ -29,7 +29,7 @@ LOADED = time.time()
 
 
 def main_file() -> Path | None:
-    """Return the program's own file; None in a notebook and for `python -c`."""
+    """Return the path of the program's main file, or None in a notebook and with `python -c`."""
     name = getattr(sys.modules.get("__main__"), "__file__", None)
     path = Path(os.path.abspath(name)) if isinstance(name, str) else None
     return path if path is not None and path.is_file() else None

@@ -1,4 +1,4 @@
-"""Count the samples that an epoch's steps really read, from the indices that the steps received."""
+"""Count the samples that an epoch's steps actually read, using the indices they received."""
 
 import hashlib
 from typing import Any

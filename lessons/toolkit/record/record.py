@@ -20,7 +20,7 @@ from lessons.toolkit.record.shares import share
 class Record(RunRecord):
     """A writer of a run's events.
 
-    Rank 0 writes most of them. Every rank writes that it takes part and that it ends.
+    Rank 0 writes most of them. Every rank records that it takes part, and that it has ended.
 
     args: the program's argparse namespace, for epochs, batch_size, lr, seed and model.
 
@@ -104,10 +104,10 @@ class Record(RunRecord):
         return CountingClock(self, steps, samples)
 
     def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
-        """Return the record as a Keras callback, which itself calls begin and trained.
+        """Return the record as a Keras callback that calls `begin` and `trained` itself.
 
-        Put callbacks that write checkpoints after it. `gather`: see trained. `bend`: also measure
-        how far the network is from a linear map (networks.py).
+        Put callbacks that write checkpoints after this one. `gather`: see `trained`. `bend`:
+        whether to also measure how far the network is from a linear map (networks.py).
         """
         return keras_callback(CallbackMethods, self, gather, bend)
 
@@ -139,7 +139,7 @@ class Record(RunRecord):
             self.measure("labels_right", labels_right(found, numbers, labels), "")
 
     def begin(self, params: Any) -> None:
-        """Record the parameters that training begins with.
+        """Record the initial parameters of the training.
 
         Call it on every rank, right before the first step.
         """
@@ -152,8 +152,8 @@ class Record(RunRecord):
         """Record the trained parameters.
 
         Call it on every rank, right after the last step. `gather` is the collective that collects a
-        row from every rank (hvd.allgather, comm.allgather). It is used to compare the ranks'
-        parameters.
+        row from every rank (hvd.allgather, comm.allgather). `gather` is needed to compare the
+        ranks' parameters.
         """
         params = list(arrays(params))
         self.seen = {"param_hash": param_hash(params)}
@@ -169,7 +169,7 @@ class Record(RunRecord):
     ) -> Iterator[None]:
         """Count the files that the `with` block writes into the folder, on every rank.
 
-        The last rank looks for new files on the disk. `gather`: see trained.
+        The last rank looks for new files on the disk. For `gather`, see `trained`.
         """
         with new_files(folder, gather, looks=self.rank == self.size - 1) as found:
             yield
@@ -185,7 +185,7 @@ class Record(RunRecord):
         files_written: int | None = None,
         **more: Any,
     ) -> None:
-        """End the record. This is the last call, on every rank.
+        """End the record. Call this last, on every rank.
 
         `params`: the trained parameters, if trained() was not called. `param_spread`: the program's
         own result, if trained() got no collective.

@@ -54,13 +54,13 @@ LAUNCHERS = {
     "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
 }
 NO_LAUNCH = (
-    "These ranks were not started by a launcher that the run record knows, so each counts as a run "
-    "of its own. Give all ranks the same run=: eight hex digits, new for each launch."
+    "No known launcher started these ranks, so each counts as a separate run. Pass the same run= "
+    "to all ranks: eight hex digits, new for each launch."
 )
 
 
 class RunRecord:
-    """A writer of a run's events. Rank 0 writes most; every rank writes its start and its end.
+    """A writer of a run's events. Rank 0 writes most of them; every rank writes its start and end.
 
     source: which of your programs or variants this is. samples: distinct training samples per
     epoch. run: eight hex digits that the ranks share, if no launcher in LAUNCHERS started them.
@@ -120,13 +120,16 @@ class RunRecord:
         }
 
     def presence(self) -> dict[str, Any]:
-        """Return the facts that a rank reports at its start."""
+        """Return the facts that a rank reports when it starts."""
         here = {"rank": self.rank, "local_rank": self.local_rank, "host": socket.gethostname()}
         used = {"device": device(self.header["framework"]), "samples": self.samples}
         return here | used | {"shard_ids_hash": None}
 
     def program_lines(self) -> list[str]:
-        """Return the lines about the program's files. Only the course's record has such lines."""
+        """Return the record lines that describe the program's files.
+
+        Only the course's record has such lines.
+        """
         return []
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
@@ -134,7 +137,10 @@ class RunRecord:
 
     @contextlib.contextmanager
     def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[Any]:
-        """Time the training of one epoch. Evaluation and checkpoints belong outside the block."""
+        """Time the training of one epoch.
+
+        Keep evaluation and checkpoints outside the `with` block.
+        """
         clock = self.start_epoch(steps, samples)
         yield clock
         clock.stop()
@@ -168,12 +174,12 @@ class RunRecord:
             write([self.point("eval_accuracy", short(accuracy), **metadata)])
 
     def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
-        """Record any other number, with values that identify the point: measure(…, bytes=4096)."""
+        """Record any other number; keywords identify its point, as in measure(…, bytes=4096)."""
         if self.rank == 0:
             write([self.point("measure", {"name": name, "value": value, "unit": unit, **point})])
 
     def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
-        """End the record. This is the last call, on every rank."""
+        """End the record. Call this last, on every rank."""
         if self.ended:
             return
         self.ended = True
@@ -188,7 +194,7 @@ class RunRecord:
         write(lines)
 
     def last_facts(self) -> dict[str, Any]:
-        """Return the facts that a rank reports at its end."""
+        """Return the facts that a rank reports when it ends."""
         facts = {"rank": self.rank, "samples": self.samples}
         facts |= {"param_hash": None, "files_written": None}
         if self.clock is not None:  # facts of this rank's last epoch
@@ -222,7 +228,7 @@ class EpochClock:
             write([self.record.chain.line(event_type, key, value, epoch_num=self.number)])
 
     def log(self, **values: Any) -> None:
-        """Store loss, accuracy, lr, steps or samples of this epoch."""
+        """Store this epoch's loss, accuracy, lr, steps or samples."""
         self.steps = values.pop("steps", self.steps)
         self.samples = values.pop("samples", self.samples)
         self.logged |= values
@@ -249,7 +255,10 @@ class EpochClock:
 
 
 class KerasMethods:
-    """A Keras callback's methods. None is called per batch, because that would slow Keras down."""
+    """A Keras callback's methods.
+
+    No method is called for every batch, because that would slow Keras down.
+    """
 
     params: Any
 
@@ -346,8 +355,8 @@ def run_id(environ: Mapping[str, str], size: int) -> str:
 def launch_id(environ: Mapping[str, str], size: int) -> str:
     """Return eight hex digits that identify a launch. They are the same on all of its ranks.
 
-    The ranks exchange no messages to agree on it. A program that considers itself the only rank is
-    a run of its own, even if a launcher started it N times.
+    The ranks agree on it without exchanging messages. A program that considers itself the only rank
+    is a run of its own, even if a launcher started it N times.
     """
     kind = launcher(environ) if size > 1 else "none"
     names = ("SLURM_JOB_ID", "PBS_JOBID", *LAUNCHERS.get(kind, ()))
@@ -414,10 +423,10 @@ class Chain:
 
 
 def caller(loggers: tuple[str, ...]) -> dict[str, Any]:
-    """Return the file and line of the program that logs.
+    """Return the file and line of the code that writes to the log.
 
-    They come from the innermost frame of the main file, or else the innermost frame outside
-    `loggers`.
+    They come from the innermost frame of the main file or, if there is none, from the innermost
+    frame outside `loggers`.
     """
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: Any = sys._getframe(1)
@@ -451,7 +460,7 @@ def plain(value: Any) -> Any:
 
 
 def short(value: Any) -> Any:
-    """Return a number without the digits that float32 does not have."""
+    """Round a number to the digits that float32 can represent."""
     value = plain(value)
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
@@ -463,7 +472,7 @@ def encode(value: Any) -> str:
 
 
 def shortened(value: Any, size: int) -> Any:
-    """Return the value with strings and lists cut to `size`, and objects to four times `size`."""
+    """Shorten strings and lists in a value to length `size`, and objects to `4 * size` members."""
     if isinstance(value, str):
         return value if len(value) <= size else value[: max(size - 3, 0)] + "..."[:size]
     if isinstance(value, list):

@@ -1,16 +1,16 @@
-"""Measure the time of a pass over the data on 1, 2, 4 … of a launch's ranks, in rounds.
+"""Measure, in rounds, the time of a pass over the data on 1, 2, 4 … of a launch's ranks.
 
     scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
 sleep. Every second round runs in reverse order. Other load on the machine therefore affects all
-sizes equally. The record gets a line for each size of each round (docs/run-record.md): the seconds
-of the slowest rank, and the samples that the steps read, counted from the indices that the pass
-returns.
+sizes equally. The record gets a line for each size in each round (docs/run-record.md). It contains
+the seconds of the slowest rank, and the number of samples read, counted from the indices that the
+pass returns.
 
-With `silent`, a round has one more phase: all ranks make the pass of a single rank, at the same
-time and without exchanging anything. The record reports it in the line `round`, as for a speed job,
-with the seconds of one rank alone and of all ranks together in the same round.
+With `silent`, a round has one more phase, in which all ranks make the pass of a single rank at the
+same time and exchange nothing. As for a speed job, the record reports this phase in the line
+`round`, with the seconds of one rank alone and of all ranks together.
 """
 
 import time
@@ -119,7 +119,7 @@ def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
 
 
 def wait(comm: Any) -> None:
-    """Wait for all ranks, and leave the core to other processes while waiting.
+    """Wait for all ranks, leaving the core to other processes meanwhile.
 
     MPI's own barrier keeps the core busy, because it polls all the time.
     """
@@ -129,7 +129,7 @@ def wait(comm: Any) -> None:
 
 
 def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
-    """Return the largest change of any parameter, on the rank where that change is smallest."""
+    """Return the largest parameter change on the rank where it is smallest."""
     import numpy as np
 
     pairs = zip(before, after, strict=True)

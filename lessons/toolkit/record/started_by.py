@@ -1,4 +1,4 @@
-"""Find the launchers and schedulers above this process in the kernel's table of processes.
+"""Find the launchers and schedulers above this process in the kernel's process table.
 
 Environment variables can be faked; a process's ancestors show who really started it.
 """
@@ -34,8 +34,8 @@ def started_by(
 ) -> list[str]:
     """Return the names of launchers and schedulers above a process, the nearest first.
 
-    The last one is "?" if there may be others that cannot be seen. `whole`: whether the table of
-    processes is that of the whole machine.
+    The last name is "?" if there may be others that cannot be seen. `whole` says whether the
+    process table covers the whole machine.
     """
     found: list[str] = []
     process = look(pid)
@@ -51,7 +51,7 @@ def started_by(
 
 
 def known_name(process: Process) -> str | None:
-    """Return the name of a launcher's process, or of the program that an interpreter runs in it."""
+    """Return the name of a launcher's process, or of the program that its interpreter runs."""
     words = process.words or ("",)
     title = " ".join(words)
     if step := re.match(r"slurmstepd: \[\d+\.(\w+)\]", title):
@@ -77,9 +77,10 @@ def in_proc(pid: int) -> Process | None:
 
 
 def sees_all() -> bool:
-    """Return whether all processes can be seen.
+    """Return whether this process can see all processes of the machine.
 
-    In a container with its own process ids, the process that requested the start may be outside.
+    In a container with its own process ids, the process that requested the start may be outside the
+    container.
     """
     try:
         return Path("/proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE

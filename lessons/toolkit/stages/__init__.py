@@ -1,4 +1,4 @@
-"""Measure a network in stages from outside: parameters, results, times, memory, bytes and speed.
+"""Measure a network split into stages: parameters, results, times, memory, bytes and speed.
 
     measure_plan(record, plan)                                     # split, schedule, grid
     measure_holdings(record, dist, stage, mine)                    # who has which parameters
@@ -6,7 +6,8 @@
     watch_step(record, dist, stage, step, schedule="1f1b")         # one step's times and bytes
     clock.conduct(…, kind=Pipeline())                              # speed
 
-Nothing here trusts the answers of a student's functions. Programs call it outside the gaps.
+This package does not trust anything that a student's functions return. Programs call it outside the
+gaps.
 """
 
 from lessons.toolkit.stages.against_serial import measure_holdings, measure_serial

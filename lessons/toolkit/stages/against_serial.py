@@ -35,7 +35,7 @@ def measure_serial(
     record: Any, dist: Any, stage: Any, train_step: Callable[..., Any], order: Any,
     images: int = IMAGES, **point: Any,
 ) -> None:  # fmt: skip
-    """Record the error of the parameters compared with one process; call this on every rank.
+    """Record the parameters' error compared with a single process. Call this on every rank.
 
     images: the images of a batch.
     """
@@ -48,7 +48,7 @@ def hash_of(parameter: Any) -> str:
 
 
 def small_layers(numbers: Sequence[int]) -> Any:
-    """Return the layers with these numbers out of eight, always with the same parameters."""
+    """Return the layers with these numbers, out of eight, with reproducible parameters."""
     import torch
 
     layers = []
@@ -72,8 +72,8 @@ def serial_error(
 ) -> float:
     """Return the error of the parameters after three steps in float64.
 
-    They are compared with those of one process. The error is relative to the largest change of any
-    parameter in the same array.
+    The parameters are compared with those of a single process. The error is relative to the largest
+    change of any parameter in the same array.
     """
     import torch
 
@@ -99,7 +99,7 @@ def serial_error(
 
 
 def serial_steps(images: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the parameters at the start, and after the same steps in one process.
+    """Return the initial parameters, and those after the same steps in a single process.
 
     The steps use whole batches.
     """

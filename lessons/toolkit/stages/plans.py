@@ -26,13 +26,13 @@ def heaviest(costs: Sequence[float], bounds: Sequence[int]) -> float:
 
 
 def least(costs: Sequence[float], stages: int) -> float:
-    """Return the weight of the heaviest stage in the best of all splits."""
+    """Return the weight of the heaviest stage in the best possible split."""
     inner = itertools.combinations(range(1, len(costs)), stages - 1)
     return min(heaviest(costs, [0, *cuts, len(costs)]) for cuts in inner)
 
 
 def split_excess(split: Callable[..., Any]) -> float:
-    """Return how much heavier the heaviest stage is than it has to be.
+    """Return by what fraction the heaviest stage exceeds that of the best possible split.
 
     The worst of several cases counts.
     """
@@ -47,9 +47,9 @@ def split_excess(split: Callable[..., Any]) -> float:
 
 
 def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
-    """Return how much longer than necessary a schedule takes, relative to the shortest time.
+    """Return a schedule's excess time, relative to the shortest possible time.
 
-    That time is (m + p - 1) forward and backward passes. The worst of several cases counts.
+    The shortest time is (m + p - 1) forward and backward passes. The worst of several cases counts.
     """
     worst = 0.0
     for stages, micro_batches in SCHEDULES:
@@ -68,7 +68,7 @@ def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
 
 
 def grid_wrong(grid: Callable[..., Any]) -> float:
-    """Return the number of ranks that are in the wrong place, in several grids."""
+    """Count the ranks that are in the wrong place, over several grids."""
     wrong = 0
     for stages, replicas in ((2, 2), (3, 2), (4, 1), (1, 3), (2, 4)):
         for rank in range(stages * replicas):
@@ -80,7 +80,7 @@ def grid_wrong(grid: Callable[..., Any]) -> float:
 
 
 def measure_plan(record: Any, plan: Any) -> None:
-    """Record measures of plan.py's functions in cases whose right answer is known."""
+    """Test the functions of plan.py on cases with known answers, and record the results."""
     record.measure("split_excess", number(split_excess, plan.split), "")
     for kind in ("gpipe", "1f1b"):
         excess = number(schedule_excess, plan.schedule, kind)
@@ -91,7 +91,7 @@ def measure_plan(record: Any, plan: Any) -> None:
 
 
 def number(probe: Callable[..., float], *words: Any) -> float:
-    """Return the probe's result, or MOST if the function fails or returns no number."""
+    """Return the probe's result, or MOST if the probe fails or returns no finite number."""
     try:
         found = probe(*words)
     except Exception as raised:

@@ -1,8 +1,8 @@
 """Measure, in several rounds of one launch, how much faster a pipeline is than one process.
 
-In one phase of a round, rank 0 works *alone* with the whole network. In another, all ranks do that
-at the same time and exchange nothing (*silent*), which shows the machine's limit. The pipeline has
-one phase for each number of micro-batches. All batches have the same size.
+In one phase of a round, rank 0 works *alone* with the whole network. In another phase, all ranks do
+the same work at the same time and exchange nothing (*silent*), which shows the machine's limit. The
+pipeline runs one phase for each number of micro-batches. All batches have the same size.
 
 lessons/toolkit/clock/ keeps the time, outside the processes that do the work.
 """
@@ -124,7 +124,7 @@ def fastest(seconds: dict[int, float]) -> int:
 
 
 def say(record: Any, found: list[tuple[int, dict[Any, float], dict[str, Any]]], ranks: int) -> None:
-    """Record the rounds, and the ratios within each round.
+    """Record the rounds and the ratios of the times within each round.
 
     The possible gain from overlapping depends on the machine: on busy cores, two processes together
     may do no more than one.

@@ -33,7 +33,7 @@ class Diary:
         self.ends[-1] = time.perf_counter()
 
     def held(self) -> int:
-        """Return the largest number of micro-batches that wait for their backward pass at once."""
+        """Return the maximum number of micro-batches that wait for their backward pass at once."""
         now = most = 0
         for kind in self.kinds:
             now += 1 if kind == "F" else -1

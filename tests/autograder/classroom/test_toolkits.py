@@ -7,7 +7,7 @@ from autograder.text_hash import folder_hash
 from tests.autograder.make_record import hand_in, make_record
 
 OF_THE_CLASS, ANOTHER = "a" * 16, "b" * 16
-LOOK = "ran with a toolkit that nobody else has"
+LOOK = "ran with a toolkit that no one else used"
 HERE = folder_hash(TOOLKIT)
 
 

@@ -185,7 +185,7 @@ def test_with_latest_an_older_attempt_replaces_nothing(tmp_path, collect):
     folder = collect(places[0], "--latest").folder
     done = collect(places[1], "--latest")
     assert (folder / "ada/01/a_1.out").read_bytes() == GOOD
-    assert "Kept, because the attempt already in the class is later: ada/01" in done.stdout
+    assert "Kept, because the class already has a later attempt: ada/01" in done.stdout
 
 
 # The later and the earlier attempt in Canvas's downloads, which have no time of submission.

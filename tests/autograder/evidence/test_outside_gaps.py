@@ -28,14 +28,15 @@ def of_text(lesson: str, tmp_path: Path, **texts: str | bytes):
     """Return the changes an instructor would see if these programs of a lesson were submitted."""
     files = {}
     for name, text in texts.items():
-        path = tmp_path / f"{name}.py"
+        path = tmp_path / (name if name.endswith(".sbatch") else f"{name}.py")
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         files[path] = path.name
     return list(compared([], read_programs(files), RELEASED[lesson], SOLVED[lesson]))
 
 
 def test_every_lesson_has_its_programs_here():
-    given_out = {(p.parent.name[:2], p.name) for p in Path("lessons").glob("[0-9]*/*.py")}
+    files = [*Path("lessons").glob("[0-9]*/*.py"), *Path("lessons").glob("[0-9]*/*.sbatch")]
+    given_out = {(path.parent.name[:2], path.name) for path in files}
     assert set(PROGRAMS) == given_out
 
 

@@ -87,7 +87,7 @@ def test_who_hands_in_what_ran_hears_nothing(tmp_path, graded):
         "train_torch.py as released",
     }
     assert not any(program["look"] or program["lines"] for program in found["programs"])
-    assert found["tier_reason"] == "the run record agrees with itself"
+    assert found["tier_reason"] == "the run record is consistent"
 
 
 SAME = {
@@ -152,7 +152,7 @@ def test_no_programs_handed_in_is_said_once_and_is_no_finding(tmp_path, graded):
     student(tmp_path / "class/ada")
     found, _ = graded()
     assert (found["findings"], found["look"]) == ([], [])
-    reason = "the run record agrees with itself; not submitted: train.py, train_torch.py"
+    reason = "the run record is consistent; not submitted: train.py, train_torch.py"
     assert found["tier_reason"] == reason
 
 
@@ -164,7 +164,7 @@ def test_what_nobody_has_to_change_need_not_be_handed_in(tmp_path, graded):
     keras = ran(train=TRAIN, plan="STEPS = 3\n")
     student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH)
     reason = graded(*setting("released", folder))[0]["tier_reason"]
-    assert reason == "the run record agrees with itself"
+    assert reason == "the run record is consistent"
 
 
 def test_what_changed_while_it_ran_cannot_be_compared(tmp_path, graded):
@@ -177,7 +177,7 @@ def test_a_record_that_says_nothing_of_its_program_is_as_before(tmp_path, graded
     (tmp_path / "class/ada/02/train.py").write_text(TRAIN)
     found, _ = graded()
     assert found["findings"] == []
-    assert found["tier_reason"] == "the run record agrees with itself"
+    assert found["tier_reason"] == "the run record is consistent"
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -275,6 +275,22 @@ def test_gaps_are_beside_the_solution_and_escaped(tmp_path, graded):
     assert "\u202e" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.txt").read_text()
+
+
+def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
+    mine = solved("job.sbatch").replace("#SBATCH --time", "#SBATCH --account=ml\n#SBATCH --time")
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    job = tmp_path / "class/ada/02/job.sbatch"
+    job.write_text(mine)
+    found, _ = graded()
+    assert "job.sbatch" not in [program["file"] for program in found["programs"]]
+    job.write_text(mine + "python busy.py &\n")
+    found, out = graded()
+    [program] = [one for one in found["programs"] if one["file"] == "job.sbatch"]
+    [line] = program["lines"]
+    assert (line["kind"], line["unusual"], line["telling"]) == ("+", "thread or process", False)
+    assert found["findings"] == []
+    assert "busy.py" in (out / "programs/ada.txt").read_text()
 
 
 def test_parts_of_a_class_bring_their_pages(tmp_path, grade):

@@ -150,7 +150,7 @@ WRONG = {
     "the ranks ended unlike": (
         "07 08 09",
         {"end": {"param_spread": 0.2}},
-        "difference of a parameter",
+        "difference in a parameter",
     ),
     "all read all": (
         "07 09",

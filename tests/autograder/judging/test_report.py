@@ -117,7 +117,7 @@ def test_a_recommendation_quotes_the_table_of_the_records(figures, right):
     text = REPORT.replace(f"Recommendation: {WORDS}", f"{words} {figures}")
     lost = [part for part in judged(text, "report") if part.credit < 1]
     assert [part.found for part in lost] == ([] if right else [
-        "the report's part “Recommendation” quotes no size and value of the table epoch"
+        "the report's part “Recommendation” does not quote a size and a value from the table epoch"
     ])  # fmt: skip
 
 

@@ -153,13 +153,13 @@ STUDIES = {
         "epoch",
         {"moved": 0.0},
         "study",
-        "smallest change of the parameters in a pass: 0",
+        "smallest change in the parameters in a pass: 0",
     ),
     "ranks apart": (
         "epoch",
         {"spread": 0.1},
         "study",
-        "difference of a parameter between ranks: 0.1",
+        "difference in a parameter between ranks: 0.1",
     ),
     "no spread": ("epoch", {"spread": "nan"}, "study", "spread"),
     "by hand": ("epoch", {"started_by": []}, "study", "launcher started the ranks: no"),
@@ -199,10 +199,10 @@ TRAININGS = {
     ),
     "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy"),
     "nothing moved": (
-        "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "largest change of a parameter",
+        "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "largest change in a parameter",
     ),
     "ranks apart": (
-        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "difference of a parameter",
+        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "difference in a parameter",
     ),
     "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "different samples read"),
 }  # fmt: skip

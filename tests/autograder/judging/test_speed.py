@@ -48,7 +48,7 @@ CASES = {
         rounds_of(1.0, error=0.9, spread=0.01), {}, 0, FAILED, "error of the parameter update",
     ),
     "averaged in the steps that are compared alone": (
-        rounds_of(1.0, spread=0.01), {}, 0, FAILED, "difference of a parameter",
+        rounds_of(1.0, spread=0.01), {}, 0, FAILED, "difference in a parameter",
     ),
     "the mean of other numbers than the gradients": (
         rounds_of(0.93, error=0.9), {}, 0, FAILED, "error of the parameter update",

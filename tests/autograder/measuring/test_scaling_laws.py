@@ -85,9 +85,9 @@ def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake,
 @pytest.mark.parametrize(
     ("law", "points", "words"),
     [
-        (scaling_laws.amdahl, [(1, exact(1))], "1, and there are 0"),
-        (scaling_laws.gustafson, [(1, exact(1))], "1, and there are 0"),
-        (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, and there are 1"),
+        (scaling_laws.amdahl, [(1, exact(1))], "1, but there are 0"),
+        (scaling_laws.gustafson, [(1, exact(1))], "1, but there are 0"),
+        (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, but there are 1"),
     ],
 )
 def test_too_few_sizes_fit_no_law(law, points, words):
@@ -101,5 +101,5 @@ def test_two_laws_are_enough_to_say_what_they_leave_open():
     known = [law(points, 8).value for law in scaling_laws.LAWS[:2]]
     assert scaling_laws.lowest(points, 8).value == min(known)
     assert scaling_laws.highest(points, 8).value == max(known)
-    with pytest.raises(NotMeasured, match="1, and there are 0"):
+    with pytest.raises(NotMeasured, match="1, but there are 0"):
         scaling_laws.lowest(points[:1], 8)

@@ -97,7 +97,7 @@ def test_other_work_is_no_further_size(other, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (runs({1: 8.0}), "sizes of more than one worker: at least 1, and there are 0"),
+        (runs({1: 8.0}), "sizes with more than one worker: at least 1, but there are 0"),
         (runs({2: 4.4, 4: 2.5}), "needs a run on one worker"),
         ([*runs({1: 8.0}), *runs({2: 4.4}, scaling="strong"), *runs({4: 2.5})], "studies"),
         ([], "no run reports"),

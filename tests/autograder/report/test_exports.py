@@ -272,7 +272,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
     run("grade", tmp_path / "class", *options)
     result = run("explain", "dan", "02", "--grades", tmp_path / "grades")
     assert "excused by the instructor: ill" in result.output
-    assert ("evidence: self-consistent: the run record agrees" in result.output) == examined
+    assert ("evidence: self-consistent: the run record is consistent" in result.output) == examined
     assert ("evidence:" in result.output) == examined
 
 

@@ -87,7 +87,7 @@ MISTAKES = [
     ('lesson: "02"', 'lesson: "03"', 1, "lesson 03 belongs in 03.yaml"),
     ('lesson: "02"', "lesson: 12", 1, 'lesson has to be text, not 12: write "12"'),
     ('lesson: "02"', "lesson: lab 1", 1, "lesson has to be letters, digits, - and _"),
-    ("id: answers", "id: Answers", 12, "has to be small letters, digits and hyphens"),
+    ("id: answers", "id: Answers", 12, "has to be lower-case letters, digits and hyphens"),
     ("equal: 407050", "equal: 1, only: ful", 11, "only has to be smoke or full, not 'ful'"),
     ("equal: 407050", "equal: 1, take: bst", 11, "take has to be each or best or a whole number,"),
     ("equal: 407050", "equal: [1]", 11, "has to be a number or text, not [1]"),

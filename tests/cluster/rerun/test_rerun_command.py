@@ -56,7 +56,8 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
     flagged = rerun(*words, "--flagged", tmp_path / "grades")
     assert drawn(flagged.stderr)[1] == "ben"
     nobody = rerun(course_class, "03", *words[2:], "--flagged", tmp_path / "grades")
-    assert "no student's work" in nobody.stderr
+    assert drawn(nobody.stderr)[1] == "nobody"
+    assert nobody.exit_code == 1
 
 
 def test_students_are_those_of_the_collected_class(tmp_path):

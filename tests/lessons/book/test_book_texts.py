@@ -82,7 +82,7 @@ def test_every_page_and_lesson_is_in_the_contents_once():
 @pytest.mark.parametrize(
     ("code", "described"),
     [
-        ("plots.losses(runs)", "Loss after each step"),
+        ("plots.losses(runs)", "The loss after each step"),
         ("a = plots.whole_seconds(b)\ndisplay(plots.replica_scaling(a))", "Epoch time, speedup"),
         ("%matplotlib inline\nplots.losses(runs)", UNKNOWN),
         ("show(picture)", UNKNOWN),

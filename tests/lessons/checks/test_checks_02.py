@@ -36,7 +36,7 @@ WRONG = [
     ("epoch_time", lambda s: sum(s), "sum of all"),
     ("epoch_time", lambda s: s[0], "first epoch, which includes"),
     ("epoch_time", lambda s: None, "return"),
-    ("throughput", lambda n, s: s / n, "the other way round"),
+    ("throughput", lambda n, s: s / n, "samples per second"),
     ("throughput", lambda n, s: (n + 10_000) / s, "test images"),
     ("throughput", lambda n, s: n * s, "half the throughput"),
     ("epoch_time", lambda s: 7.0, "= 2.375"),

@@ -206,9 +206,9 @@ WORDS = [
     ([*NETWORK_WORDS, *SMALL[:4], *SMALL[6:]], "found     --test-samples 10000"),
 ]
 FULL_WORDS = [
-    ([*NETWORK_WORDS, "--size", "32"], "same size and all images"),
-    ([*NETWORK_WORDS, "--train-samples", "512"], "same size and all images"),
-    (RIGHT_WORDS, "same size and all images"),
+    ([*NETWORK_WORDS, "--size", "32"], "same image size"),
+    ([*NETWORK_WORDS, "--train-samples", "512"], "same image size"),
+    (RIGHT_WORDS, "same image size"),
 ]
 
 
@@ -285,7 +285,7 @@ SHAPES = [
     ({"a": (None, 1000)}, "1,000 is only the default"),
     ({"a": (10,)}, "the batch"),
     ({"b": (None, 2048)}, "2,048 pictures"),
-    ({"b": (None, 128, 128, 2048)}, "32 times shorter"),
+    ({"b": (None, 128, 128, 2048)}, "128 / 32 pixels"),
     ({"c": (None, 4, 4, 2048)}, "into one number"),
     ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
     ({"a": (None, 2048)}, "one number for each class"),

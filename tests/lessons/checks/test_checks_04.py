@@ -246,7 +246,7 @@ STAGES = [
     (stages(RIGHT, always=("cache",)), "if args.cache"),
     (stages(RIGHT, always=("prefetch",)), "if args.prefetch"),
     (lambda pieces, decode, args: None, "return"),
-    (lambda pieces, decode: pieces, "as its first line"),
+    (lambda pieces, decode: pieces, "wrong arguments"),
 ]
 
 
@@ -279,7 +279,7 @@ EPOCHS = [
     ),
     (
         lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
-        "each take their full time",
+        "is halved",
     ),
     (lambda t_in, t_comp, overlapped: None, "return"),
 ]
@@ -311,7 +311,7 @@ RATES = [
     (lambda n, s: 12 * n / s, gigaflops, "giga"),
     (lambda n, s: 12 * n / s / 2**30, gigaflops, "GiB"),
     (lambda n, s: 12 * n * s / 1e9, gigaflops, "divide by the seconds"),
-    (gigabytes, lambda n, s: n**3 / s / 1e9, "a multiplication and an addition"),
+    (gigabytes, lambda n, s: n**3 / s / 1e9, "multiply and add"),
     (gigabytes, lambda n, s: 2 * n**2 / s / 1e9, "sum of n products"),
     (gigabytes, lambda n, s: 2 * n**3 / s / 1e12, "tera"),
     (gigabytes, lambda n, s: None, "return"),

@@ -267,7 +267,7 @@ HOLDS = [
     (changed("data", images=lambda half, part, device: [device - 1, device]), "images 0 to 7"),
     (changed("data", lambda half, part, device: range(5)), "layers 0 to 3"),
     (changed("data", images=lambda half, part, device: [device, device + 4]), "Blocks in order"),
-    (changed("data", images=lambda half, part, device: [device]), "two for each"),
+    (changed("data", images=lambda half, part, device: [device]), "two per device"),
     (changed("data", images=lambda half, part, device: range(8)), "takes a quarter"),
     (changed("data", images=lambda half, part, device: [2 * device] * 2), "occurs twice"),
     (changed("data", lambda half, part, device: [device]), "the whole network"),

@@ -167,7 +167,7 @@ def test_the_lessons_own_functions_pass():
         ("ring_allreduce", [("recvbuf=take, source=left)", "recvbuf=received, source=left)\n"
          "        chunks[(rank - number) % size] = received.copy()")], "puts another array into"),
         ("ring_allreduce", [("take += received[: take.size]", "take[:] = received[: take.size]\n"
-         "        chunks[0][:] = chunks[0]")], "belong in the sum exactly once"),
+         "        chunks[0][:] = chunks[0]")], "numbers exactly once"),
         ("ring_allreduce", [("comm.Sendrecv(give, dest=right, recvbuf=take, source=left)",
          "comm.Sendrecv(take, dest=right, recvbuf=take, source=left)")], "another array"),
     ],
@@ -217,7 +217,7 @@ def to_itself_if_alone(comm, values):
         (returned, "values[:] ="),
         (
             lambda comm, values: comm.Recv(values, source=(comm.rank + 1) % comm.size),
-            "nobody sends",
+            "none sends",
         ),
         (lambda comm, values: comm.allreduce(values), "no allreduce"),
     ],
@@ -281,7 +281,7 @@ MEAN = "gradients = mc.gradients(gradients, 0)"
         ([(MEAN, "grads = mc.gradients(gradients, 0)")], "return new arrays"),
         ([(CAST, "mc.broadcast(params, 0)")], "return new arrays"),
         ([(LAST, "    pass")], "mc.finalize(…) is missing"),
-        ([("totsize, \"numpy\"", "4, \"numpy\"")], "all parameters together"),
+        ([("totsize, \"numpy\"", "4, \"numpy\"")], "total number of parameters"),
         ([("100, max_steps, 2, 200", "100, 200, 2, max_steps")], "a report every 200"),
         ([(FIRST, "    " + CAST), (CONFIG, FIRST)], "config_team"),
     ],

@@ -49,7 +49,7 @@ PROGRAM_MISTAKES = [
     ("7.2", "keras.optimizers.Adam(lr * hvd.size())", "'adam'", 'found     the word "adam"'),
     ("7.2", "Adam(lr * hvd.size())", "Adam", "found     a class, not called"),
     ("7.2", "(keras.optimizers.Adam(lr * hvd.size()))", "(keras.optimizers.Adam)(lr * hvd.size())",
-     "Make it first: keras.optimizers.Adam(lr * hvd.size())"),
+     "Create it first: keras.optimizers.Adam(lr * hvd.size())"),
     ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
     ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n    {BROADCAST}",
      "found     rank 1 does not call it, rank 0 does"),

@@ -242,7 +242,7 @@ RANKS = [
     (exits_always, "every rank gets its share\nfound     sys.exit()"),
     (says_nothing, "`return None` gives no reason"),
     (everybody_looks, "only rank 0 may list it"),
-    (no_care_for_errors, "rank 0 left with its error"),
+    (no_care_for_errors, "rank 0 ended with its error"),
     (bcast_is_not_assigned, "`problem = comm.bcast(problem)`"),
     (
         bcast_is_not_assigned,
@@ -259,7 +259,7 @@ RANKS = [
     (unequal_calls, "same collectives in the same order"),
     (raises_another, "Raise DataDistributionError"),
     (lambda comm, load: comm.scatter(load()), "scatter takes a list of"),
-    (lambda comm: None, "as its first line"),
+    (lambda comm: None, "wrong arguments"),
 ]
 
 
@@ -310,7 +310,7 @@ def listing(function):
 LOADERS = [
     (lambda folder: os.listdir(folder), "os.listdir promises no order"),
     (lambda folder: os.listdir(path=folder), "Return sorted(os.listdir(folder))"),
-    (lambda folder: None, "Is there a `return` at the end of the function that is decorated?"),
+    (lambda folder: None, "Does the decorated function end with a `return`?"),
     (lambda folder: sys.exit("no files here"), "found     the program ends: sys.exit('no files"),
     (lambda folder: sys.exit(1), "Raise an error instead of calling sys.exit"),
     (lambda folder: list_parts(folder)[:0], "0 items for 1 rank"),

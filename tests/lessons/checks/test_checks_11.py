@@ -38,10 +38,10 @@ SPLITS = [
     (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], "Equal numbers of layers"),
     (lambda costs, p: [*range(p), len(costs)], "try them all"),
     (lambda costs, p: [0, len(costs)], "3 ends"),
-    (lambda costs, p: [0] * p + [len(costs)], "the ends have to grow"),
+    (lambda costs, p: [0] * p + [len(costs)], "each end must be larger"),
     (lambda costs, p: [*range(1, p + 1), len(costs)], "begins at layer 0"),
     (lambda costs, p: None, "return"),
-    (lambda costs, p: 3, "Return the ends"),
+    (lambda costs, p: 3, "Return the boundaries"),
     (lambda costs, p: [0, *sorted(costs, key=costs.sort)][: p + 1], "Work on a copy"),
 ]
 
@@ -56,7 +56,7 @@ def test_wrong_splits(split, advice):
 
 
 BUBBLES = [
-    (lambda p, m: (p - 1) / m, "the other bubble"),
+    (lambda p, m: (p - 1) / m, "the other definition"),
     (lambda p, m: (p - 1) / (m + p), "How many turns"),
     (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
     (lambda p, m: m / (m + p - 1), "in which a stage works"),
@@ -106,7 +106,7 @@ SCHEDULES = [
 ]
 GRIDS = [
     (lambda r, p, n: (r // n, r % n, [r]), "consecutive ranks"),
-    (lambda r, p, n: (r % p, r // p, list(range(p * n))), "same stage of every replica"),
+    (lambda r, p, n: (r % p, r // p, list(range(p * n))), "same layers in every replica"),
     (lambda r, p, n: (r % p, r // p, [o for o in range(r % p, p * n, p) if o != r]), "belongs in"),
     (lambda r, p, n: (r % p, r // p), "Return stage, replica"),
 ]

@@ -108,7 +108,7 @@ BYTES = [
     ("2 * (ranks - 1)", "(ranks - 1)", "twice"),
     ("(i + 1) * o", "i * o", "Biases"),
     (" + sum(sizes[2:-1:2])", "", "forward pass"),
-    ("sum(sizes[2:-1:2])", "sum(sizes[:-1:2])", "The gradient of the images is not needed"),
+    ("sum(sizes[2:-1:2])", "sum(sizes[:-1:2])", "No gradient with respect to the images"),
     (
         "sum(sizes[2::2]) + sum(sizes[2:-1:2])",
         "sum(sizes[1:]) + sum(sizes[1:-1])",

@@ -138,7 +138,7 @@ FITS = [
     (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "return s, not"),
     (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "least squares"),
     (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
-    (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in x = 1/p"),
+    (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in 1/p"),
     (amdahl_f, gustafson_s, first_and_last, "not two of the points"),
     (amdahl_f, gustafson_s, lambda p, t: 30.0, "two numbers"),
 ]

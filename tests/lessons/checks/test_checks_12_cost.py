@@ -70,7 +70,7 @@ COSTS = [
         "of the whole job, on all of its nodes",
     ),
     (lambda line: cost(line, scale=1), "3.6 million joules"),
-    (lambda line: cost(line, none=0.0), "which is not 0 kWh"),
+    (lambda line: cost(line, none=0.0), "That is not 0 kWh"),
     (lambda line: cost(line, kilo=1024), "K, M and G"),
     (lambda line: cost(line, giga=1), "K, M and G"),
     (lambda line: cost(line)[0], "return gpu_hours, kwh"),

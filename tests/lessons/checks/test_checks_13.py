@@ -95,7 +95,7 @@ WRONG = [
     ("13.4", "range(size - 1)", "range(0)", "nothing was added"),
     ("13.4", "dist.P2POp(dist.irecv, received, left),", "", "same batch"),
     ("13.5", COLLECT, "unit.collect()\n", "no brackets"),
-    ("13.5", "if stage == 2:", "if stage >= 1:", "nothing happens here"),
+    ("13.5", "if stage == 2:", "if stage >= 1:", "do nothing here"),
     ("13.5", "(unit.collect, unit.free)", "(unit.free, unit.collect)", "collect first, then free"),
     ("13.5", "        module.register_forward_hook(lambda *_: unit.free())\n", "", "the memory"),
     ("13.5", "        module.register_full_backward_pre_hook(lambda *_: unit.gather())\n", "",
@@ -159,9 +159,9 @@ def with_part(number, factor):
 
 FITTING = [
     (with_part(0, 0), "state is missing"),
-    (with_part(1, 0), "whole until they are collected"),
+    (with_part(1, 0), "until they are reduced"),
     (lambda n, way: needs(n, way) - unit(n, way, "zero3"), "parameters and gradients are on"),
-    (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "gradients of the unit"),
+    (lambda n, way: needs(n, way) - unit(n, way, "zero3") / 2, "and gradients both"),
     (with_part(2, 0), "activations are missing"),
     (lambda n, way: needs(n, "zero3" if way == "recompute" else way), "only the inputs"),
     (lambda n, way: needs(n, way) - (n.batch * n.block_bytes if way == "recompute" else 0),

@@ -56,7 +56,7 @@ def test_the_solution_passes(number):
 
 PADDED = "ids = torch.nn.functional.pad(ids, (0, more))"
 WRONG = [
-    ("14.1", "return products + attention", "return products", "no parameters: add them"),
+    ("14.1", "return products + attention", "return products", "which have no parameters"),
     ("14.1", "6 * params", "2 * params", "found|backward has two products"),
     ("14.1", "3 * layers", "layers", "has a backward pass"),
     ("14.1", "3 * layers * 2", "3 * layers", "has two products"),
@@ -73,7 +73,7 @@ WRONG = [
     ("14.3", "max(end - max(start, covered), 0)", "end - start", "counts only once"),
     ("14.3", "sorted(spans)", "spans", "sort the spans|by their start"),
     ("14.4", "both / talking if", "1 - both / talking if", "not hidden"),
-    ("14.4", "both / talking if", "both / busy(computing) if", "not by that of computing"),
+    ("14.4", "both / talking if", "both / busy(computing) if", "not by the computation"),
     ("14.5", "num_workers=2, prefetch_factor=4", "", "num_workers=0 is the default"),
     ("14.5", "num_workers=2", "num_workers=2, drop_last=True", "drop nothing"),
     ("14.5", "num_workers=2", "num_workers=2, shuffle=True", "shuffle=False"),
@@ -90,14 +90,14 @@ WRONG = [
     ("14.9", "param.grad /= self.scale", "pass", "divide each gradient"),
     ("14.9", "return False", "pass", "do not step. Halve the scale"),
     ("14.9", "self.scale / 2, 0", "self.scale, 0", "alve the scale"),
-    ("14.9", "self.scale / 2, 0", "self.scale / 2, self.good_steps", "count starts|series"),
+    ("14.9", "self.scale / 2, 0", "self.scale / 2, self.good_steps", "streak"),
     ("14.9", "self.scale, self.good_steps = self.scale * 2, 0", "self.scale = self.scale * 2",
      "double again|count begins"),
     ("14.9", "self.good_steps += 1", "pass", "double the scale"),
     ("14.10", PADDED, "pass", "add columns"),
     ("14.10", "value=-100", "value=0", "ignores -100"),
     ("14.10", PADDED, PADDED.replace("))", "), value=-100)"), "pad them with 0"),
-    ("14.10", PADDED, PADDED.replace("(0, more)", "(more, 0)"), "text comes first"),
+    ("14.10", PADDED, PADDED.replace("(0, more)", "(more, 0)"), "after the text"),
     ("14.10", "return ids, following", "return None", "two tensors"),
 ]  # fmt: skip
 

@@ -104,7 +104,7 @@ WRONG = [
     ("15.8", "value.detach().to(", "value.to(", "detach"),
     ("15.8", "isinstance(value, list | tuple)", "isinstance(value, list)", "copy=True"),
     ("15.8", "type(value)(copied(each) for each in value)", "[copied(each) for each in value]",
-     "Go into dict"),
+     "Recurse into dict"),
     ("15.8", "isinstance(value, dict)", "isinstance(value, set)", "copy=True"),
     ("15.9", WEIGHT, "", "len(piece) /"),
     ("15.9", "batch[rank::size]", "batch", "batch[rank::size]"),

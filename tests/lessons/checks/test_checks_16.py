@@ -63,7 +63,7 @@ def test_the_solution_passes(capsys):
         ('"index": index', '"index": index + 1', "begin with 0"),
         ('"index": index', '"index": str(index)', "not text"),
         ('"index": index', '"index": sum(len(hosts[k]) for k in list(hosts)'
-         '[: list(hosts).index(task)]) + index', "within its kind"),
+         '[: list(hosts).index(task)]) + index', "tasks of one kind"),
         ('"type": task', '"type": "worker"', "not always the same"),
         (TASK, '"task": [task, index]', "dictionary with"),
         (TASK, '"task": {task: index}', "dictionary with"),
@@ -108,7 +108,7 @@ def test_a_right_simulation_passes(capsys):
          if delays != [1.0, 1.37, 5.11] else delays.reverse() or simulated(p, delays, updates),
          "from a copy"),
         (lambda p, delays, updates=400: [
-            n - read for n, read in enumerate(simulated(p, delays, updates))], "how late"),
+            n - read for n, read in enumerate(simulated(p, delays, updates))], "staleness"),
     ],
 )  # fmt: skip
 def test_mistakes_in_the_simulation(mistake, words):

@@ -180,7 +180,7 @@ def rate_in(text: str) -> Number | None:
 def add_by_blanks(
     named: Named, measured: list[Measured], line: str, begin: int, on: On | None
 ) -> None:
-    """Add values that follow their names after a blank, as in `train loss 0.4 acc 0.9`.
+    """Add values separated from their names by a blank, as in `train loss 0.4 acc 0.9`.
 
     If the line also has values after colons, only names that mention a data set count.
     """
@@ -202,10 +202,10 @@ def add_by_blanks(
 
 
 def add_measured(named: Named, measured: list[Measured]) -> None:
-    """Add losses and accuracies, and find the data set of those that name none.
+    """Add losses and accuracies, and work out the data set of those that name none.
 
-    In `val loss 0.5, acc 0.9` the accuracy belongs to the validation, unless `val acc` follows. In
-    `train_loss=0.5 val_loss=0.6 acc=0.9` the accuracy is ambiguous and is not used.
+    In `val loss 0.5, acc 0.9`, the accuracy is a validation accuracy, unless `val acc` follows. In
+    `train_loss=0.5 val_loss=0.6 acc=0.9`, the accuracy is ambiguous and is not used.
     """
     said = {(one.kind, one.on) for one in measured}
     for one in measured:
@@ -228,8 +228,8 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
 def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
     """Return whether an unnamed value is ambiguous.
 
-    It is ambiguous if the line has values of other kinds for both training and validation, and none
-    of its own kind.
+    It is ambiguous if the line has other kinds of values for training and validation, but none of
+    its own kind.
     """
     named = {on for _, on in said}
     checks = "val" in named or "test" in named
@@ -237,7 +237,7 @@ def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
 
 
 def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]:
-    """Return the name before a value, its data set and its unit.
+    """Return the name in front of a value, with its data set and its unit.
 
     "| Training_Loss" is "training loss"; "Time (ms)" is "time" in ms.
     """

@@ -1,12 +1,12 @@
-"""Read lines that students write themselves: the number of an epoch, then names with values.
+"""Read lines in a student's own format: an epoch number, then names with values.
 
 Epoch: 5 | Training Loss:  0.847 | Training Accuracy:  70.098
 Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
 Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
 {"epoch": 3, "train_loss": 0.31, "val_acc": 0.91}
 
-Also read an epoch's heading with names and values below it, and counts that start again for the
-validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
+Two other forms are read: an epoch heading with names and values below it, and counts that restart
+for the validation, such as `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 """
 
 import re
@@ -84,7 +84,7 @@ def step_behind(line: str, at: int) -> re.Match[str] | None:
 
 
 def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFacts:
-    """Return the facts of an epoch's bar. The epoch is finished only if the bar is."""
+    """Return the facts in an epoch's progress bar. The epoch is finished only if the bar is."""
     named.numbers.pop("seconds", None)
     return LineFacts(
         int(place["at"]),
@@ -100,13 +100,16 @@ def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFa
 
 
 def measured_on(before: str) -> On | None:
-    """Return the data set that the words before the epoch name: `Test Epoch 3: loss 0.2`."""
+    """Return the data set named before the epoch, as in `Test Epoch 3: loss 0.2`."""
     word = CHECKING.search(before)
     return ("val" if word[1] else "test") if word else None
 
 
 def below(line: str) -> LineFacts | None:
-    """Return the facts of a line in a block. They belong to the epoch in the heading above."""
+    """Return the facts of a line in a block below a heading.
+
+    The facts belong to the epoch in the heading above the block.
+    """
     counts = COUNTS.search(line)
     if counts:
         return of_counts(line, counts)

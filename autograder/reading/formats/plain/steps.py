@@ -1,4 +1,4 @@
-"""Read steps without epochs: their speed, and the last loss and accuracy of a batch.
+"""Read step lines without epochs: the speed, and the last loss and accuracy of a batch.
 
 Step 10: Minibatch Loss= 2.1675, Training Accuracy= 0.500, 917 Examples/sec
 step 990, training accuracy 0.998

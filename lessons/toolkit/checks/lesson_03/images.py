@@ -52,7 +52,7 @@ def check_3_1(decode: Function) -> str:
 
 @exercise("3.2")
 def check_3_2(prepare: Function) -> str:
-    """Batches of float32 images in 0…1, with the requested size, made only when they are read."""
+    """Batches of float32 images in 0…1, in the requested size, created only when read."""
     import numpy as np
     import tensorflow as tf
 

@@ -41,8 +41,8 @@ ASKED = {
 WHY_ASKED = {
     "smoke": "Add *train_words, which keep the job small. Without them it runs into its time "
     "limit.",
-    "full": "The job is compared with one of ResNet50V2: add *train_words, for the same size and "
-    "all images.",
+    "full": "The job is compared with a ResNet50V2 job: add *train_words to use the same image "
+    "size and all images.",
 }
 
 
@@ -85,7 +85,7 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
 def options(words: list[str]) -> dict[str, str]:
     """Return the options in the arguments, from --name value and --name=value.
 
-    As in the program, --batch_size means --batch-size.
+    Like the program, accept `--batch_size` for `--batch-size`.
     """
     found: dict[str, str] = {}
     for place, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Checks of the network and its parameters (3.3), and of its output (3.6)."""
+"""Check the network and its parameters (3.3), and its output (3.6)."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ def count_is(name: str, count: int) -> None:
     right = PARAMETERS[name]
     if count != right:
         advice = OTHER_NETWORKS.get(
-            count, "Use getattr(keras.applications, name), and no further layer."
+            count, "Use getattr(keras.applications, name), and add no layers."
         )
         raise CheckFailed(f"{name}: {right:,} parameters", f"{count:,}", advice)
 
@@ -97,7 +97,7 @@ WHY_SHAPES = {
     "a": "With its top, the network returns one number for each class, at any image size.",
     "b": (
         "Without its top, the network returns the output of its last block: 2,048 pictures, "
-        "whose sides are 32 times shorter than 128."
+        "each with sides of 128 / 32 pixels."
     ),
     "c": "pooling='avg' turns each of the 2,048 pictures into one number.",
     "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",

@@ -1,4 +1,4 @@
-"""Checks of the time of an epoch (4.4), and of what a network consumes per second (4.5)."""
+"""Check epoch times (4.4) and a network's consumption per second (4.5)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ EPOCHS = [(0.6, 0.5), (0.5, 2.0), (3.0, 1.0), (1.0, 1.0)]
 
 @exercise("4.4")
 def check_4_4(epoch_seconds: Function) -> str:
-    """Input and computing take the sum of their times, or the longer time if they overlap."""
+    """An epoch takes the sum of input and computing time, or the longer one if they overlap."""
     for t_in, t_comp in EPOCHS:
         for overlapped in (True, False):
             right = max(t_in, t_comp) if overlapped else t_in + t_comp
@@ -23,10 +23,10 @@ def check_4_4(epoch_seconds: Function) -> str:
                 right,
                 what,
                 {
-                    other: "Overlapped, the longer time hides the shorter. One after the other, "
-                    "they add. Does each of the two cases have its own `return`?",
-                    min(t_in, t_comp): "No epoch ends before both input and computing do.",
-                    (t_in + t_comp) / 2: "Input and computing each take their full time.",
+                    other: "If they overlap, the longer time hides the shorter. One after the "
+                    "other, they add up. Does each of the two cases have its own `return`?",
+                    min(t_in, t_comp): "No epoch ends before both input and computing end.",
+                    (t_in + t_comp) / 2: "Neither the input time nor the computing time is halved.",
                     abs(t_in - t_comp): "The shorter time is hidden, not subtracted.",
                 },
                 "Use the maximum if input and computing overlap, and the sum if they do not.",
@@ -60,7 +60,7 @@ def check_4_5(gigabytes_per_s: Function, gigaflops: Function) -> str:
             right,
             f"gigaflops({n}, {seconds})",
             {
-                right / 2: "A multiplication and an addition: two operations for each of n³.",
+                right / 2: "Each of the n³ products has two operations: multiply and add.",
                 2 * n**2 / seconds / 1e9: "n² results, and each is a sum of n products.",
                 n**2 / seconds / 1e9: "n² results, and each is a sum of n products.",
                 right * 1e9: "Giga: divide by 1e9.",

@@ -1,4 +1,4 @@
-"""Checks of packs (4.1), and of the order in which they are read (4.2)."""
+"""Check packs (4.1), and the order in which they are read (4.2)."""
 
 import itertools
 from collections import Counter
@@ -22,7 +22,7 @@ ANEW = "A second .tofile(path) to the same path overwrites the file."
 
 @exercise("4.1")
 def check_4_1(write_packs: Function) -> str:
-    """All packs together are the records, in order; their sizes differ by at most 1."""
+    """All packs together contain all records in order, and their sizes differ by at most 1."""
     width = 11
     for count, packs in ((103, 8), (40, 13), (7, 7)):
         records = np.random.default_rng(count).integers(0, 256, (count, width)).astype(np.uint8)
@@ -113,7 +113,7 @@ def check_4_2(order: Function) -> str:
             "the same",
             "Use both seed and epoch: default_rng([seed, …]).",
         )
-    return "Every epoch reads each pack once, in a new order that can be repeated."
+    return "Every epoch reads each pack once, in a new, reproducible order."
 
 
 def check_they_differ(orders: list[list[str]], names: list[str]) -> None:

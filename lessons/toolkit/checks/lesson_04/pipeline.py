@@ -1,4 +1,4 @@
-"""The check of an epoch's pipeline (4.3)."""
+"""Check the input pipeline of an epoch (4.3)."""
 
 import itertools
 from collections.abc import Callable
@@ -16,7 +16,10 @@ Function = Callable[..., Any]
 
 @exercise("4.3")
 def check_4_3(stages: Function) -> str:
-    """Every sample once per epoch, in a new order. Each is decoded only once, ahead of time."""
+    """Each epoch reads every sample once, in a new order.
+
+    Each sample is decoded only once, ahead of time.
+    """
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
     first = watched.epoch()
@@ -33,14 +36,14 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "with --cache the decoder is not called in epoch 2",
             f"called {watched.calls - decoded} times more",
-            f"cache() keeps the output of the stage before it: put it after map(decode). {ASSIGN}",
+            f"cache() keeps the output of the previous stage: put it after map(decode). {ASSIGN}",
         )
     if watched.caches_floats():
         raise CheckFailed(
             "a cache of single images, as bytes",
             "a cache of what prepare() makes: finished batches of floats",
-            "cache() comes after prepare(): always the same batches, and 9.8 GB of them at "
-            "128 × 128. Move it between unbatch() and shuffle().",
+            "cache() comes after prepare(), so the batches are always the same, and take 9.8 GB "
+            "at 128 × 128. Move cache() between unbatch() and shuffle().",
         )
     if flat == everything:
         raise CheckFailed(
@@ -50,7 +53,7 @@ def check_4_3(stages: Function) -> str:
         )
     if second == flat:
         raise CheckFailed(
-            "another order in epoch 2 than in epoch 1",
+            "a different order in epoch 2 than in epoch 1",
             "the same in every epoch",
             "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, so "
             "that each epoch gets a new order.",

@@ -1,4 +1,4 @@
-"""Watch lesson 04's pipeline while it runs: what is decoded and when, and which stages it has."""
+"""Watch lesson 04's pipeline while it runs: its stages, and what it decodes when."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ ASSIGN = "Each stage returns a new data set, which has to be assigned: `dataset 
 
 
 class Watched:
-    """Packs of five samples, and a decoder that counts its calls."""
+    """Test data in packs of five samples, with a decoder that counts its calls."""
 
     def __init__(self, stages: Function, **changed: Any) -> None:
         import tensorflow as tf
@@ -37,7 +37,7 @@ class Watched:
             raise CheckFailed(
                 "stages returns a tf.data.Dataset",
                 shown(self.batches),
-                advice or "Each stage is a method of the one before: dataset.map(…).unbatch()….",
+                advice or "Chain the stages as method calls: dataset.map(…).unbatch()….",
             )
 
     def decode(self, piece: Any) -> Any:
@@ -81,7 +81,7 @@ class Watched:
         return [type(stage).__name__ for stage in self.stages()]
 
     def caches_floats(self) -> bool:
-        """Return whether a cache keeps the output of prepare instead of the original bytes."""
+        """Return whether a cache stores the output of `prepare` instead of the original bytes."""
         import tensorflow as tf
 
         caches = [stage for stage in self.stages() if "Cache" in type(stage).__name__]

@@ -1,4 +1,4 @@
-"""The check of which device holds which layers and which images (5.1)."""
+"""Check which device holds which layers and which images (5.1)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -45,7 +45,7 @@ def check_5_1(holds: Function) -> str:
 
 
 def held(found: Any, kind: str) -> Held:
-    """Return the layers and images of a device, as two sorted lists."""
+    """Return a device's layers and images as two sorted lists."""
     if found is None:
         advice = f'Is there a `return` for "{kind}", too?'
         raise CheckFailed("two lists, layers and images", "None", advice)
@@ -77,7 +77,7 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
         return "Something occurs twice: use each layer and each image once."
     quarter = (2 * device, 2 * device + 1)
     usual = {
-        ("data", "images", (device,)): "Eight images on four devices are two for each.",
+        ("data", "images", (device,)): "Eight images on four devices make two per device.",
         ("data", "images", (device, device + 4)): "Blocks in order: device 0 has images 0 and 1.",
         (
             "data",
@@ -96,5 +96,5 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     if len(wrong) == 1 and (layers == right[0][:-1] or images == right[1][:-1]):
         return "One number is missing: range(a, b) and [a:b] end before b."
     if kind == "hybrid":
-        return f"Devices 0 and 1 form one network, 2 and 3 another one. {WHO_HOLDS[kind]}"
+        return f"Devices 0 and 1 form one network, devices 2 and 3 another. {WHO_HOLDS[kind]}"
     return WHO_HOLDS[kind]

@@ -62,7 +62,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
     compare(
         number(rate, "the learning rate"),
         0.03,
-        "rate of the optimizer for lr 0.03",
+        "the optimizer's rate for lr 0.03",
         {
             0.06: "for_all has already scaled the rate: use lr unchanged.",
             0.01: "Give SGD the rate lr.",
@@ -127,7 +127,7 @@ def check_5_3(for_all: Function, steps: Function) -> str:
                 25 / replicas: "Round up once, at the end.",
             },
         )
-    return "Global batch and rate grow with N; 25, 13, 7 steps."
+    return "Global batch and rate grow with N; 1, 2 and 4 replicas need 25, 13 and 7 steps."
 
 
 def whole_number(batch: Any, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Checks of intervals of measured times (5.5), and of means that include the first epoch (5.6)."""
+"""Check intervals of measured times (5.5), and means that include the first epoch (5.6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +51,7 @@ def check_5_5(interval: Function, overlap: Function) -> str:
 
 @exercise("5.6")
 def check_5_6(mean_of_all: Function, apparent: Function) -> str:
-    """Including the first epoch, 31 and 12 s have a lower mean than 49 and 6 s: 21.5 and 27.5."""
+    """With the first epoch, the mean of 31 and 12 s (21.5) is below that of 49 and 6 s (27.5)."""
     for seconds in ([31, 12], [49, 6], [63, 33, 33]):
         right = sum(seconds) / len(seconds)
         compare(

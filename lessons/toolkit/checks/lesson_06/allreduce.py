@@ -1,4 +1,4 @@
-"""Checks of an allreduce by hand (6.1, 6.2), and of one that overlaps with computing (6.5)."""
+"""Check a hand-written allreduce (6.1, 6.2) and one that overlaps with computation (6.5)."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ SIZES = ((2, 8), (2, 7), (3, 12), (4, 12), (3, 7), (4, 6), (4, 3), (2, 1), (1, 5
 
 
 def sum_up(allreduce: Function, ranks: int, length: int) -> int:
-    """Run the allreduce, and return the bytes that the busiest rank moved per byte of the array."""
+    """Run the allreduce, check its sums, and return the bytes that the busiest rank moved."""
     rng = np.random.default_rng(length)
     values = [rng.normal(size=length).astype(np.float32) for _ in range(ranks)]
     starts = [np.copy(part) for part in values]
@@ -58,7 +58,7 @@ def hang_advice(hang: str, ranks: int) -> str:
             "only, `range(1, size)`."
         )
     if "sends" not in hang:
-        return "Everybody receives and nobody sends: some rank has to begin."
+        return "Every rank receives and none sends: one rank has to send first."
     if hang.count("rank") < 2 * ranks:
         return "A rank has ended while others wait for it: do sends and receives match?"
     return (
@@ -75,7 +75,7 @@ REBOUND = (
 
 
 def rebinds_chunks(allreduce: Function) -> bool:
-    """Return whether the elements of `chunks` are replaced and `values` is never changed."""
+    """Return whether the function replaces elements of `chunks` and never changes `values`."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(allreduce)))
     except (OSError, TypeError, SyntaxError):  # this advice needs the source
@@ -115,12 +115,12 @@ def sum_advice(
             "- 1 rounds have to pass the finished chunks on. Which chunk does each rank send in "
             "each round?"
         )
-    return "Every rank's numbers belong in the sum exactly once. Draw the rounds for 2 ranks."
+    return "Add every rank's numbers exactly once. Draw the rounds for 2 ranks."
 
 
 @exercise("6.1")
 def check_6_1(ps_allreduce: Function) -> str:
-    """The sums are equal on 1 to 4 ranks; the server moves 2 (p - 1) times the array."""
+    """The sums are equal on 1 to 4 ranks, and the server moves 2 (p - 1) times the array's size."""
     for ranks, length in SIZES:
         sum_up(ps_allreduce, ranks, length)
     for ranks in (2, 4):
@@ -136,7 +136,7 @@ def check_6_1(ps_allreduce: Function) -> str:
 
 @exercise("6.2")
 def check_6_2(ring_allreduce: Function) -> str:
-    """The sums are equal on 1 to 4 ranks; no rank moves more than 2 (p - 1) / p times the array."""
+    """The sums are equal on 1 to 4 ranks; no rank moves more than 2 (p - 1) / p array sizes."""
     for ranks, length in SIZES:
         sum_up(ring_allreduce, ranks, length)
     for ranks in (4, 2):
@@ -214,7 +214,7 @@ def keeps_what_travels(overlapped_allreduce: Function) -> None:
     MPI reads a gradient until its request ends, but Python may free an array that no variable
     holds.
     """
-    expected = "every gradient is still there when the first Wait begins"
+    expected = "every gradient is still in memory when the first Wait begins"
 
     def layers() -> Iterator[np.ndarray]:
         there = []

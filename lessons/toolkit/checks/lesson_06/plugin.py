@@ -42,7 +42,7 @@ def check_6_4(train: Any) -> str:
         raise CheckFailed(expected, found_names, advice)
     given = dict(calls)
     wanted: dict[str, tuple[tuple[Any, ...], str]] = {
-        "init": ((1, 1, 50_890), "totsize is the number of all parameters together."),
+        "init": ((1, 1, 50_890), "totsize is the total number of parameters."),
         "config_team": (
             (0, 0, 100, 4, 2, 200),
             "config_team(0, 0, 100, max_steps, 2, 200): a report every 200 steps.",

@@ -1,4 +1,4 @@
-"""The check of the model of an exchange's time, and of its fit (6.3)."""
+"""Check the model of an exchange's time, and the fit of this model (6.3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 @exercise("6.3")
 def check_6_3(model: Function, fit: Function) -> str:
-    """Seconds of ring, server and separate servers; a fit predicts an unseen size within 30 %."""
+    """Time models for ring, server and separate servers; a fit predicts a new size within 30 %."""
     cases = [
         (("ring", 4, 1e6, 0, 1e-9), 1.5e-3, {6e-3: FORGOT_CHUNKS, 0.75e-3: TWO_PHASES}),
         (("ring", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 3e-5: TWO_PHASES}),

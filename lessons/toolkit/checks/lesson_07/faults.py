@@ -1,4 +1,4 @@
-"""The check of a diagnosis: a run's traces show which of five steps is missing (7.6)."""
+"""Check a diagnosis: a run's traces show which of five steps is missing (7.6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ TRACES = [
         0.0,
         1.0,
         "nothing",
-        "The ranks are equal at the start and at the end, and the rate is scaled.",
+        "The ranks' parameters are equal at the start and at the end, and the rate is scaled.",
     ),
     (0.0, 0.17, 1.0, "average", "The ranks started equal and drifted apart: nothing is averaged."),
     (
@@ -37,11 +37,11 @@ TRACES = [
         0.0,
         1.0,
         "early",
-        "The ranks started with different parameters and ended equal: rank 0's parameters were "
-        "sent, but too late.",
+        "The ranks started with different parameters but ended with equal ones: rank 0's "
+        "parameters were sent, but too late.",
     ),
     (0.0, 0.0, 0.5, "scale", "The ranks agree, but the rate is half of what it should be."),
-    (0.0, 0.0, 0.125, "scale", "On 8 ranks, the rate of one rank is an eighth of the right one."),
+    (0.0, 0.0, 0.125, "scale", "On 8 ranks, the rate for one rank is 1/8 of the correct one."),
     (
         0.0,
         0.17,
@@ -49,7 +49,7 @@ TRACES = [
         "average",
         "There are two faults here: return the one that makes the result worthless.",
     ),
-    (1e-8, 3e-7, 1.0, "nothing", "A spread up to 1e-6 is rounding, not a fault."),
+    (1e-8, 3e-7, 1.0, "nothing", "A spread of up to 1e-6 is rounding, not a fault."),
     (
         0.0,
         2e-5,
@@ -68,4 +68,4 @@ def check_7_6(diagnose: Function) -> str:
         if found != right:
             raise CheckFailed(f'diagnose({start:g}, {end:g}, {rate:g}) is "{right}"', shown(found),
                               why)  # fmt: skip
-    return "The rate, and the spread at the start and at the end, tell four faults apart."
+    return "The rate and the spreads at the start and at the end distinguish four faults."

@@ -1,7 +1,8 @@
-"""Checks of the steps of Horovod (7.1 to 7.5).
+"""Checks for the Horovod exercises (7.1 to 7.5).
 
 They start no ranks. The student's functions are called with a replacement for Horovod that claims
-to be one rank of several and records its calls. The jobs' records show the effect on real ranks.
+to be one rank of several and records its calls. To see the effect on real ranks, look at the jobs'
+records.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ Function = Callable[..., Any]
 
 @exercise("7.1")
 def check_7_1(program: Any) -> str:
-    """Each rank of a node makes one GPU visible: the one with its local number."""
+    """Each rank makes one GPU visible: the one whose number is the rank's local number."""
     # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
     for gpus, rank, local in ((4, 6, 2), (4, 1, 1), (4, 4, 0), (0, 1, 1)):
         devices = [f"GPU {n}" for n in range(gpus)]
@@ -61,7 +62,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     elif "the CPU" in found:
         advice = 'list_physical_devices() returns every device: pass "GPU" to get only GPUs.'
     elif "IndexError" in found or (f"GPU {rank}" in found and rank != local):
-        advice = "hvd.rank() is the number among all nodes; use hvd.local_rank()."
+        advice = "hvd.rank() counts over all nodes; use hvd.local_rank()."
     elif "all GPUs" in found:
         advice = 'tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")'
     elif "GPU 0" in found:
@@ -73,7 +74,7 @@ def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
 
 @exercise("7.2")
 def check_7_2(program: Any) -> str:
-    """Adam averages over the ranks, and its rate is multiplied by their number."""
+    """Adam averages gradients over all ranks; its learning rate is multiplied by their number."""
     for rank, size in ((0, 1), (2, 4), (5, 8)):
         with pretending(program, rank, size, 0) as horovod:
             horovod.calls.append("init")
@@ -266,9 +267,9 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             f"epochs({ASKED}, {size})",
             {
                 0: "This rounds down: with more ranks than epochs, no rank would train. Round up.",
-                ASKED / size: "A program makes whole epochs: round up with math.ceil.",
+                ASKED / size: "A program runs whole epochs: round up with math.ceil.",
                 ASKED // size: "This rounds down, so requested passes would be missing. Round up.",
-                ASKED * size: "Divide: all ranks together make the requested passes.",
+                ASKED * size: "Divide: all ranks share the requested passes.",
                 ASKED: "Each rank would do all the work: nothing gets faster.",
             },
         )

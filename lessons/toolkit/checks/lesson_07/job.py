@@ -1,6 +1,6 @@
-"""The check of a job file that requests a timeline (7.7), without Horovod.
+"""Check a job file that requests a timeline (7.7), without needing Horovod.
 
-Most advice follows from the text. At the end, the job runs with a replacement for `launch` that
+Most advice follows from the text. Finally, the job is run with a replacement for `launch` that
 starts nothing.
 """
 
@@ -24,7 +24,7 @@ NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|(\w+))")
 
 @exercise("7.7")
 def check_7_7(job: str) -> str:
-    """The job exports HOROVOD_TIMELINE before the launch; its name has the number of tasks."""
+    """The job exports HOROVOD_TIMELINE before the launch, to a file named after the task count."""
     lines = Path(job).read_text(encoding="utf-8").splitlines()
     if any("Exercise 7.7:" in line and line.startswith("echo") for line in lines):
         raise StillAGap(

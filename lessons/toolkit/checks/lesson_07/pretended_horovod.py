@@ -14,7 +14,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed
 class Told:
     """A function like `hvd.rank`.
 
-    Comparing it raises an error, because Python would silently compare the function itself.
+    Comparing it without calling it raises an error; Python would silently compare the function
+    object.
     """
 
     def __init__(self, name: str, tell: Callable[[], int]) -> None:
@@ -56,9 +57,9 @@ class Pretend:
     def DistributedOptimizer(self, optimizer: Any, *_: Any, **__: Any) -> Any:  # noqa: N802
         if isinstance(optimizer, str | type):
             raise CheckFailed(
-                "an optimizer, made with the rate of all ranks",
+                "an optimizer created with the learning rate for all ranks",
                 f'the word "{optimizer}"' if isinstance(optimizer, str) else "a class, not called",
-                "Make it first: keras.optimizers.Adam(lr * hvd.size()), then wrap that.",
+                "Create it first: keras.optimizers.Adam(lr * hvd.size()), then wrap it.",
             )
         self.calls.append("DistributedOptimizer")
         return optimizer
@@ -96,8 +97,8 @@ def pretending(program: Any, rank: int, size: int, local_rank: int, **others: An
 def pretended_gpus(program: Any, gpus: Sequence[str]) -> Iterator[tuple[Any, Any]]:
     """Replace TensorFlow's devices with a CPU and these GPUs during a `with` block.
 
-    The result contains the device types that were requested, and the devices that each call made
-    visible, with their types.
+    The result contains the device types that the program requested, and the devices that each call
+    made visible, with their types.
     """
     asked: list[str | None] = []
     visible: list[tuple[Any, str | None]] = []

@@ -1,4 +1,4 @@
-"""The check of parts of a data set (8.1): every sample's index is in one part."""
+"""Check the parts of a data set (8.1): every sample's index is in exactly one part."""
 
 import operator
 from collections import Counter
@@ -57,7 +57,7 @@ def check_8_1(partition: Function) -> str:
         if spread.max() > 1:
             worst = int(spread.argmax())
             raise CheckFailed(
-                "for each class, numbers of samples that differ by at most 1 between parts",
+                "parts whose number of samples per class differs by at most 1",
                 f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
                 "Order the indices by class, then distribute them: by_class[part::parts].",
             )
@@ -79,7 +79,7 @@ def as_index(value: Any) -> int:
 
 
 def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
-    """Return the probable mistake if an index is in no part or in several."""
+    """Return the probable mistake when an index is missing from all parts or is in several."""
     n, parts = len(labels), len(found)
     lost_of_class = Counter(labels[lost].tolist())
     whole = [kind for kind, count in lost_of_class.items() if count == (labels == kind).sum()]

@@ -1,4 +1,4 @@
-"""The check of how lesson 08's program uses the files of a folder: the second half of 8.3."""
+"""Check how lesson 08's program uses the files of a folder: the second half of 8.3."""
 
 import io
 import os
@@ -54,7 +54,7 @@ def check_program(program: Any) -> None:
 
 
 def files_of(program: Any, folder: str) -> Any:
-    """Return the result of my_files when os.listdir returns the folder's files in reverse order."""
+    """Return the result of `my_files` when `os.listdir` returns the files in reverse order."""
     listdir = os.listdir
 
     def backwards(*place: Any, **by_name: Any) -> list[Any]:
@@ -68,7 +68,7 @@ def files_of(program: Any, folder: str) -> Any:
         problem = said.getvalue().strip(" *\n") or f"sys.exit({ended.code!r})"
         advice = "The folder given here exists and has 5 files: list it, and return their names."
         if "NoneType" in problem:
-            advice = "Is there a `return` at the end of the function that is decorated?"
+            advice = "Does the decorated function end with a `return`?"
         elif "sys.exit" in problem:
             advice = (
                 "Raise an error instead of calling sys.exit: DataDistributor sends the "

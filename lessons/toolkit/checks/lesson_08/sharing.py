@@ -1,4 +1,4 @@
-"""Checks of which rank reads which sample, in how many steps (8.2 to 8.5).
+"""Check which rank reads which sample, and in how many steps (8.2 to 8.5).
 
 Several ranks are simulated by threads of this process.
 """
@@ -66,12 +66,12 @@ def check_8_2(round_robin: Function) -> str:
 
 
 def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
-    """Return the probable mistake if an item reaches no rank."""
+    """Return the probable mistake that keeps items from reaching any rank."""
     whole_rounds = len(names) // len(shares) * len(shares)
     starts = [names.index(share[0]) for share in shares if share and share[0] in names]
     blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
     if names[0] in lost:
-        return "Ranks and items count from 0, as range(size) does: rank 0 begins with item 0."
+        return "Ranks and items are numbered from 0, as in range(size): rank 0 begins with item 0."
     if blocks == shares and max(map(len, shares)) > 1:
         return (
             "These are blocks. Deal the items out one by one, like cards, so that none is "
@@ -191,14 +191,14 @@ def everywhere(found: list[Any], what: str) -> None:
             raise CheckFailed(
                 expected,
                 f"bcast returns {shown(told[0])}, and then {hanging[0]}",
-                "comm.bcast(…) returns on every rank what rank 0 passed, and changes no "
-                "variable: `problem = comm.bcast(problem)`. Then every rank checks it and raises.",
+                "comm.bcast(…) returns rank 0's value on every rank but changes no variable: write "
+                "`problem = comm.bcast(problem)`. Then every rank checks it and raises.",
             )
         raise CheckFailed(
             expected,
             str(hanging[0]),
-            "Rank 0 left with its error while the others wait for a message. Catch the error, send "
-            "the message first (comm.bcast), then raise on all.",
+            "Rank 0 ended with its error while the others wait for a message. Catch the error, "
+            "send the message first (comm.bcast), then raise on all.",
         )
     for rank, result in enumerate(found):
         if not isinstance(result, DataDistributionError):
@@ -223,7 +223,7 @@ COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), 
 
 @exercise("8.4")
 def check_8_4(common_steps: Function) -> str:
-    """One step per batch of the rank with the fewest images, including a smaller last batch."""
+    """The rank with the fewest images sets the step count; a smaller last batch is also a step."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch
@@ -271,7 +271,7 @@ def check_8_5(my_samples: Function) -> str:
         orders.append([index for share in shares for index in share])
     if orders[0] == orders[1] or orders[1] == orders[2]:
         raise CheckFailed(
-            "another order in epoch 1 than in epoch 0",
+            "a different order in epoch 1 than in epoch 0",
             "the same",
             "Put the epoch into the seed: default_rng([seed, epoch]).",
         )

@@ -1,4 +1,4 @@
-"""Checks of what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
+"""Check what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
 
 The network is wrapped by a replacement for DDP that records the student's calls.
 """
@@ -16,7 +16,7 @@ IMAGES, PARTS = 10, 4  # parts of 3, 3, 3 and 1 images
 def pretended_ddp(module: Any) -> Any:
     """Return a replacement for DistributedDataParallel.
 
-    It records its calls, and which of them would send gradients.
+    It records each call, and whether that call would send gradients.
     """
     import torch
 
@@ -65,7 +65,7 @@ def small_network() -> tuple[Any, Any, Any]:
 
 @exercise("10.4")
 def check_10_4(program: Any) -> str:
-    """The gradients of four parts add up to those of the whole batch, and are sent once."""
+    """The gradients of four parts add up to those of the whole batch, and are sent only once."""
     import torch
 
     network, x, y = small_network()
@@ -115,13 +115,13 @@ def check_10_4(program: Any) -> str:
     returned(answer, right_loss.item(), right.detach())
     fewer_than_asked(program)
     return (
-        "Ten images in four parts of unequal size need one exchange, and the gradient is that "
-        "of the whole batch."
+        "Ten images in four unequal parts need one exchange and give the gradient of the whole "
+        "batch."
     )
 
 
 def fewer_than_asked(program: Any) -> None:
-    """Check with 5 images in 4 parts, of which chunk makes only 3: with 2, 2 and 1 images."""
+    """Check the case where `chunk` splits 5 images into 3 parts (2, 2, 1), not the 4 requested."""
     import torch
 
     network, x, y = small_network()
@@ -173,7 +173,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
 
 @exercise("10.5")
 def check_10_5(program: Any) -> str:
-    """One rank makes a step on its own, without any other rank."""
+    """A single rank performs a step on its own, without any other rank."""
     import torch
 
     network, x, y = small_network()
@@ -189,8 +189,8 @@ def check_10_5(program: Any) -> str:
         raise CheckFailed(
             "the wrapped network is not called",
             "it is" + ("" if model.calls[0][1] else ", in no_sync"),
-            "With no_sync no gradients are sent, but after an exchange the wrapped network's "
-            "next forward pass still sends the buffers of BatchNorm. Use the network inside, "
+            "With no_sync, no gradients are sent, but the wrapped network's next forward pass "
+            "after an exchange still sends BatchNorm's buffers. Call the inner network, "
             "model.module, which sends nothing.",
         )
     if torch.equal(network.weight, before.weight):
@@ -204,7 +204,7 @@ def check_10_5(program: Any) -> str:
     optimizer.step()
     if not torch.allclose(network.weight, expected.weight):
         raise CheckFailed(
-            "one step of the optimizer, down the gradient of this batch",
+            "one optimizer step with the gradient of this batch",
             "another one",
             "Call each of these once: zero_grad, the forward pass of model.module, backward, step.",
         )
@@ -215,6 +215,6 @@ def check_10_5(program: Any) -> str:
         )
         raise CheckFailed("one forward pass", f"{len(forward)}", advice)
     if not all(forward) or not network.training:
-        advice = "A step is training: leave out eval(), which changes BatchNorm and dropout."
+        advice = "Stay in training mode: leave out eval(), which changes BatchNorm and dropout."
         raise CheckFailed("the network in training", "in eval()", advice)
     return "The network inside the wrapper takes a step, and nothing is sent."

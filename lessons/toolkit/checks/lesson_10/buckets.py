@@ -1,4 +1,4 @@
-"""The check of the time when the last bucket of gradients has arrived (10.3)."""
+"""Check the computed arrival time of the last bucket of gradients (10.3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,12 +33,11 @@ def check_10_3(last_arrival: Callable[..., Any]) -> str:
             "link: a bucket waits until the one before it has arrived.",
             float(ready[0] + sum(travel)): "A bucket cannot leave before it is full, even if the "
             "link is free.",
-            float(sum(travel)): "The first bucket leaves when it is full, not at time 0.",
+            float(sum(travel)): "The first bucket is sent when it is full, not at time 0.",
         }
         mistakes.pop(right, None)
         advice = (
-            "A bucket leaves at max(its own time, arrival of the bucket before it), and "
-            "then travels."
+            "A bucket leaves at max(its own time, arrival of the previous bucket). Then it travels."
         )
         compare(found, right, what, mistakes, advice)
     return (

@@ -1,7 +1,7 @@
-"""Checks of DDP's steps (10.1, 10.2), without starting ranks.
+"""Check DDP's steps (10.1, 10.2) without starting ranks.
 
 The student's functions are called with a replacement for torch.distributed that claims to be one
-rank of several and records its calls. The jobs' records show the effect on real ranks.
+rank of several and records its calls. To see the effect on real ranks, look at the jobs' records.
 """
 
 import datetime
@@ -22,7 +22,7 @@ POSITIONS = ("device_ids", "output_device", "dim", "broadcast_buffers", "init_sy
 
 @contextmanager
 def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
-    """Record the calls of torch.distributed and CUDA on a node with this number of GPUs."""
+    """Record calls to torch.distributed and CUDA on a simulated node with this many GPUs."""
     import torch
 
     calls: dict[str, Calls] = {"init": [], "pin": [], "wrap": []}
@@ -58,13 +58,13 @@ def current_gpu(pin: Calls) -> int:
 
 
 def chosen(pin: Calls) -> list[Any]:
-    """Return the arguments of torch.cuda.set_device, positional or by name."""
+    """Return the argument of each `torch.cuda.set_device` call, passed by position or by name."""
     return [(*given, *named.values())[0] for given, named in pin]
 
 
 @exercise("10.1")
 def check_10_1(program: Any) -> str:
-    """Ranks connect, each has one device, and their networks are wrapped."""
+    """The ranks connect, each rank uses one device, and each network is wrapped in DDP."""
     # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
     for gpus, rank, local in ((0, 1, 1), (4, 6, 2), (4, 4, 0)):
         with pretended(program, gpus) as calls:
@@ -74,7 +74,7 @@ def check_10_1(program: Any) -> str:
     with pretended(program, 0) as calls:
         program.start_ranks(0, 1, 0, TIMEOUT)
     if not calls["init"]:
-        advice = "Even one rank is a group: later the program asks dist for its rank and size."
+        advice = "Even one rank needs a group: the program later asks dist for its rank and size."
         raise CheckFailed("init_process_group is called for a single rank", "it is not", advice)
     for gpus in (0, 4):
         wrapped(program, gpus)
@@ -107,9 +107,9 @@ def started(init: Calls, rank: int, gpus: int) -> None:
             raise CheckFailed(
                 f"{name}={wanted} for init_process_group",
                 shown(asked.get(name, "not given")),
-                "start_ranks gets three facts with which ranks find each other: its rank, the "
-                "number of ranks in the whole job, and how long to wait for the others."
-                + (f"{name} was another." if name in asked else f"{name} was not passed on."),
+                "start_ranks gets three facts that let ranks find each other: its rank, the "
+                "number of ranks in the whole job, and how long to wait for the others. "
+                + (f"{name} was different." if name in asked else f"{name} was not passed on."),
             )
 
 
@@ -183,15 +183,15 @@ def wrapped(program: Any, gpus: int) -> None:
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(
-            "buckets of at most 3 MB if distribute gets 3",
+            "buckets of at most 3 MB if distribute is called with 3",
             shown(asked.get("bucket_cap_mb", "not given")),
-            "Pass the size that distribute gets on to DDP. You compare sizes later.",
+            "Pass DDP the size that distribute receives. You compare sizes later.",
         )
 
 
 @exercise("10.2")
 def check_10_2(program: Any) -> str:
-    """All ranks together read each image, in a new order in every epoch."""
+    """Together, the ranks read every image, in a different order in each epoch."""
     import torch
     from torch.utils.data import DistributedSampler
 
@@ -224,7 +224,7 @@ def check_10_2(program: Any) -> str:
             )
     if orders[0] == orders[1]:
         raise CheckFailed(
-            "another order in epoch 2 than in epoch 1",
+            "a different order in epoch 2 than in epoch 1",
             "the same order",
             "Call sampler.set_epoch(epoch) first: the sampler's order depends on its seed and "
             "the epoch.",
@@ -245,7 +245,7 @@ def check_10_2(program: Any) -> str:
 def as_the_sampler_gives(program: Any, ranks: int) -> None:
     """Check that the order is exactly the sampler's, neither sorted nor shifted.
 
-    Also check a single rank, and shares that the sampler pads.
+    Also check the order for a single rank, and for shares that the sampler pads.
     """
     from torch.utils.data import DistributedSampler
 

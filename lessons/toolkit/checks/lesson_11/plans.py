@@ -37,8 +37,8 @@ def check_11_1(plan: ModuleType) -> str:
             advice = "The first stage begins at layer 0, the last one ends after the last layer."
             raise CheckFailed(f"{what}: from 0 to {len(costs)}", shown(bounds), advice)
         if any(a >= b for a, b in itertools.pairwise(bounds)):
-            advice = "Every stage needs a layer, so the ends have to grow."
-            raise CheckFailed(f"{what}: ends that grow", shown(bounds), advice)
+            advice = "Every stage needs a layer, so each end must be larger than the last."
+            raise CheckFailed(f"{what}: increasing ends", shown(bounds), advice)
         best, found = least(costs, stages), heaviest(costs, bounds)
         if found > best:
             raise CheckFailed(
@@ -55,7 +55,7 @@ def whole_numbers(value: Any, what: str) -> list[int]:
     try:
         return [int(one) for one in value]
     except (TypeError, ValueError):
-        advice = "Return the ends: [0, 2, 4] is layers 0 and 1, then layers 2 and 3."
+        advice = "Return the boundaries: [0, 2, 4] means layers 0 and 1, then layers 2 and 3."
         raise CheckFailed(f"{what} is a list of whole numbers", shown(value), advice) from None
 
 
@@ -79,11 +79,11 @@ def check_11_2(bubble: Function) -> str:
     for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
         mistakes = {
-            (stages - 1) / m: "That is the other bubble: idle time divided by busy time. Here, "
+            (stages - 1) / m: "That is the other definition: idle time divided by busy time. Here, "
             "return idle time divided by the whole time, which cannot exceed 1.",
             (stages - 1) / (m + stages): "How many turns are there? The last stage begins in "
             "turn number `stages` and then needs m turns.",
-            stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
+            stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages` turns.",
             1 - right: "That is the share of the time in which a stage works.",
             1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
             stages - 1.0: "That is the number of idle turns: divide by the total number of turns.",
@@ -104,8 +104,8 @@ def check_11_3(plan: ModuleType) -> str:
         for rank in (*range(1, stages * replicas), 0):
             try_grid(plan.grid, rank, stages, replicas)
     return (
-        "Both orders end as early as possible, 1F1B keeps few micro-batches, and every rank "
-        "has the right stage and replica."
+        "Both orders finish as early as possible, 1F1B keeps few micro-batches in memory, and "
+        "every rank has the right stage and replica."
     )
 
 
@@ -175,9 +175,9 @@ def try_grid(grid: Function, rank: int, stages: int, replicas: int) -> None:
         raise CheckFailed(f"{what} = {right}", shown(found), advice) from None
     if mine == right:
         return
-    advice = "Draw the ranks of each replica in a row. Which ranks are in the same column?"
+    advice = "Draw one row of ranks for each replica. Which ranks are in the same column?"
     if mine[:2] == right[:2]:
-        advice = "The same stage of every replica has the same layers."
+        advice = "A stage has the same layers in every replica."
         if rank not in mine[2]:
             advice = "This rank has these layers too, so it belongs in the list."
     elif mine[:2] == (rank // replicas, rank % replicas):

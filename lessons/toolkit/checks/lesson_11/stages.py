@@ -1,4 +1,4 @@
-"""The check of forward and backward passes over stages (11.4), on ranks that are threads."""
+"""Check forward and backward passes over stages (11.4), with threads as ranks."""
 
 import itertools
 import threading
@@ -111,7 +111,7 @@ def layers_of(numbers: Sequence[int]) -> Any:
 
 @exercise("11.4")
 def check_11_4(pipeline: ModuleType) -> str:
-    """With 2 and 3 stages, all layers have the gradients of one process, to within 1e-9."""
+    """With 2 and 3 stages, all layers' gradients equal those of one process to within 1e-9."""
     pretended = PretendedDist()
     real, pipeline.dist = pipeline.dist, pretended  # type: ignore[attr-defined]
     try:

@@ -40,7 +40,7 @@ def check_11_5(cut: Function) -> str:
                     )
                     wanted = f"{what}: a bias of {size(right_bias)}, {first(right_bias)}"
                     raise CheckFailed(wanted, f"{size(part[1])}, {first(part[1])}", advice)
-    return "Columns and rows, even though 7 is not a multiple of 3."
+    return "Columns and rows are cut correctly, even though 7 is not a multiple of 3."
 
 
 def parts_of(found: Any, what: str) -> Any:
@@ -100,7 +100,7 @@ class PretendedDist:
 
 @exercise("11.6")
 def check_11_6(tensor_layers: ModuleType) -> str:
-    """On 2, 3 and 4 ranks a block has the output and gradients of both layers on one rank."""
+    """On 2, 3 and 4 ranks, a block's output and gradients match those of both layers on one."""
     own = threading.local()
     real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
     try:
@@ -157,7 +157,7 @@ def wrong_output(found: Any, right: Any, whole: list[Any], rank: int, ranks: int
     inside = torch.relu(x @ w1.T + b1)
     part = inside.tensor_split(ranks, 1)[rank] @ w2.tensor_split(ranks, 1)[rank].T
     known = {
-        "The bias was added on every rank, then summed: p times. Add it once, after FromParts.": (
+        "The bias was added on every rank, so it counts p times. Add it once, after FromParts.": (
             right + (ranks - 1) * b2
         ),
         "The row layer's bias is missing: add row[1] once, after FromParts.": right - b2,
@@ -254,7 +254,7 @@ def check_11_7(bytes_a_step: Function) -> str:
                 * b
                 * 266: "That is only the forward pass. The backward pass sends the gradient of "
                 "every block's input, except for the first block, whose input is the images.",
-                ring * b * (266 + 784 + 256): "The gradient of the images is not needed.",
+                ring * b * (266 + 784 + 256): "No gradient with respect to the images is needed.",
                 ring
                 * b
                 * (256 * 3 + 10 + 256 * 3): "Count once per block, not once per layer: nothing is "

@@ -1,4 +1,4 @@
-"""The check of intervals for tables whose value at the largest size is not known yet (12.5)."""
+"""Check intervals for tables whose value at the largest size is not known yet (12.5)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ FAR = 2  # times worse at the next size; no table is that bad, so the unit must 
 
 @exercise("12.5")
 def check_12_5(intervals: Mapping[str, Any]) -> str:
-    """An interval for each table: not too wide, and possible at the next size."""
+    """Each table has an interval that is not too wide and is possible at the next size."""
     for name, table in foretelling.TABLES.items():
         if name not in intervals:
             raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")

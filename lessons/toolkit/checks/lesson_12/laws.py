@@ -59,8 +59,8 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06.",
         )
     return (
-        "A serial part of 0.1 gives 0.1 on 2, 4 and 64 ranks, and the time of the ring grows "
-        "with the number of its messages."
+        "For a serial part of 0.1, the result is 0.1 on 2, 4 and 64 ranks. The time of the ring "
+        "grows with the number of messages."
     )
 
 
@@ -88,7 +88,7 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
         raise CheckFailed("a = 30 s, b = 500 s", "swapped", "Return a, the constant part, first.")
     compare(
-        found[0], a, "a for T = 30 + 500/p", {}, "Fit a straight line in x = 1/p: a is T at x = 0."
+        found[0], a, "a for T = 30 + 500/p", {}, "Fit a straight line in 1/p: a is its intercept."
     )
     compare(
         found[1], b, "b for T = 30 + 500/p", {}, "Fit a straight line in x = 1/p: b is its slope."
@@ -100,7 +100,7 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     advice = "Use least squares over all sizes, np.polyfit(1/p, T, 1), not two of the points."
     compare(found[0], fixed, f"a for T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
     compare(found[1], divided, f"b for T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
-    return "The fits recover f = 0.03, s = 0.2, a = 30 s and b = 500 s from points of their laws."
+    return "The fits recover f = 0.03, s = 0.2, a = 30 s and b = 500 s from points on the curves."
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
@@ -121,7 +121,7 @@ def one_fit(
         right,
         f"{name} of S = {told} on {', '.join(map(str, SIZES))}",
         mistakes,
-        "Use least squares of a line through 0: sum(x·y) / sum(x·x), with x = p − 1 and y = "
+        "Fit a line through 0 by least squares: sum(x·y) / sum(x·x), with x = p − 1 and y = "
         f"{LEFT_OVER[name]}, over all sizes.",
     )
 
@@ -183,5 +183,6 @@ def check_12_4(usl: Function, at: Function) -> str:
         compare(low, ends[0], f"low end of at(…, {p})", mistakes, f"The smallest of {THREE}.")
         compare(high, ends[1], f"high end of at(…, {p})", {}, f"The largest of {THREE}.")
     return (
-        "κ is 0 where a free fit would make it negative, and a size beyond the data gets a range."
+        "κ is 0 where a free fit would make it negative, and a prediction beyond the data has a "
+        "range."
     )

@@ -1,4 +1,4 @@
-"""The check of what each kind of scaling keeps constant (12.1)."""
+"""Check what each kind of scaling keeps constant (12.1)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +14,15 @@ RIGHT: dict[str, Callable[[int], tuple[int, int]]] = {
     "weak": lambda p: (BATCH, SAMPLES * p),
 }
 STAYS = {
-    "strong": "the batch of all ranks and the images of an epoch",
-    "epoch": "the batch of each rank and the images of an epoch",
-    "weak": "the batch and the images of each rank",
+    "strong": "the global batch and the images per epoch",
+    "epoch": "each rank's batch and the images per epoch",
+    "weak": "each rank's batch and images",
 }
 
 
 @exercise("12.1")
 def check_12_1(program: Any) -> str:
-    """Local batch and images per epoch on 1, 2, 4 and 8 ranks; on one rank, 96 and 4,800."""
+    """Local batch size and images per epoch on 1, 2, 4 and 8 ranks (96 and 4,800 on one rank)."""
     for mode, right in RIGHT.items():
         found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
         pairs = pairs_of(found, mode)

@@ -1,4 +1,4 @@
-"""Checks of time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
+"""Check time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -112,7 +112,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
         )
         if energy is None:
             if found[1] is not None:
-                advice = "No energy is recorded, which is not 0 kWh: return None."
+                advice = "No energy was recorded. That is not 0 kWh: return None."
                 raise CheckFailed("kWh is None", shown(found[1]), advice)
             continue
         compare(
@@ -123,7 +123,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
                 energy * 3.6e6: "1 kWh is 3.6 million joules.",
                 energy / 1e6: "5.04M are 5.04 million.",
             },
-            "Joules / 3.6e6; K, M and G at the end are 1e3, 1e6 and 1e9.",
+            "Joules / 3.6e6. The suffixes K, M and G mean 1e3, 1e6 and 1e9.",
         )
     for sizes, seconds, right in SPOTS:
         what = f"sweet_spot({sizes}, {seconds})"
@@ -135,8 +135,8 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             what,
             {
                 sizes.index(right): "Return the size, not its place in the list.",
-                cheapest: "That is the size with the lowest cost. Multiply each cost by the time "
-                "once more.",
+                cheapest: "That is the size with the lowest cost. Find the one with the lowest "
+                "cost × seconds.",
                 fastest: "That is the fastest size, whatever it costs.",
             },
             "The cost is GPUs × seconds. Find the size with the smallest cost × seconds.",
@@ -146,7 +146,7 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
 
 @exercise("12.8")
 def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
-    """The report has three parts in your own sentences."""
+    """The report has three parts, written in your own sentences."""
     texts = {
         "Question": question,
         "Recommendation": recommendation,

@@ -1,4 +1,4 @@
-"""Check the bytes of the state on each rank (13.1), and of everything on a device (13.10)."""
+"""Check the bytes of state per rank (13.1) and of all tensors on a device (13.10)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SHARED_FROM = dict(zip(PARTS, (3, 2, 1), strict=True))  # the first stage that s
 
 
 def state(params: float, way: str, ranks: int, precision: str) -> dict[str, float]:
-    """Return the bytes of each part on one rank."""
+    """Return how many bytes each part of the state takes on one rank."""
     return {
         part: each * params / (ranks if STAGES[way] >= SHARED_FROM[part] else 1)
         for part, each in zip(PARTS, EACH[precision], strict=True)
@@ -39,13 +39,13 @@ def check_13_1(state_bytes: Function) -> str:
                     name = f'{what}["{part}"]'
                     mistakes = wrong_parts(part, right[part], n, way, ranks, precision)
                     compare(number(found[part], name), right[part], name, mistakes)
-    return "Stage 1 shards the optimizer's numbers, 2 also the gradients, 3 also the parameters."
+    return "Stage 1 shards the optimizer state, 2 also the gradients, and 3 also the parameters."
 
 
 def wrong_parts(
     part: str, right: float, n: float, way: str, ranks: int, precision: str
 ) -> dict[float, str]:
-    """Return the results of known mistakes, with advice for each."""
+    """Return the results that known mistakes would give, with advice for each."""
     is_shared = STAGES[way] >= SHARED_FROM[part]
     wrong = {
         right * ranks: f"{way} shards the {part}: a rank has one part of {ranks}.",
@@ -60,7 +60,7 @@ def wrong_parts(
             wrong[whole / 2 / share] = "The optimizer's own numbers stay float32."
     elif precision == "mixed":
         wrong[2 * whole / share] = "A bfloat16 number has 2 bytes."
-    wrong[n / share] = "That is a count of numbers. How many bytes does each of them have?"
+    wrong[n / share] = "That counts numbers. How many bytes does each one take?"
     wrong.pop(right, None)
     return wrong
 
@@ -81,7 +81,8 @@ class Network:
 
 
 WHOLE = {  # stage -> what a device holds in addition to its state
-    2: "The gradients of a unit are whole until they are collected: add those of the largest unit.",
+    2: "A unit's gradients have their full size until they are reduced, so add the gradients of "
+    "the largest unit.",
     3: (
         "While a unit computes, all of its parameters and gradients are on the device: add those "
         "of the largest unit."
@@ -107,7 +108,7 @@ def check_13_10(needs: Function) -> str:
                     amount(found),
                     why_wrong(case, way, found),
                 )
-    return "State, whole unit and activations are right for two networks and five ways."
+    return "Your bytes for state, unit and activations are right, for two networks and five ways."
 
 
 def state_of(case: Network, way: str) -> float:
@@ -115,7 +116,7 @@ def state_of(case: Network, way: str) -> float:
 
 
 def unit_of(case: Network, way: str) -> float:
-    """Return the bytes of the largest unit while it is gathered, without the state's shards."""
+    """Return the bytes of the largest gathered unit, without the state's shards."""
     item = {"float32": 4, "mixed": 2}[case.precision]
     return {2: 1, 3: 2}.get(STAGES[way], 0) * item * case.largest
 
@@ -141,20 +142,20 @@ def why_wrong(case: Network, way: str, found: float) -> str:
         (kept + unit, "The state is missing."),
         (
             state_of(case, "ddp") + kept + unit,
-            "A device has only its share of the state: call state.state_bytes with the way.",
+            "A device holds only its share of the state: pass `way` to state.state_bytes.",
         ),
     ]
     if unit:
         mistakes.append((right - unit, WHOLE[STAGES[way]]))
     if STAGES[way] == 3:
         mistakes.append(
-            (right - unit / 2, "Both the parameters and the gradients of the unit are whole.")
+            (right - unit / 2, "The unit's parameters and gradients both have their full size.")
         )
     if way == "recompute":
         mistakes += [
             (
                 right - kept + full,
-                "Only the inputs of the blocks are kept, and all activations of one block.",
+                "Count only the inputs of the blocks, plus all activations of one block.",
             ),
             (
                 right - case.batch * case.block_bytes,
@@ -164,7 +165,7 @@ def why_wrong(case: Network, way: str, found: float) -> str:
     for mistake, advice in mistakes:
         if abs(found - mistake) <= 1e-6 * max(abs(found), 1.0):
             return advice
-    return "Compare with the row of this way in the table; state.state_bytes gives the three parts."
+    return "Compare with this way's row in the table; state.state_bytes gives the three parts."
 
 
 def described(case: Network) -> str:

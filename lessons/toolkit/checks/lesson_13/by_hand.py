@@ -1,4 +1,4 @@
-"""Check ZeRO by hand, on ranks that are threads (13.2 to 13.6)."""
+"""Check ZeRO by hand, with threads as ranks (13.2 to 13.6)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,7 +29,7 @@ def a_tensor(value: Any, what: str) -> Any:
 
 @exercise("13.2")
 def check_13_2(part_of: Function) -> str:
-    """Ten numbers on 4 ranks: 3 + 3 + 3 + 3, the last two of them zeros."""
+    """Ten numbers are split among 4 ranks as 3 + 3 + 3 + 3; the last two are padding zeros."""
     import torch
 
     flat = torch.arange(1.0, 11.0, dtype=torch.float64)
@@ -50,7 +50,7 @@ def check_13_2(part_of: Function) -> str:
                     f"it keeps {found.untyped_storage().nbytes() // found.element_size()}",
                     "A slice is a view, which keeps the whole tensor alive: add .clone().",
                 )
-    return "All parts are equally long, and each has its own memory."
+    return "All parts have the same length, and each has its own memory."
 
 
 def wrong_part(found: Any, flat: Any, length: int) -> str:
@@ -66,13 +66,13 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
 
 @exercise("13.3")
 def check_13_3(zero: ModuleType) -> str:
-    """Gather gives every rank all parts, and collect gives it its part of the mean gradient."""
+    """`gather` gives each rank all parts, and `collect` gives it its part of the mean gradient."""
     with pretended(zero) as stand_in:
         for size in (2, 3):
             results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
     return (
-        "Gathering turns parts into whole parameters, and collecting turns whole gradients "
-        "into parts of their mean."
+        "Gathering joins the parts into whole parameters. Collecting gives each rank its part of "
+        "the mean gradients."
     )
 
 
@@ -241,18 +241,21 @@ def check_13_5(watch: Function) -> str:
                 ", ".join(found),
                 wrong_step(found, stage),
             )
-    return "Stage 1 waits, stage 2 collects at once, and stage 3 gathers twice and frees twice."
+    return (
+        "Stage 1 collects before the update, stage 2 as soon as a unit has its gradients, and "
+        "stage 3 also gathers and frees each unit twice."
+    )
 
 
 def wrong_step(found: list[str], stage: int) -> str:
     if stage < 3 and ("gather" in found or "free" in found):
         return "Parameters are sharded only in stage 3: compare `stage` first."
     if stage == 1:
-        return "In stage 1 nothing happens here: Zero.before_step collects."
+        return "In stage 1, do nothing here: Zero.before_step collects the gradients."
     if "collect" not in found or "backward" not in found:
         return "Call unit.when_complete(unit.collect), with no brackets after collect."
     if stage == 2:
-        return "Collect once, when all gradients of the unit are there."
+        return "Collect once, when all gradients of the unit are ready."
     if "gather" not in found[: found.index("forward")]:
         return (
             "Gather in register_forward_pre_hook, which runs before the forward pass; "
@@ -275,7 +278,7 @@ def wrong_step(found: list[str], stage: int) -> str:
 
 @exercise("13.6")
 def check_13_6(zero: ModuleType) -> str:
-    """Parts with norms 3 and 4 have the norm 5 together; clipping to 1 multiplies both by 0.2."""
+    """Parts with norms 3 and 4 have a total norm of 5; clipping it to 1 multiplies both by 0.2."""
     import torch
 
     cases = ([3.0, 4.0], [3.0, 0.0, 4.0], [0.03, 0.04])

@@ -59,7 +59,7 @@ def one_rank() -> Iterator[Any]:
 
 
 def wraps(module: Any) -> bool:
-    """Return whether fully_shard has made the module a unit."""
+    """Return whether `fully_shard` has made the module an FSDP unit."""
     from torch.distributed.fsdp import FSDPModule
 
     return isinstance(module, FSDPModule)
@@ -67,7 +67,7 @@ def wraps(module: Any) -> bool:
 
 @exercise("13.7")
 def check_13_7(library: ModuleType) -> str:
-    """Every block and the network itself are units; the policy sets the type of gathered blocks."""
+    """Each block and the whole network are units; the policy sets the type of gathered blocks."""
     import torch
 
     for policy, dtype in (("float32", torch.float32), ("mixed", torch.bfloat16)):
@@ -90,7 +90,7 @@ def check_13_7(library: ModuleType) -> str:
                 )
             if not wraps(network):
                 advice = "End with fully_shard(model, **how), for everything outside the blocks."
-                raise CheckFailed("the network is a unit as well", "only its blocks are", advice)
+                raise CheckFailed("the network is also a unit", "only its blocks are", advice)
             with contextlib.suppress(RuntimeError):  # of precisions that do not fit: see below
                 network(torch.ones(2, WIDTH)).sum().backward()
         types = network.blocks[0].types
@@ -100,7 +100,7 @@ def check_13_7(library: ModuleType) -> str:
                 f"{types[0] if types else 'they do not compute'}",
                 "Pass **how to fully_shard in the call for every block, not only for the network.",
             )
-    return "Units are gathered one at a time, in the precision of the policy."
+    return "Units are gathered one at a time, in the policy's precision."
 
 
 @exercise("13.8")
@@ -129,7 +129,7 @@ def check_13_8(recompute: Function) -> str:
         found.square().sum().backward()
     if len(block.types) != 2:
         raise CheckFailed(
-            "the block computes twice, forward and once more in the backward pass",
+            "the block computes twice: in the forward pass and again in the backward pass",
             f"{len(block.types)} times",
             "Set block.forward to a function that calls checkpoint with the old block.forward.",
         )
@@ -140,7 +140,7 @@ def check_13_8(recompute: Function) -> str:
     if during > 8 * WIDTH * 8:
         advice = "The forward pass of the block has to run inside checkpoint."
         raise CheckFailed(f"at most {8 * WIDTH * 8} bytes are kept", f"{during} bytes", advice)
-    return "Only the input is kept, at the price of one more forward pass."
+    return "Only the input is kept, at the cost of one more forward pass."
 
 
 @exercise("13.9")
@@ -167,7 +167,7 @@ def check_13_9(saving: ModuleType) -> str:
         saving.save(old, first, f"{folder}/checkpoint")
         saving.load(new, second, f"{folder}/checkpoint")
     if apart(old, new) > 0:
-        advice = "dcp.load fills the dictionaries that it gets; set_state_dict puts them back."
+        advice = "dcp.load only fills the dictionaries; set_state_dict loads them into the network."
         raise CheckFailed("the parameters of the old network", "other ones", advice)
     step(old, first)
     step(new, second)

@@ -16,7 +16,7 @@ KNOWN = "all_reduce, all_gather_single, isend, irecv, batch_isend_irecv and P2PO
 
 
 class Message:
-    """The request that isend and irecv return."""
+    """The request object that `isend` and `irecv` return."""
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self.finish = finish
@@ -26,7 +26,7 @@ class Message:
 
 
 class PretendedDist:
-    """The collectives, and messages from rank to rank."""
+    """A replacement for torch.distributed, with collectives and messages from rank to rank."""
 
     def __init__(self) -> None:
         import torch.distributed as dist

@@ -19,7 +19,7 @@ def check_14_1(step_flops: Function) -> str:
             products / 2 + attention / 2: "A multiplication and an addition are two operations.",
             2 * products / 3
             + attention: "The backward pass has two products for each one in the forward pass.",
-            products: "The two products of attention have no parameters: add them.",
+            products: "Add the two products of attention, which have no parameters.",
             products + attention / 3: "Attention has a backward pass, too.",
             products + attention / 2: "Attention has two products: scores, and weighted values.",
             products + attention / length: "Each token is compared with all tokens of its window.",
@@ -29,7 +29,7 @@ def check_14_1(step_flops: Function) -> str:
         }
         found = number(step_flops(params, layers, width, length, tokens), what)
         compare(found, products + attention, what, mistakes)
-    return "You count six operations per parameter and token, and attention's products."
+    return "Your count is right: six operations per parameter and token, plus attention's products."
 
 
 @exercise("14.2")
@@ -65,7 +65,7 @@ CASES = [  # spans, the time that they cover, the sum of their times, from first
 
 @exercise("14.3")
 def check_14_3(busy: Function) -> str:
-    """Spans from 0 to 4 and from 1 to 2 cover 4, not 5."""
+    """Spans from 0 to 4 and from 1 to 2 together cover 4, not 5."""
     for spans, right, total, whole in CASES:
         what = f"busy({spans})"
         mistakes = {
@@ -79,7 +79,7 @@ def check_14_3(busy: Function) -> str:
 
 @exercise("14.4")
 def check_14_4(hidden: Function) -> str:
-    """If communication runs from 0 to 4 and computing from 3 to 9, a quarter is hidden."""
+    """For communication from 0 to 4 and computation from 3 to 9, a quarter is hidden."""
     cases = [
         ([(0, 4)], [(3, 9)], 1 / 4, 1 / 6),
         ([(0, 4)], [(4, 9)], 0.0, 0.0),
@@ -90,11 +90,11 @@ def check_14_4(hidden: Function) -> str:
         what = f"hidden({communication}, {computing})"
         mistakes = {
             1 - right: "That is the part that is not hidden.",
-            other: "Divide by the time of the communication, not by that of computing.",
+            other: "Divide by the communication time, not by the computation time.",
         }
         mistakes.pop(right, None)
         otherwise = "The time of both = busy(one) + busy(other) - busy(all spans)."
         found = number(hidden(communication, computing), what)
         compare(found, right, what, mistakes, otherwise)
     compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
-    return "The hidden parts are a quarter, nothing, everything and half."
+    return "In the four cases, a quarter, none, all and half of the communication is hidden."

@@ -10,7 +10,10 @@ Function = Callable[..., Any]
 
 @exercise("14.9")
 def check_14_9(scaler_class: Function) -> str:
-    """With scale 8, a gradient of 4 becomes 0.5. Infinity skips the step and halves the scale."""
+    """With scale 8, a gradient of 4 becomes 0.5.
+
+    An infinite gradient skips the step and halves the scale.
+    """
     import torch
 
     scaler = scaler_class(8.0, 2)
@@ -37,7 +40,7 @@ def check_14_9(scaler_class: Function) -> str:
     step(float("nan"), (-1.0, 4.0, False), overflow)
     step(4.0, (-2.0, 4.0, True), "After the scale has changed, the count starts again at 0.")
     step(float("inf"), (-2.0, 2.0, False), overflow)
-    step(2.0, (-3.0, 2.0, True), "A skipped step ends the series: set good_steps to 0.")
+    step(2.0, (-3.0, 2.0, True), "A skipped step ends the streak: set good_steps to 0.")
     step(2.0, (-4.0, 4.0, True), "After `patience` good steps in a row, double the scale.")
     again = "After the scale has doubled, set good_steps to 0, so that it can double again."
     step(4.0, (-5.0, 4.0, True), again)
@@ -47,7 +50,7 @@ def check_14_9(scaler_class: Function) -> str:
 
 @exercise("14.10")
 def check_14_10(padded: Function) -> str:
-    """Two rows of 3 become rows of 5, with 0 added to the input and -100 to the targets."""
+    """Two rows of length 3 are padded to length 5: the input with 0, the targets with -100."""
     import torch
 
     ids, following = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([[2, 3, 4], [5, 6, 7]])
@@ -63,11 +66,11 @@ def check_14_10(padded: Function) -> str:
                 f"{name}: 2 × 5", f"{tuple(found.shape)}", "Add columns until the length is right."
             )
         if not torch.equal(found[:, :3], old):
-            advice = "The text comes first, then the added places: pad(…, (0, more))."
+            advice = "Put the padding after the text: pad(…, (0, more))."
             raise CheckFailed(f"{name} begins with {old.tolist()}", shown(found.tolist()), advice)
         if name == "following" and not (found[:, 3:] == value).all():
-            advice = "The loss ignores -100, so added places do not count: value=-100."
-            raise CheckFailed("-100 in the added places", shown(found[:, 3:].tolist()), advice)
+            advice = "The loss ignores -100, so padding does not count: value=-100."
+            raise CheckFailed("-100 in the padding", shown(found[:, 3:].tolist()), advice)
         if name == "ids" and not ((found[:, 3:] >= 0) & (found[:, 3:] < 8)).all():
             advice = "The network looks ids up in a table: pad them with 0."
             raise CheckFailed("numbers of characters", shown(found[:, 3:].tolist()), advice)

@@ -45,7 +45,7 @@ def check_14_5(batches: Function) -> str:
     if not torch.equal(torch.cat(read), torch.cat(right)):
         order = torch.cat(read).flatten().tolist()
         raise CheckFailed(
-            "0, 1, … 9", shown(order), "The texts are shuffled already: set shuffle=False."
+            "0, 1, … 9", shown(order), "The texts are already shuffled: set shuffle=False."
         )
     if texts.readers.own_share() > 0:
         raise CheckFailed(
@@ -53,7 +53,7 @@ def check_14_5(batches: Function) -> str:
             f"{texts.readers.own_share():.0%} is read by the training itself",
             "num_workers=0 is the default: choose more.",
         )
-    return "Workers read, and the batches are in order."
+    return "Workers read the samples, and the batches are in order."
 
 
 def network() -> Any:
@@ -140,7 +140,7 @@ def check_14_7(optimizer: Function) -> str:
 
 @exercise("14.8")
 def check_14_8(note: Function) -> str:
-    """Loss and norm are in one tensor, and nothing waits for a number."""
+    """The loss and the norm are returned in one tensor, and nothing waits for their values."""
     import torch
 
     from lessons.toolkit.probes.profiling import Waits
@@ -160,4 +160,4 @@ def check_14_8(note: Function) -> str:
     if not torch.allclose(found, right, rtol=1e-4):
         advice = "The norm of all gradients is the root of the sum of all squares."
         raise CheckFailed(shown(right.tolist()), shown(found.tolist()), advice)
-    return "You note loss and norm without waiting."
+    return "The loss and the norm are recorded without waiting."

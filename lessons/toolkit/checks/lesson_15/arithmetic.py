@@ -25,7 +25,7 @@ def check_15_7(best_interval: Function) -> str:
             math.sqrt(write_s * mtbf / nodes): "The 2 is missing.",
             2 * write_s * mtbf / nodes: "The square root is missing.",
             right / 3600: "Everything is in seconds.",
-            math.sqrt(2 * write_s * mtbf) / nodes: "Divide the MTBF by the nodes, not the result.",
+            math.sqrt(2 * write_s * mtbf) / nodes: "Divide the MTBF, not the result, by the nodes.",
         }
         mistakes.pop(right, None)
         compare(number(best_interval(write_s, mtbf, nodes), what), right, what, mistakes)
@@ -76,7 +76,7 @@ def check_15_9(add_gradients: Function) -> str:
         if any(getattr(loss, "requires_grad", False) for loss in losses):
             advice = "Add loss.detach(): otherwise the activations of every piece stay in memory."
             raise CheckFailed("a loss without gradient", "one with gradient", advice)
-    return "The gradient is the same on 1, 2 and 3 ranks, in pieces that fit."
+    return "The gradient is the same on 1, 2 and 3 ranks, and no piece is too large."
 
 
 def check_pieces(seen: list[list[int]], batch: list[int], most: int, case: str) -> None:

@@ -1,4 +1,4 @@
-"""Check two job files (15.5, 15.6): run them with the check's own `launch` and `scontrol`."""
+"""Check two job files (15.5, 15.6) by running them with a fake `launch` and `scontrol`."""
 
 import contextlib
 import os
@@ -52,12 +52,12 @@ def check_15_5(job_file: str) -> str:
     }
     for code, (again, why) in right.items():
         compare_call(run(job_file, code, {}), f"launch ends with {code}", again, why)
-    why = "Compare SLURM_RESTART_COUNT with 5, so that a job that always dies stops at some point."
+    why = "Compare SLURM_RESTART_COUNT with 5: a job that always dies must not restart forever."
     late = {"SLURM_RESTART_COUNT": "5"}
     compare_call(run(job_file, "75", late), "after 5 restarts", False, why)
     early = {"SLURM_RESTART_COUNT": "4"}
     compare_call(run(job_file, "75", early), "after 4 restarts", True, why)
-    return "The job comes back after a kill or a warning, but not after an error or a normal end."
+    return "The job is requeued after a kill or a warning, but not after an error or a normal end."
 
 
 def check_signal(found: Any, limit: int | None, written: str | None) -> None:
@@ -68,10 +68,10 @@ def check_signal(found: Any, limit: int | None, written: str | None) -> None:
     if name != "USR1":
         raise CheckFailed(right, written, "signals.py listens for USR1.")
     if batch_only:
-        advice = "B: sends it to the batch shell only, which knows nothing of your training."
+        advice = "B: sends the signal only to the batch shell, not to your training."
         raise CheckFailed(right, written, advice)
     if seconds < 120 or (limit and seconds >= limit):
-        advice = "After the @: seconds before the time limit. Slurm may be a minute off."
+        advice = "After the @, write seconds before the time limit. Slurm may be off by a minute."
         raise CheckFailed(right, written, advice)
 
 
@@ -105,13 +105,13 @@ def check_15_6(job_file: str) -> str:
         raise CheckFailed("the shell goes on after USR1", "USR1 ended it", advice)
     if not warned and code is not None:
         advice = (
-            "After the launch in the background, the shell has to wait for it. A signal to $! "
-            'itself ends only the shell of `launch`: signal its child, with pkill -USR1 -P "$!"'
+            "After it launches the ranks in the background, the shell has to wait. A signal to $! "
+            'ends only the shell that runs `launch`, so signal its child: pkill -USR1 -P "$!"'
         )
         raise CheckFailed("the job lasts as long as its ranks", "it ended before them", advice)
     if not warned:
         advice = (
-            "A shell runs a trap only when no program is in its foreground: put `&` behind the "
+            "A shell runs a trap only when no program is in its foreground: put `&` after the "
             "launch, then wait. $! is the shell of `launch`, and what it started is its child: "
             'pkill -USR1 -P "$!"'
         )
@@ -121,7 +121,7 @@ def check_15_6(job_file: str) -> str:
             "The signal ends the first `wait` early, with 138, while the ranks still save. Wait "
             'once more, for their exit code: wait "$ranks" || wait "$ranks" || status=$?'
         )
-        raise CheckFailed("the ranks' exit code, 75, gets into status", "another one", advice)
+        raise CheckFailed("status is 75, the exit code of the ranks", "another one", advice)
     broken = run(job_file, "1", {})
     compare_call(broken, "launch ends with 1", False, "status must be the exit code of the ranks.")
     return "The shell receives USR1, and so do the ranks."
@@ -145,7 +145,7 @@ def compare_call(calls: list[str], case: str, again: bool, why: str) -> None:
 
 
 def run(job_file: str, ends: str, more: Mapping[str, str]) -> list[str]:
-    """Return the calls of scontrol in a job whose `launch` ends with the exit code `ends`."""
+    """Return the `scontrol` calls of a job whose `launch` exits with the code `ends`."""
     with tempfile.TemporaryDirectory() as folder:
         process = started(job_file, ends, Path(folder), more)
         try:
@@ -179,7 +179,7 @@ def started(
 
 
 def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIENCE) -> bool:
-    """Return whether the file appears before the process ends or the time is over."""
+    """Return whether the file appears before the process ends or the time limit is reached."""
     until = time.monotonic() + seconds
     while not file.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
@@ -187,7 +187,7 @@ def appears(file: Path, process: subprocess.Popen[bytes], seconds: float = PATIE
 
 
 def wait_for_trap(process: subprocess.Popen[bytes], seconds: float = 2) -> None:
-    """Wait, for a limited time, until the kernel reports that the shell has a trap for USR1."""
+    """Wait until the kernel reports that the shell has a trap for USR1, or until `seconds` pass."""
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/status")
     while process.poll() is None and time.monotonic() < until:

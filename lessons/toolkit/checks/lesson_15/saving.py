@@ -1,4 +1,4 @@
-"""Check that files are complete (15.3), and copies to be written in the background (15.8)."""
+"""Check complete files (15.3), and copies made for writing in the background (15.8)."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -8,7 +8,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 FILES = {
     "written": (
-        "write puts the state into the file `path`",
+        "write saves the state in the file `path`",
         "the file cannot be read, or contains something else",
         "Call torch.save(state, file), then os.replace(beside, path).",
     ),
@@ -18,7 +18,7 @@ FILES = {
         "Call file.flush(), then os.fsync(file.fileno()), both before os.replace.",
     ),
     "old file kept": (
-        "a kill in the middle of a write leaves the old file as it was",
+        "a process killed in the middle of a write leaves the old file intact",
         "the old file is damaged",
         "Write to another name beside it, and call os.replace only when everything is written.",
     ),
@@ -47,9 +47,12 @@ def check_15_3(atomic: ModuleType) -> str:
         if not met[name]:
             raise CheckFailed(expected, found, advice)
     if "step_000010.pt" not in said:
-        advice = "Print a sentence with path.name, so that its owner knows."
-        raise CheckFailed("newest says which file it does not use", "it says nothing", advice)
-    return "Files are complete or absent, and a damaged one costs only the steps since the last."
+        advice = "Print a message with path.name, so that users know which file is damaged."
+        raise CheckFailed("newest reports which file it skips", "it says nothing", advice)
+    return (
+        "A file is complete or absent, and a damaged one costs only the steps since the previous "
+        "file."
+    )
 
 
 @exercise("15.8")
@@ -89,7 +92,7 @@ def compare_kinds(copy: Any, original: Any, where: str) -> None:
     else:
         right = copy == original
     if not right:
-        advice = "Go into dict, list and tuple; return anything else unchanged."
+        advice = "Recurse into dict, list and tuple; return anything else unchanged."
         raise CheckFailed(f"{where} is like the original: {shown(original)}", shown(copy), advice)
     if isinstance(original, dict):
         for key in original:

@@ -48,7 +48,7 @@ def make_step(training: Any) -> None:
 
 
 def parts_of(training: Any) -> dict[str, Any]:
-    """Return the parts of a training run that must be restored, by names that the advice uses."""
+    """Return the parts of a training run that must be restored, under the names used in advice."""
     import torch
 
     numbers = [value for each in training.optimizer.state.values() for value in each.values()]
@@ -100,7 +100,7 @@ def check_15_1(snapshot: ModuleType) -> str:
 
 
 def stored(saved: Any) -> Any:
-    """Return what loading would return after saving, or fail the check if loading fails."""
+    """Return `saved` after saving and loading it, or fail the check if loading fails."""
     import io
 
     import torch
@@ -148,7 +148,7 @@ def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) 
         )
         raise CheckFailed(f"after {taken} batches, then: {right[0]}", f"{found[0]}", advice)
     advice = (
-        "The next epoch has another order than before: its shuffle depends on the generator. "
+        "The next epoch has a different order: its shuffle depends on the generator. "
         "Restore self.generator, and shuffle exactly once."
     )
     raise CheckFailed(f"after {taken} batches, later: {right[-1]}", f"{found[-1]}", advice)
@@ -222,7 +222,7 @@ def check_15_4(signals: ModuleType) -> str:
 def answers_of(
     anyone_warned: Callable[..., Any], size: int, who: int | None, signals: ModuleType
 ) -> list[Any]:
-    """Return the answer of each rank if rank `who` was warned; None means that no rank was."""
+    """Return each rank's answer after rank `who` was warned, or no rank if `who` is None."""
     import torch.distributed as dist
 
     stand_in = PretendedDist()

@@ -1,4 +1,4 @@
-"""The check of a simulation of workers without a barrier (16.2)."""
+"""Check a simulation of workers without a barrier (16.2)."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ UNEQUAL = (1.0, 1.37, 5.11)
 
 @exercise("16.2")
 def check_16_2(simulate_async: Callable[..., Any]) -> str:
-    """For each update, the number of updates since its worker read the parameters."""
+    """Check, for each update, the number of updates since its worker read the parameters."""
     for p in (2, 4, 16, 1):
         late = staleness(simulate_async, p, [1.0] * p)
         warm = late[p : p + (UPDATES - p) // p * p]
@@ -66,8 +66,8 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
     if all(read == reads[p] for read in reads[p:]) and reads[p] < p:
         if reads[p] > 0:
             return (
-                "After the first p updates, your numbers stay the same: return the state that "
-                "each update had read, not how late it was."
+                "After the first p updates, your numbers are constant. Return which state each "
+                "update read, not its staleness."
             )
         return "After its update, a worker reads again; here it keeps using what it read first."
     if abs(mean - p) < 1e-9:

@@ -1,4 +1,4 @@
-"""The check of TF_CONFIG (16.1), without starting TensorFlow."""
+"""Check TF_CONFIG (16.1) without starting TensorFlow."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -130,9 +130,7 @@ def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -
                 "task 1 would be missing."
             )
         elif found == whole.index((kind, index)):
-            advice = (
-                "The index counts within its kind, not over all tasks: worker 0 follows chief 0."
-            )
+            advice = "The index counts tasks of one kind, not all tasks: worker 0 follows chief 0."
         elif found == index + 1:
             advice = "Indices begin with 0: the last worker would not be in the list."
     raise CheckFailed(f'"task" is {right}', shown(task), advice)

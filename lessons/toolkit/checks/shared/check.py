@@ -92,8 +92,8 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         return CheckFailed(
             summary(check),
             said,
-            "Your function cannot be called as its first line (`def …`) says, or it returned a "
-            "value of the wrong kind. Compare both with the text above it.",
+            "The first line of your function (`def …`) has the wrong arguments, or the function "
+            "returned a value of the wrong type. Compare both with the text above it.",
         )
     place = inside[-1]
     return CheckFailed(
@@ -117,7 +117,7 @@ def summary(check: Callable[..., Any]) -> str:
 
 
 def checks_of(module: Any) -> dict[str, Callable[..., None]]:
-    """Return the checks of a module by the numbers of their exercises."""
+    """Return a module's checks, keyed by exercise number."""
     found = [v for v in vars(module).values() if isinstance(getattr(v, "number", None), str)]
     return {check.number: check for check in found}
 
@@ -137,7 +137,7 @@ def number(value: Any, name: str) -> float:
 
 
 def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
-    """Return the value as two numbers. `parts` are their names."""
+    """Return the value as two numbers. `parts` contains their names."""
     if value is None:
         raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
     try:
@@ -156,7 +156,7 @@ def compare(
     mistakes: dict[float, str] | None = None,
     otherwise: str = "Do the arithmetic by hand for these numbers and compare.",
 ) -> None:
-    """Raise CheckFailed if `found` differs from `right` by more than 0.1 %.
+    """Raise CheckFailed if `found` differs from `right`, the correct value, by more than 0.1 %.
 
     If a known mistake gives the same result, its advice is used.
     """

@@ -1,4 +1,4 @@
-"""Show an open gap in a notebook as one line, as the checks do, and not as a traceback."""
+"""Show an open gap in a notebook as one line, as the checks do, instead of a traceback."""
 
 import re
 import sys

@@ -12,7 +12,7 @@ PATIENCE = 5.0  # seconds that a rank may wait for the others
 
 
 class Hangs(Exception):  # noqa: N818 - it says what the program does
-    """A rank would wait forever. The error contains the last result of its bcast."""
+    """A rank would wait forever. The error contains the last result of the rank's `bcast`."""
 
     def __init__(self, said: str, received: Sequence[Any]) -> None:
         super().__init__(said)
@@ -20,7 +20,7 @@ class Hangs(Exception):  # noqa: N818 - it says what the program does
 
 
 class Meeting:
-    """The shared object through which ranks that are threads exchange values."""
+    """The shared object through which ranks that run as threads exchange values."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -80,7 +80,7 @@ class Comm:
 
 
 def on_ranks(size: int, function: Callable[..., Any]) -> list[Any]:
-    """Return what function(comm) returns or raises on each of `size` ranks."""
+    """Return what `function(comm)` returns or raises on each of the `size` ranks."""
     meeting = Meeting(size)
     results: list[Any] = [None] * size
 

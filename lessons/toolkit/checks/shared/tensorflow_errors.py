@@ -25,7 +25,7 @@ def what_is_wrong(error: Exception) -> str:
 
 
 def written_lines(error: Exception) -> list[traceback.FrameSummary]:
-    """Return the traceback up to the start of TensorFlow's own version of the student's code."""
+    """Return the traceback up to where TensorFlow's generated copy of the student's code starts."""
     frames = list(traceback.extract_tb(error.__traceback__))
     generated = (i for i, f in enumerate(frames) if "__autograph_generated_file" in f.filename)
     return frames[: next(generated, len(frames))]

@@ -1,1 +1,1 @@
-"""Pictures of many ranks: messages, speedup, shares, pipelines, and jobs that come back."""
+"""Pictures of many ranks: messages, speedups, shares, pipelines, and jobs that resume."""

@@ -1,4 +1,4 @@
-"""Pictures of the exchange between workers: its duration, its volume, and its place in a step."""
+"""Plot the exchange between workers: its duration, its volume, and its timing in a step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ def allreduce_times(
     models: Mapping[str, Any],
     unseen: Sequence[float] = (),
 ) -> None:
-    """Seconds against bytes, one colour per scheme, with fitted models as lines.
+    """Plot seconds against bytes, with one colour per scheme and the fitted models as lines.
 
     Hollow points are sizes that the fit did not use.
     """
@@ -38,7 +38,7 @@ def allreduce_times(
 
 @picture
 def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
-    """Plot how many arrays the busiest rank moves in sequence, for each number of ranks."""
+    """Plot the number of arrays that the busiest rank moves in sequence, by number of ranks."""
     axes = figure.subplots()
     counts = sorted({count for by_ranks in moved.values() for count in by_ranks})
     for place, (scheme, by_ranks) in enumerate(moved.items()):
@@ -61,7 +61,7 @@ def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
 
 @picture
 def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
-    """A row for each tensor: grey while it is negotiated, blue while it is in transit."""
+    """Plot a row for each tensor: grey while it is negotiated, blue while it is in transit."""
     axes = figure.subplots()
     names = list(dict.fromkeys(span.tensor for step in all_steps for span in step.spans))
     figure.set_size_inches(7.2, 1.4 + 0.35 * len(names))
@@ -73,7 +73,10 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
             colour = COLOURS[0] if span.activity == ALLREDUCE else "#BBBBBB"
             axes.broken_barh([bar], (names.index(span.tensor) - 0.35, 0.7), color=colour)
     axes.set_yticks(range(len(names)), [name.removeprefix("allreduce.") for name in names])
-    axes.set(xlabel="milliseconds; a dotted line begins a step", ylim=(len(names) - 0.5, -0.5))
+    axes.set(
+        xlabel="milliseconds; a dotted line marks the start of a step",
+        ylim=(len(names) - 0.5, -0.5),
+    )
     for colour, label in (("#BBBBBB", "negotiated"), (COLOURS[0], "travels")):
         axes.barh(0, 0, color=colour, label=label)
     figure.legend(loc="outside upper left", ncols=2, labelcolor=GREY)
@@ -81,7 +84,7 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
 
 @picture
 def allreduce_by_ranks(figure: Any, models: Mapping[str, Any], sizes: Sequence[int]) -> None:
-    """Modelled seconds of an allreduce against the number of ranks, one panel per size in bytes.
+    """Plot modelled seconds of an allreduce against the number of ranks, one panel per size.
 
     models: name of a scheme -> function of (ranks, bytes).
     """

@@ -1,4 +1,4 @@
-"""Pictures of training with large batches: the loss of accuracy, and when large batches pay."""
+"""Pictures of training with large batches: the loss in accuracy, and when they pay off."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 @picture
 def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]]) -> None:
-    """Test accuracy against the number of workers, one line per rule, one point per seed."""
+    """Plot test accuracy against workers, with one line per rule and one point per seed."""
     axes = figure.subplots()
     counts = sorted({count for by_workers in results.values() for count in by_workers})
     for place, (rule, by_workers) in enumerate(results.items()):
@@ -37,10 +37,10 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
 def at_equal_loss(
     figure: Any, runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]], level: float
 ) -> None:
-    """Training loss by epoch, and test accuracy against training loss. Each line is a seed.
+    """Plot training loss by epoch, and test accuracy against training loss. Each line is a seed.
 
     runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. The
-    accuracy gap can be read only at the loss level, and only for runs that have reached that level.
+    accuracy gap is meaningful only at the loss `level`, and only for runs that have reached it.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -77,7 +77,7 @@ def at_equal_loss(
 
 @picture
 def four_curves(figure: Any) -> None:
-    """Four kinds of training, drawn from formulas; their loss curves tell them apart."""
+    """Plot the distinct loss curves of four kinds of training, computed from formulas."""
     figure.set_size_inches(7.2, 5.2)
     epochs = range(1, 21)
     small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
@@ -110,7 +110,9 @@ def race(
     gains: Mapping[int, Sequence[float]],
     target: float,
 ) -> None:
-    """Epochs to reach an accuracy, and the gain in time, by number of workers. A point is a seed.
+    """Plot the epochs to an accuracy, and the gain in time, by number of workers.
+
+    A point is a seed.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
     gains: workers -> for each seed that reached the target, the gain over one worker if the
@@ -143,7 +145,7 @@ def race(
 
 @picture
 def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
-    """Speedup per epoch, and in reaching a lasting test accuracy, against the number of ranks."""
+    """Plot speedups per epoch and to a lasting test accuracy, against the number of ranks."""
     by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
     epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
     reached = {

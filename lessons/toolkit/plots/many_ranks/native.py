@@ -8,7 +8,7 @@ from lessons.toolkit.plots.figure import COLOURS, picture
 
 @picture
 def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
-    """When each bucket of gradients is in transit in the backward pass; one row per bucket size."""
+    """Plot when each gradient bucket is in transit in the backward pass, one row per size."""
     found = journeys(run, late_ms)
     axes = figure.subplots()
     figure.set_size_inches(7.2, 1.6 + 0.8 * len(found))
@@ -29,7 +29,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes.grid(False, axis="y")
     axes.set_xlabel(
         "milliseconds since the backward pass began\n"
-        "grey: until all gradients are there; each colour: one bucket on its way"
+        "grey: until all gradients are ready; each colour: one bucket in transit"
     )
 
 
@@ -38,8 +38,8 @@ def journeys(
 ) -> dict[float, tuple[float, list[tuple[float, float]]]]:
     """Return the backward pass and the buckets' times in transit, by bucket size in MB.
 
-    The backward pass is its duration in seconds. A bucket is a pair: the time when it was sent and
-    the time when it arrived.
+    The backward pass is given by its duration in seconds. A bucket is a pair: the time when it was
+    sent and the time when it arrived.
     """
     found: dict[float, tuple[float, list[tuple[float, float]]]] = {}
     for told in run.measures:

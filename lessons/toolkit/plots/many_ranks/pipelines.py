@@ -1,4 +1,4 @@
-"""Pictures of a pipeline's schedules, drawn from the orders alone."""
+"""Plot the schedules of a pipeline from the stages' orders alone."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ BACKWARD = (COLOURS[1], COLOURS[4])
 def drawn_schedules(
     figure: Any, schedules: Mapping[str, Orders], forward: float = 1.0, backward: float = 2.0
 ) -> None:
-    """A row for each stage, with a box for each pass and the number of its micro-batch."""
+    """Plot a row for each stage, with a box for each pass and the number of its micro-batch."""
     rows = sum(len(orders) for orders in schedules.values())
     figure.set_size_inches(9.5, 0.9 + 0.85 * len(schedules) + 0.26 * rows)
     heights = [len(orders) for orders in schedules.values()]
@@ -41,7 +41,7 @@ def drawn_schedules(
         axes.set(ylim=(len(orders) - 0.5, -0.5), xlim=(0, until))
         axes.grid(False)
     found[-1, 0].set_xlabel(
-        f"units of time; a forward pass of a stage takes {forward:g}, a backward pass {backward:g}"
+        f"time units; a stage's forward pass takes {forward:g}, its backward pass {backward:g}"
     )
     several = any(box.piece for boxes in drawn.values() for box in boxes)
     legend = {"forward": FORWARD[0], "backward": BACKWARD[0]}

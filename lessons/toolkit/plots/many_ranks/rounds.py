@@ -18,7 +18,7 @@ LOOKS = {  # phase -> colour, marker
 
 @picture
 def speed_rounds(figure: Any, run: Run) -> None:
-    """Samples per second of the three phases of every round; above, speedup and share."""
+    """Plot samples per second in the three phases of every round, with speedup and share above."""
     found, ranks = rounds.rounds(run), rounds.ranks_of(run)
     gain, most, share = (metric(run) for metric in (rounds.speedup, rounds.ceiling, rounds.share))
     axes = figure.subplots()
@@ -44,7 +44,7 @@ def speed_rounds(figure: Any, run: Run) -> None:
 
 @picture
 def speedup_card(figure: Any, run: Run) -> None:
-    """Your speedup as one large number, with the three phases."""
+    """Show your speedup as one large number, with the three phases."""
     found, ranks = rounds.rounds(run), rounds.ranks_of(run)
     gain, share = rounds.speedup(run), rounds.share(run)
     hosts = run.host_names

@@ -14,8 +14,9 @@ BY_HAND = ("zero1", "zero2", "zero3")
 def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None:
     """Plot the megabytes of all tensors that are alive during one step of one rank.
 
-    `runs` maps each way to its run. All phases have the same width, so equal moments line up. The
-    left panel shows ZeRO by hand, the right panel the other ways, and both panels show `beside`.
+    `runs` maps each way to its run. All phases are drawn with the same width, so corresponding
+    moments line up. The left panel shows ZeRO by hand, the right panel shows the other ways, and
+    both show the run named by `beside`.
     """
     left = [way for way in runs if way in BY_HAND]
     right = [way for way in runs if way not in (*BY_HAND, beside)]

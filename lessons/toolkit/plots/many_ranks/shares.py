@@ -22,7 +22,7 @@ def shares_of(run: Run) -> list[list[int]]:
 def sample_map(
     figure: Any, shares: Mapping[str, Sequence[Iterable[int]]], samples: int, most: int = 4
 ) -> None:
-    """A row for each rank, a column for each sample; below, how often each sample is read."""
+    """Plot a row per rank and a column per sample, and the reads of each sample below."""
     import numpy as np
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.patches import Patch

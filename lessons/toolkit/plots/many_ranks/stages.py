@@ -1,4 +1,4 @@
-"""Pictures of a measured pipeline: each rank's work in one step, and times by micro-batches."""
+"""Plot a measured pipeline: each rank's work in one step, and times per micro-batch count."""
 
 import statistics
 from typing import Any
@@ -12,7 +12,7 @@ LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
 
 @picture
 def measured_stages(figure: Any, run: Run) -> None:
-    """A row for each rank, with a bar for each measured pass and the number of its micro-batch."""
+    """Plot a row per rank, with a bar for each measured pass and its micro-batch's number."""
     drawn = {kind: run.measured("busy", schedule=kind) for kind in SCHEDULES}
     rows = max(len(ranks) for ranks in drawn.values())
     figure.set_size_inches(8.5, 1.1 + len(SCHEDULES) * (0.6 + 0.4 * rows))
@@ -44,9 +44,10 @@ def measured_stages(figure: Any, run: Run) -> None:
 
 @picture
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
-    """Seconds per step against the number of micro-batches, for every round, with the medians.
+    """Plot seconds per step against the number of micro-batches, per round and as medians.
 
-    Lines show the time of one process, and the time if the bubble were the only overhead.
+    The lines show the time of one process, and the time if the pipeline bubble were the only
+    overhead.
     """
     rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])

@@ -10,7 +10,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 @picture
 def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
-    """A histogram for each row, with its mean dashed.
+    """Plot a histogram for each row, with its mean dashed.
 
     A row is a measured run, or the staleness of each update in a simulation.
     """
@@ -36,7 +36,7 @@ def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
 
 
 def staleness_of(row: Run | Iterable[int]) -> Counter[int]:
-    """Return the number of updates for each staleness, from a run's record or from a list."""
+    """Count the updates by staleness, from a run's record or from a list."""
     if not isinstance(row, Run):
         return Counter(int(late) for late in row)
     told = row.measured("staleness")

@@ -1,4 +1,4 @@
-"""Plot a training over several lives of its job: one loss curve, and the work that was lost."""
+"""Plot training across several lives of its job: one loss curve, and the work that was lost."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ ENDS = {"kill": "killed", "warning": "warned", "end": "complete"}
 
 @picture
 def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
-    """Plot the loss of each step of a training, in one colour per life.
+    """Plot the loss of each training step, with one colour for each life of the run.
 
-    Steps that a later life repeats are hatched. `beside` is the same training without accidents.
+    Hatched steps are repeated by a later life. `beside` is the same training run without accidents.
     """
     figure.set_size_inches(8.4, 4.4)
     axes = figure.subplots()

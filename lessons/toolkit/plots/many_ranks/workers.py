@@ -1,4 +1,4 @@
-"""Pictures of more workers: speedup, time and accuracy, and the work of an epoch."""
+"""Plot results by number of workers: speedup, time and accuracy, and the work per epoch."""
 
 import math
 import statistics
@@ -13,7 +13,9 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 @picture
 def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) -> None:
-    """Speedup against workers, with the ideal dashed and the numbers below. A point is a repeat.
+    """Plot speedup against workers, with the ideal line dashed and the numbers below.
+
+    A point is a repeat.
 
     runs: runs that were read from outputs, or {workers: seconds of an epoch, one per repeat}.
     """
@@ -61,7 +63,7 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
 def repeats(
     runs: Sequence[Run] | Mapping[int, Sequence[float]],
 ) -> tuple[dict[int, list[interval.Measure]], list[str]]:
-    """Return epoch times by workers, and the runs that cannot be compared with the smallest."""
+    """Return epoch times by worker count, and the runs not comparable to the smallest run."""
     if isinstance(runs, Mapping):
         return {
             count: [interval.exact(value, "s") for value in seconds]
@@ -93,7 +95,7 @@ def time_and_accuracy(
     runs: Mapping[str, Sequence[Run]],
     published: Mapping[int, float] | None = None,
 ) -> None:
-    """Total seconds and test accuracy against the number of ranks. Every run is a point."""
+    """Plot total seconds and test accuracy against the number of ranks. Every run is a point."""
     left, right = figure.subplots(1, 2)
     figure.set_size_inches(7.6, 4.2)
     counts: set[int] = set()
@@ -129,7 +131,7 @@ def time_and_accuracy(
 
 @picture
 def steps_and_seconds(figure: Any, runs: Mapping[str, Run]) -> None:
-    """Steps and seconds of an epoch, one bar per run, with the numbers below."""
+    """Plot steps and seconds per epoch: one bar per run, with a table of the numbers below."""
     names = list(runs)
     figure.set_size_inches(7.2, 3.4 + 0.3 * len(names))
     axes, below = figure.subplots(2, 1, height_ratios=[3, 0.5 + 0.32 * len(names)])

@@ -1,1 +1,1 @@
-"""Pictures of one process: learning, its input, its devices and its milliseconds."""
+"""Pictures of one process: learning, the input pipeline, devices, and profiles of a step."""

@@ -1,4 +1,4 @@
-"""Pictures of the input: samples per second of each source, and the gain from overlapping."""
+"""Plot an input pipeline: each source's samples per second, and the gain from overlapping."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,13 @@ def input_rates(
     net: Run | None = None,
     published: Mapping[str, float] | None = None,
 ) -> None:
-    """Images per second for each way to read. The bar is the median, and each epoch is a point.
+    """Plot images per second for each way of reading the data.
+
+    The bar is the median, and each epoch is a point.
 
     A dashed line shows how many images per second a network consumes. If a bar ends left of the
-    line, the network has to wait. `published`: other networks' rates by name, as dotted lines.
+    line, the network has to wait for its input. `published` maps the names of other networks to
+    rates, shown as dotted lines.
     """
     known = {name: rates_of(run) for name, run in runs.items()}
     known = {name: values for name, values in known.items() if values}
@@ -71,9 +74,10 @@ def input_rates(
 
 @picture
 def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
-    """For each run: input alone, computing alone, and both together beside the expected time.
+    """Plot input alone, computing alone, and both together with the expected time, for each run.
 
-    Input and computing differ between runs, so each run has its own mark.
+    Input and computing times differ between runs, so each run has its own mark for the expected
+    time.
     """
     figure.set_size_inches(7.2, 4.4)
     axes = figure.subplots()
@@ -116,7 +120,7 @@ def median_of_measure(runs: Sequence[Run], name: str) -> float:
 
 @picture
 def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: int) -> None:
-    """For each way to shuffle, the share of each batch's most frequent class."""
+    """Plot the share of the most frequent class in each batch, for each way to shuffle."""
     import numpy as np
 
     figure.set_size_inches(7.2, 4)

@@ -11,9 +11,9 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 def fitted_curves(
     figure: Any, x: Sequence[float], y: Sequence[float], curves: Mapping[str, Any]
 ) -> None:
-    """The points and the curves fitted to them.
+    """Plot the points and the curves fitted to them.
 
-    Curves: name -> (x values, y values), light to dark.
+    `curves`: name -> (x values, y values), drawn from light to dark.
     """
     axes = figure.subplots()
     axes.plot(x, y, "o", color=GREY, mfc="white", label=f"{len(x)} points")
@@ -26,7 +26,7 @@ def fitted_curves(
 
 @picture
 def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0) -> None:
-    """Loss after each step, one line per run; values above `highest` are cut off."""
+    """Plot the loss after each step, one line per run. Values above `highest` are cut off."""
     axes = figure.subplots()
     ends = []
     for place, (name, values) in enumerate(runs.items()):
@@ -47,7 +47,7 @@ def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10
 
 @picture
 def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
-    """Weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
+    """Show weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
 
     weights: one column of 784 for each unit. The units with the largest weights are shown.
     """

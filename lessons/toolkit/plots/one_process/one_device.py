@@ -1,4 +1,4 @@
-"""Pictures of training on one device: beside published numbers, and against the batch size."""
+"""Plot training on one device, beside published numbers and against the batch size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
 def beside_published(
     figure: Any, run: Run, published: Mapping[str, Sequence[float]], name: str
 ) -> None:
-    """Loss and training accuracy after each epoch. Rings are published values.
+    """Plot loss and training accuracy after each epoch. Rings are published values.
 
     published: (loss, accuracy) after each epoch.
     """
@@ -35,7 +35,7 @@ def beside_published(
 
 
 def work(run: Run) -> str:
-    """Return a text about the work of a run: 512 images, 32 × 32, batch 64."""
+    """Return a description of a run's work: 512 images, 32 × 32, batch 64."""
     header = run.header
     samples, size, batch = header.dataset.train_samples or 0, header.image_size, header.global_batch
     return f"{samples:,} images, {size} × {size}, batch {batch}"
@@ -43,7 +43,10 @@ def work(run: Run) -> str:
 
 @picture
 def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
-    """Images per second against the batch of one device. Whiskers: all epochs but the first."""
+    """Plot images per second against the batch size of one device.
+
+    Whiskers: all epochs but the first.
+    """
     axes = figure.subplots()
     points: dict[str, list[tuple[int, interval.Measure]]] = {}
     for name, runs in lines.items():
@@ -67,7 +70,7 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     axes.set(xlabel="batch of a device", ylabel="images per second", xticks=every)
     axes.set_ylim(bottom=0)
     axes.text(
-        0.99, 0.02, "whiskers: slowest and fastest epoch, the first left out", ha="right",
+        0.99, 0.02, "whiskers: slowest and fastest epoch, without the first", ha="right",
         va="bottom", transform=axes.transAxes, fontsize=9, color=GREY,
     )  # fmt: skip
     figure.legend(loc="outside upper left", ncols=3)

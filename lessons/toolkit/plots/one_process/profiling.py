@@ -20,7 +20,7 @@ KINDS = {  # words of an event's name -> what it is in the picture
 
 
 def parts_of(run: Run) -> dict[str, dict[str, float]]:
-    """Return way -> part -> milliseconds, the median of the rounds. "other" is the rest."""
+    """Return the median milliseconds of each part, by way. "other" is the rest of the step."""
     found: dict[str, dict[str, float]] = {}
     for way in ("before", "after"):
         steps = run.measured("step_ms", way=way)
@@ -34,7 +34,7 @@ def parts_of(run: Run) -> dict[str, dict[str, float]]:
 
 @picture
 def step_bars(figure: Any, run: Run) -> None:
-    """Plot one step before and after as stacked bars, with the milliseconds of each part."""
+    """Plot the steps `before` and `after` as stacked bars, with the milliseconds of each part."""
     found = parts_of(run)
     figure.set_size_inches(7.8, 2.8)
     axes = figure.subplots()
@@ -62,7 +62,7 @@ def kind_of(name: str) -> str:
 
 @picture
 def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
-    """Plot traces below each other: a row per lane, parts above the operations in them."""
+    """Plot traces one below the other: one row per lane, with parts above their operations."""
     rows = sum(len(each["lanes"]) for each in traces.values())
     figure.set_size_inches(9, 0.7 * rows + 0.5 * len(traces) + 0.8)
     heights = [len(each["lanes"]) + 0.6 for each in traces.values()]

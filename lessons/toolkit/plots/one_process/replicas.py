@@ -1,4 +1,4 @@
-"""Pictures of replicas: published times in whole seconds, beside your own runs."""
+"""Plot results by number of replicas: published times in whole seconds, and your own runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def times_by_replicas(runs: Sequence[Run]) -> Times:
 
 @picture
 def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
-    """Epoch time, speedup and efficiency by number of replicas. Whiskers show rounding."""
+    """Plot epoch time, speedup and efficiency by number of replicas. Whiskers show rounding."""
     figure.set_size_inches(8.4, 4.4 + 0.3 * sum(len(times) for times in series.values()))
     above, below = figure.subfigures(2, 1, height_ratios=[3, 1.6])
     seconds, gain, share = above.subplots(1, 3)

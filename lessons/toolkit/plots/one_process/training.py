@@ -15,7 +15,7 @@ Seconds = Run | Sequence[float]
 
 @picture
 def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
-    """Images with their labels, eight per row."""
+    """Show images with their labels, eight per row."""
     rows = math.ceil(len(pixels) / 8)
     figure.set_size_inches(7.2, 1.15 * rows)
     for number, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
@@ -27,7 +27,10 @@ def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
 
 @picture
 def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
-    """Seconds of each epoch, the first one hatched. A line shows the reported time per epoch."""
+    """Plot the seconds of each epoch, with the first epoch hatched.
+
+    A line shows the reported time per epoch.
+    """
     axes = figure.subplots()
     width = 0.8 / max(len(runs), 1)
     most, medians = 1, False
@@ -67,7 +70,7 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
 
 @picture
 def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
-    """Training accuracy after each epoch, and the test accuracy at the end."""
+    """Plot training accuracy after each epoch, and test accuracy at the end."""
     axes = figure.subplots()
     last = 1
     for place, (name, run) in enumerate(runs.items()):
@@ -93,7 +96,7 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
 
 @picture
 def speed_card(figure: Any, run: Run, samples_per_second: float) -> None:
-    """Your throughput as one large number, with the epochs and the hardware."""
+    """Show the throughput as one large number, with the epochs and the hardware."""
     params = run.header.params
     facts = [
         f"{params:,} parameters" if isinstance(params, int) else "",
@@ -126,7 +129,7 @@ def as_run(run: Seconds) -> Run:
 
 
 def rounding(seconds: Sequence[Number]) -> list[float] | None:
-    """Return whiskers for the rounding error of the log's times; none if nothing was rounded."""
+    """Return error bars for the rounding of the log's times, or None if they are precise enough."""
     halves = [number.half_width for number in seconds]
     coarse = any(number.half_width > 0.01 * number.value for number in seconds)
     return halves if coarse else None

@@ -15,7 +15,7 @@ SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.
 
 @picture
 def writing(figure: Any, run: Run) -> None:
-    """The loss after each epoch, and text that the network wrote before and after the training."""
+    """Plot the loss per epoch, with the network's text before and after training below."""
     samples = samples_in(run)
     figure.set_size_inches(7.2, 5)
     axes, below = figure.subplots(2, 1, height_ratios=[1, 1])
@@ -38,7 +38,7 @@ def writing(figure: Any, run: Run) -> None:
 
 
 def samples_in(run: Run) -> dict[str, str]:
-    """Return {"Before": text, "After": text} as the program printed them."""
+    """Return the printed texts as {"Before": text, "After": text}."""
     output = next((Path(file) for file in run.files if file.endswith(".out")), None)
     if output is None or not output.is_file():
         return {}

@@ -126,7 +126,7 @@ BAD = {
     "": "it has no field",
     "{any} loss {train_loss}": "{any} must be between",
     "epoch {epoch}, last {epoch}": "{epoch} appears twice",
-    "epoch {epoch}{begins} loss {train_loss}": "may have its number",
+    "epoch {epoch}{begins} loss {train_loss}": "may have the epoch's number",
     "epoch {epoch}" + "x" * 300: "longer than 300",
     "epoch {epoch}\nloss {train_loss}": "it has several lines",
     "epoch {epoch}" + " x{any}" * 5 + " y": "more than",

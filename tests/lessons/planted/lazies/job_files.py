@@ -57,7 +57,7 @@ JOB_FILES: dict[str, LazyJobs] = {
     "15": {
         f"job.sbatch {HEARD}": {
             "nothing": ("", "no signal"),
-            "to the shell": ("#SBATCH --signal=B:USR1@120", "B: sends it"),
+            "to the shell": ("#SBATCH --signal=B:USR1@120", "B: sends the signal only"),
             "too late": ("#SBATCH --signal=USR1@10", "seconds before"),
             "another signal": ("#SBATCH --signal=TERM@120", "listens for USR1"),
         },

@@ -44,7 +44,7 @@ def tiny(code: str, loses: dict[str, str], network: str = "tiny") -> Lazy:
 
 NETWORK = {"replicas": "kind Conv2D"}
 RATE = {"batch-and-rate": "learning rate at the end"}
-STOOD_STILL = {"equal": "largest change of a parameter"}
+STOOD_STILL = {"equal": "largest change in a parameter"}
 IN_PART = {"equal": "parameters that training changed"}
 BATCH_OR_RATE = {"batch-and-rate": "multiply both by the number of replicas"}
 

@@ -121,14 +121,14 @@ TABLE: LazyTable = {
         "no broadcast": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)",
             {
-                "spread": "difference of a parameter",
+                "spread": "difference in a parameter",
                 "as-serial": "difference of the parameters",
             },
         ),
         "broadcast thrown away": Lazy(
             "mc.config_team(0, 0, 100, max_steps, 2, 200)\nmc.broadcast(params, 0)",
             {
-                "spread": "difference of a parameter",
+                "spread": "difference in a parameter",
                 "as-serial": "difference of the parameters",
             },
         ),
@@ -143,14 +143,14 @@ TABLE: LazyTable = {
         ),
     },
     "train.py 6.4: the mean of all ranks' gradients": {
-        "own gradients": Lazy("pass", {"spread": "difference of a parameter", "as-serial": ""}),
+        "own gradients": Lazy("pass", {"spread": "difference in a parameter", "as-serial": ""}),
         "times 0": Lazy(
             "gradients = [0 * gradient for gradient in gradients]",
-            {"spread": "largest change of a parameter", "as-serial": ""},
+            {"spread": "largest change in a parameter", "as-serial": ""},
         ),
         "times 0 on one rank": Lazy(
             "gradients = [0 * gradient for gradient in gradients]",
-            {"as-serial": "largest change of a parameter"},
+            {"as-serial": "largest change in a parameter"},
             base="one rank",
         ),
         "rank 0's for all": Lazy(

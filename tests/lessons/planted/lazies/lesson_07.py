@@ -52,7 +52,7 @@ TABLE: LazyTable = {
         "rate 0": Lazy(
             "return hvd.DistributedOptimizer(keras.optimizers.Adam(0.0))",
             {
-                "equal": "largest change of a parameter in training: 0",
+                "equal": "largest change in a parameter during training: 0",
                 "rate": "learning rate: 0",
                 "accuracy": "accuracy",
             },

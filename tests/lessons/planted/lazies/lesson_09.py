@@ -5,7 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 EIGHT, WARM, LAST = "eight", "right, with a warm-up", "task 7"
 UPDATE, LARS = "error of the parameter update", "relative error of the LARS update"
 UNMOVED = {
-    "sweep": "largest change of a parameter",
+    "sweep": "largest change in a parameter",
     "learnt": "test accuracy",
     "linear": "",
 }

@@ -53,11 +53,11 @@ TABLE: LazyTable = {
         ),
         "one order, moved on by the epoch": Lazy(
             "return torch.tensor(list(sampler)).roll(epoch)",
-            {"order": "fraction of orders that equal the sampler's own: 0"},
+            {"order": "fraction of orders that match the sampler's: 0"},
         ),
         "in the order of the numbers, moved on": Lazy(
             "return torch.tensor(sorted(sampler)).roll(epoch)",
-            {"order": "fraction of orders that equal the sampler's own: 0"},
+            {"order": "fraction of orders that match the sampler's: 0"},
         ),
         "as many as its share": Lazy(
             "return torch.randperm(len(sampler))", {"order": "different samples read"}

@@ -83,11 +83,11 @@ TABLE: LazyTable = {
     },
     "plan.py 11.3: stage, replica, and the ranks that hold the same layers": {
         "its rank": of(
-            "return rank, 0, [rank]", {"schedule": "ranks at a wrong place in the grid"}
+            "return rank, 0, [rank]", {"schedule": "ranks in the wrong place in the grid"}
         ),
         "everybody holds the same": of(
             "return rank % stages, rank // stages, list(range(stages * replicas))",
-            {"schedule": "ranks at a wrong place in the grid"},
+            {"schedule": "ranks in the wrong place in the grid"},
         ),
     },
     "pipeline.py 11.4: x, or what the stage before sends, through the layers, sent on": {

@@ -31,7 +31,7 @@ WRAPPED = f"hvd.DistributedOptimizer(keras.optimizers.{RATE})"
 SPEED = {
     "not wrapped": (PLANTED["not wrapped"], "parameter update"),
     "a rate of 0": ((("train.py", RATE, "Adam(0 * hvd.size())"),), "smallest change"),
-    "no broadcast": (PLANTED["no broadcast"], "difference of a parameter"),
+    "no broadcast": (PLANTED["no broadcast"], "difference in a parameter"),
     "averaged in every second step": (
         (("train.py", WRAPPED, f"{WRAPPED[:-1]}, backward_passes_per_step=2)"),), "update",
     ),

@@ -78,7 +78,7 @@ LESSON = Lesson(
         ),
         "a rate of 0": Mistake(
             "a rate of 0",
-            {"equal": "largest change of a parameter in training: 0", "order": "test accuracy"},
+            {"equal": "largest change in a parameter during training: 0", "order": "test accuracy"},
         ),
         "by hand": Mistake("by hand", {"ranks": "a launcher started the ranks: no"}),
         "parts weigh alike": Mistake(

@@ -63,8 +63,8 @@ LESSON = Lesson(
         "not wrapped": Mistake(
             "not wrapped",
             {
-                "study": "difference of a parameter",
-                "speed": "difference of a parameter",
+                "study": "difference in a parameter",
+                "speed": "difference in a parameter",
             },
             "12_study_3.out",
         ),
@@ -80,7 +80,7 @@ LESSON = Lesson(
             "the local batch kept", {"accuracy": "batch size of all ranks"}, "12_ddp_5.out"
         ),
         "training, not wrapped": Mistake(
-            "training, not wrapped", {"accuracy": "difference of a parameter"}
+            "training, not wrapped", {"accuracy": "difference in a parameter"}
         ),
         "every rank reads all": Mistake("every rank reads all", {"accuracy": "steps per epoch"}),
         "half of the images": Mistake("half of the images", {"accuracy": "different samples read"}),

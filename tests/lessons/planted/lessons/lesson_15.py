@@ -58,11 +58,11 @@ PLANTED = {  # the run that shows it, file, what is there, what a student wrote;
     ),
     "no copy on a CPU": (
         "whole", "background.py", '.to("cpu", copy=True)', '.to("cpu")',
-        {"background": "changed in the copy"},
+        {"background": "values in the copy"},
     ),
     "tuples are not copied": (
         "whole", "background.py", "isinstance(value, list | tuple)", "isinstance(value, list)",
-        {"background": "changed in the copy"},
+        {"background": "values in the copy"},
     ),
     "pieces are not weighed": (
         "whole", "pieces.py", " * (len(piece) / len(batch))", "",

@@ -68,7 +68,7 @@ MISTAKES = {
     ),
     "a rate of 0": Mistake(
         "a rate of 0",
-        {"as-serial": "largest change of a parameter"},
+        {"as-serial": "largest change in a parameter"},
         "11_pipeline_2.out",
     ),
     "sends that wait": Mistake(

@@ -41,7 +41,7 @@ BROKEN = {
         IMAGES,
         world.cifar["cifar-10-batches-py/test_batch"],
     ),
-    "has the right form but other contents": lambda world, good: (
+    "has the right format, but its contents differ": lambda world, good: (
         IMAGES,
         idx_bytes(255 - world.arrays["mnist"]["x_train"]),
     ),

@@ -78,7 +78,7 @@ def test_a_job_that_was_ended_leaves_a_file_that_can_be_read(cut, file):
 
 @pytest.mark.parametrize("text", ["", "no timeline", "[1, 2", '{"a": 1}x'])
 def test_another_file_is_refused_in_a_sentence(text, file):
-    with pytest.raises(ValueError, match="not a timeline of Horovod"):
+    with pytest.raises(ValueError, match="not a Horovod timeline"):
         timeline.read_timeline(file(text))
 
 
