@@ -21,7 +21,7 @@ class DataParallel:
     """See rounds.Kind."""
 
     code, again, worst = "train.py", "update_computed_again", "update_error"
-    warm_up = 2
+    least, warm_up = 10, 2
     state = 3  # the parameters and Adam's two moments
 
     def facts(self, args: Any, size: int) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 from lessons.toolkit.clock.hub import Hub
 from lessons.toolkit.clock.turns import Phase, Times, Turns
 
-LEAST = 10  # rounds, if the user does not ask for fewer
 EXACT = 0.02  # standard error of the share at which the rounds end
 COMPUTED_AGAIN = 3  # number of rounds
 
@@ -33,6 +32,7 @@ class Kind(Protocol):
     code: str  # the student's file, for messages
     again: str  # the measure of a phase that was computed again
     worst: str  # the measure of the worst of them
+    least: int  # rounds, if the user does not ask for fewer
     warm_up: int  # steps
     state: int  # arrays that rank 0 needs to compute a phase again
 
@@ -67,7 +67,7 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any, kind: Kind) -> Any:
     Return the record's last facts.
     """
     chance = random.Random(secrets.randbits(64))  # of rank 0, which decides everything
-    first = min(LEAST, args.rounds)
+    first = min(kind.least, args.rounds)
     checked = set(chance.sample(range(1, first + 1), min(COMPUTED_AGAIN, first)))
     phases = {phase.name: phase for phase in kind.phases(args)}
     kind.check(hub, turns)
@@ -79,7 +79,8 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any, kind: Kind) -> Any:
     rounds: list[Round] = []
     errors: list[float] = []
     for number in range(1, args.rounds + 1):
-        if not hub.share(number == 1 or not exact(kind.shares(rounds, hub.size))):
+        enough = number > kind.least and exact(kind.shares(rounds, hub.size))
+        if hub.share(enough):
             break
         plan = hub.share(planned(chance, list(phases.values()), args.steps))
         made, step, state = one_round(turns, phases, plan, state, arrays)
@@ -136,8 +137,6 @@ def planned(chance: random.Random, phases: list[Phase], steps: int) -> dict[str,
 
 def exact(shares: list[float]) -> bool:
     """Return whether the standard error of the rounds' median is small enough."""
-    if len(shares) < LEAST:
-        return False
     middle = statistics.median(shares)
     # Robust: 1.48 times the median deviation is a normal distribution's standard deviation, and
     # the median's error is 1.25 times that of the mean.

@@ -31,8 +31,7 @@ class Pipeline:
     """See clock/rounds.py: Kind."""
 
     code, again, worst = "pipeline.py or plan.py", "gradient_computed_again", "gradient_error"
-    warm_up = 1
-    state = 1
+    least, warm_up, state = 6, 1, 1
 
     def facts(self, args: Any, size: int) -> dict[str, Any]:
         self.sizes = [

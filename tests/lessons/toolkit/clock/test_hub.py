@@ -108,7 +108,6 @@ def test_waiting_ends_when_another_channel_ends():
 @pytest.mark.parametrize(
     ("shares", "enough"),
     [
-        ([0.9] * 9, False),  # too few
         ([0.9] * 10, True),
         ([0.8, 1.0] * 5, False),
         ([0.8, 1.0] * 50, True),
