@@ -1,9 +1,9 @@
-"""Compare a library's function with the student's, which both add up an array over all ranks.
+"""Compare a library's function with the student's. Both add up an array over all ranks.
 
-Under a launcher, only one process of a rank can use MPI, so both functions run in the same one. It
-is measured with the library's function first. Only then does it import the student's code. It
-stands still except while the clock runs, and shares the array with the conductor, which fills it
-before and checks the sum after.
+Under a launcher, only one process of a rank can use MPI, so both functions run in the same process.
+This process is timed with the library's function first, and imports the student's code afterwards.
+It is paused except while the clock runs. It shares the array with the conductor, which fills the
+array before each sum, and checks the sum.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from lessons.toolkit.clock.workers import Workers
 Add = Callable[[Any], Any]  # adds up an array over all ranks, in place
 LEARNER = "learner"
 REPEATS = 20
-LOOKED_AT = 10_000  # places of the array
+CHECKED = 10_000  # places of the array, drawn at random
 STOP_S = 10  # seconds for a busy machine to stop a process
 END_S = 60  # seconds for MPI's exit handler
 
@@ -56,13 +56,13 @@ class Race(Workers):
     def seconds(self, seed: int, chosen: int) -> tuple[float, float]:
         """Measure one sum. Return the slowest rank's seconds, and the largest error of the sum.
 
-        seed: of the numbers; chosen: of the places where the sum is looked at.
+        seed: for the numbers. chosen: the seed for the places where the sum is checked.
         """
         self.stop()
         random = np.random.default_rng(seed + self.rank)
         numbers = random.integers(-99, 100, self.array.size).astype(np.float32)
         self.array[:] = numbers
-        places = np.random.default_rng(chosen).integers(0, numbers.size, LOOKED_AT)
+        places = np.random.default_rng(chosen).integers(0, numbers.size, CHECKED)
         pids = processes.descendants(os.getpid())
         self.hub.gather()
         began = time.perf_counter()
@@ -150,7 +150,7 @@ def answer_all(array: Any, number: int, library: Callable[[], Add], own: Callabl
 
 
 def nothing(record: Any) -> None:
-    """Measure nothing else as long as the student's code is not there."""
+    """Measure nothing else before the student's code is imported."""
 
 
 def conduct_race(job: Job, lesson: str, floats: int, code: str) -> None:
