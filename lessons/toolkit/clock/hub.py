@@ -34,6 +34,9 @@ class Hub:
     def __init__(self, rank: int, size: int, environ: Mapping[str, str] = os.environ) -> None:
         self.rank, self.size = rank, size
         self.peers: list[Channel] = []  # rank 0: all others, by rank; the others: rank 0
+        self.address = "127.0.0.1"
+        if size == 1:
+            return
         key = password(environ, size)
         self.address, port = meeting_place(environ, size, key)
         if rank == 0:

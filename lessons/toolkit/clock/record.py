@@ -16,7 +16,7 @@ from lessons.toolkit.record.record import Record
 class ConductorsRecord(Record):
     """A record with the files, the versions and the device of the processes that do the work."""
 
-    def __init__(self, lesson: str, job: Any, ready: Any, framework: str) -> None:
+    def __init__(self, lesson: str, job: Any, ready: Any, header: dict[str, Any]) -> None:
         self.learner = ready["learner"]
         folder = Path(sys.argv[0]).parent
         names = {name for each in ready.values() for name in each["files"]}
@@ -24,15 +24,10 @@ class ConductorsRecord(Record):
         super().__init__(
             lesson,
             job.args,
-            source="speed",
-            framework=framework,
-            model="resnet20",
-            params=ready["yardstick"]["params"],
-            optimizer="adam",
-            lr=self.learner["lr"],
             rank=job.rank,
             size=job.size,
             local_rank=job.local_rank,
+            **header,
         )
 
     def machine(self) -> dict[str, Any]:
@@ -44,3 +39,13 @@ class ConductorsRecord(Record):
 
     def first_files(self) -> Iterator[dict[str, Any]]:
         return program.first_values(self.beside)
+
+
+class Kept:
+    """Measures for a record that another process writes."""
+
+    def __init__(self) -> None:
+        self.measures: list[dict[str, Any]] = []
+
+    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
+        self.measures.append({"name": name, "value": value, "unit": unit, **point})

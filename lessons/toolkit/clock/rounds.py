@@ -1,56 +1,122 @@
 """Run the rounds of a speed job: plan, measure and record them, and recompute some updates."""
 
-import hashlib
 import random
 import secrets
 import statistics
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from lessons.toolkit.clock.hub import Hub
-from lessons.toolkit.clock.turns import PHASES, Phase, Turns
+from lessons.toolkit.clock.turns import Phase, Times, Turns
 
-LEAST = 10  # rounds, if the user does not ask for fewer
 EXACT = 0.02  # standard error of the share at which the rounds end
 COMPUTED_AGAIN = 3  # number of rounds
-WARM_UP = 2  # steps
-STATE = 3  # arrays: the parameters and Adam's two moments
 
 
-def measure(record: Any, hub: Hub, turns: Turns, args: Any) -> tuple[Any, float]:
+State = tuple[list[float], Any]  # as Turns.state returns it
+
+
+@dataclass(frozen=True)
+class Round:
+    plan: Any  # see `planned`
+    times: dict[str, Times]  # of each phase, by name
+    # Largest change of a parameter in a phase, on the rank and in the phase where it is smallest.
+    moved: float
+
+
+class Kind(Protocol):
+    """What a lesson's rounds consist of. data_parallel.py and stages/rounds.py have one each."""
+
+    code: str  # the student's file, for messages
+    again: str  # the measure of a phase that was computed again
+    worst: str  # the measure of the worst of them
+    least: int  # rounds, if the user does not ask for fewer
+    warm_up: int  # steps
+    state: int  # arrays that rank 0 needs to compute a phase again
+
+    def facts(self, args: Any, size: int) -> dict[str, Any]:
+        """Return facts for the record's header."""
+
+    def phases(self, args: Any) -> list[Phase]:
+        """Return the phases of a round."""
+
+    def check(self, hub: Hub, turns: Turns) -> None:
+        """Raise FailedError if the learners' networks are not the lesson's."""
+
+    def shares(self, rounds: list[Round], size: int) -> list[float]:
+        """Return each round's share of what silent ranks do."""
+
+    def write(self, record: Any, hub: Hub, rounds: list[Round], args: Any, params: Any) -> None:
+        """Write the lines of the last of these rounds. params: this rank's at its end."""
+
+    def error(self, hub: Hub, turns: Turns, plan: Any, before: State, params: Any) -> float:
+        """Compute the drawn phase again and return the learners' error, on rank 0 at least.
+
+        before: this rank's state before the phase. params: this rank's parameters after it.
+        """
+
+    def end(self, record: Any, hub: Hub, turns: Turns, rounds: list[Round], params: Any) -> Any:
+        """Write the lines after the last round, and return the record's last facts."""
+
+
+def measure(record: Any, hub: Hub, turns: Turns, args: Any, kind: Kind) -> Any:
     """Measure rounds until their median is exact enough. All ranks call this.
 
-    Return this rank's parameters at the end, and their spread over the ranks.
+    Return the record's last facts.
     """
     chance = random.Random(secrets.randbits(64))  # of rank 0, which decides everything
-    first = min(LEAST, args.rounds)
+    first = min(kind.least, args.rounds)
     checked = set(chance.sample(range(1, first + 1), min(COMPUTED_AGAIN, first)))
-    for name in ("silent", "together"):
-        turns.phase(name, hub.share(two_seeds(chance)), WARM_UP)
-    kept = turns.state(STATE if hub.rank == 0 else 1)
-    shares: list[float] = []
+    phases = {phase.name: phase for phase in kind.phases(args)}
+    kind.check(hub, turns)
+    for phase in phases.values():
+        if phase.everywhere:
+            turns.measure(phase, hub.share(two_seeds(chance)), kind.warm_up)
+    arrays = kind.state if hub.rank == 0 else 1
+    state = turns.state(arrays)
+    rounds: list[Round] = []
     errors: list[float] = []
-    spread = 0.0
     for number in range(1, args.rounds + 1):
-        if not hub.share(number == 1 or not exact(shares)):
+        enough = number > kind.least and exact(kind.shares(rounds, hub.size))
+        if hub.share(enough):
             break
-        plan = hub.share(planned(chance, args.steps))
-        found = {
-            name: turns.phase(name, plan["seeds"][name], plan["steps"]) for name in plan["order"]
-        }
-        before, kept = kept, turns.state(STATE if hub.rank == 0 else 1)
-        old, new = (params_of(hub, state[1]) for state in (before, kept))
-        turns.late(found["together"], plan["seeds"]["together"][1], new)
-        moved = min(hub.gather(float(np.abs(new - old).max())))
-        spread = spread_of(hub, new)
-        say(record, number, found, plan, args, moved, spread)
-        shares.append(found["silent"].seconds / found["together"].seconds)
+        plan = hub.share(planned(chance, list(phases.values()), args.steps))
+        made, step, state = one_round(turns, phases, plan, state, arrays)
+        rounds.append(made)
+        kind.write(record, hub, rounds, args, params_of(turns, state))
         if hub.share(number in checked):
-            errors.append(error_of(hub, turns, plan, before, new))
-            record.measure("update_computed_again", errors[-1], "", round=number)
-    record.measure("update_error", max(errors), "", rounds=len(errors))
-    return params_of(hub, kept[1]), spread
+            errors.append(hub.share(kind.error(hub, turns, plan, *step)))
+            record.measure(kind.again, errors[-1], "", round=number)
+    record.measure(kind.worst, max(errors), "", rounds=len(errors))
+    return kind.end(record, hub, turns, rounds, params_of(turns, state))
+
+
+def one_round(
+    turns: Turns, phases: dict[str, Phase], plan: Any, state: State, arrays: int
+) -> tuple[Round, tuple[State, Any], State]:
+    """Measure the phases of a round, and ask for the learner's state after each of its phases.
+
+    Return the measurements, the state before the drawn phase and the parameters after it, and the
+    state at the end. state: the one at the beginning.
+    """
+    times: dict[str, Times] = {}
+    moved: list[float] = []
+    for name in plan["order"]:
+        times[name] = turns.measure(phases[name], plan["seeds"][name], plan["steps"])
+        if phases[name].who == "learner":
+            before, state = state, turns.state(arrays)
+            old, new = params_of(turns, before), params_of(turns, state)
+            turns.late(times[name], plan["seeds"][name][1], new)
+            moved.append(float(np.abs(new - old).max()))
+            if name == plan["drawn"]:
+                step = before, new
+    return Round(plan, times, min(turns.hub.gather(min(moved)))), step, state
+
+
+def params_of(turns: Turns, state: State) -> Any:
+    return state[1][: turns.sizes["learner"]]
 
 
 def two_seeds(chance: random.Random) -> list[int]:
@@ -58,80 +124,21 @@ def two_seeds(chance: random.Random) -> list[int]:
     return [chance.getrandbits(40), chance.getrandbits(40)]
 
 
-def planned(chance: random.Random, steps: int) -> dict[str, Any]:
-    """Randomly choose the order of a round's phases, their seeds and the number of steps."""
+def planned(chance: random.Random, phases: list[Phase], steps: int) -> dict[str, Any]:
+    """Randomly choose a round's order, seeds and number of steps, and a phase to recompute."""
+    names = [phase.name for phase in phases]
     return {
-        "order": chance.sample(PHASES, len(PHASES)),
-        "seeds": {name: two_seeds(chance) for name in PHASES},
+        "order": chance.sample(names, len(names)),
+        "seeds": {name: two_seeds(chance) for name in names},
         "steps": chance.randint(steps - steps // 2, steps + steps // 2),
+        "drawn": chance.choice([phase.name for phase in phases if phase.who == "learner"]),
     }
 
 
 def exact(shares: list[float]) -> bool:
     """Return whether the standard error of the rounds' median is small enough."""
-    if len(shares) < LEAST:
-        return False
     middle = statistics.median(shares)
     # Robust: 1.48 times the median deviation is a normal distribution's standard deviation, and
     # the median's error is 1.25 times that of the mean.
     deviation = 1.48 * statistics.median(abs(share - middle) for share in shares)
     return 1.25 * deviation / len(shares) ** 0.5 <= EXACT
-
-
-def params_of(hub: Hub, state: Any) -> Any:
-    return np.split(state, STATE)[0] if hub.rank == 0 else state
-
-
-def say(
-    record: Any, number: int, found: dict[str, Phase], plan: Any, args: Any, *ends: float
-) -> None:
-    """Write the line of a round."""
-    cpu = {f"{name}_cpu_s": found[name].cpu_s for name in PHASES}
-    record.measure(
-        "round",
-        found["together"].seconds,
-        "s",
-        round=number,
-        alone_s=found["alone"].seconds,
-        silent_s=found["silent"].seconds,
-        steps=plan["steps"],
-        samples=args.batch_size,
-        moved=ends[0],
-        spread=ends[1],
-        **cpu,
-        silent_cores=found["silent"].cores,
-        together_cores=found["together"].cores,
-        seed=plan["seeds"]["together"][0],
-    )
-
-
-def spread_of(hub: Hub, params: Any) -> float:
-    """Return the largest difference between two ranks in any parameter; NaN if one is NaN."""
-    finite, digest = bool(np.isfinite(params).all()), hashlib.blake2b(params).hexdigest()
-    found = hub.gather([finite, digest])
-    if not all(each for each, _ in found):
-        return float("nan")
-    if len({digest for _, digest in found}) == 1:
-        return 0.0
-    every = hub.arrays(params)
-    return float(hub.share(float(np.ptp(every, axis=0).max()) if every else None))
-
-
-def error_of(hub: Hub, turns: Turns, plan: Any, before: tuple[Any, Any], after: Any) -> float:
-    """Recompute a round's update from the mean of all ranks' gradients, and return its error.
-
-    The yardsticks start from rank 0's parameters and moments before the round, and compute
-    gradients on the same batches. The error is relative to how far the parameters moved.
-    """
-    turns.give_turn("yardstick")
-    adam = hub.share(before[0])
-    start = hub.share_array(before[1])
-    turns.ask("yardstick", "load", adam, numbers=start)
-    turns.ask("yardstick", "batches", plan["seeds"]["together"][0] + hub.rank, plan["steps"])
-    for _ in range(plan["steps"]):
-        mean = hub.mean(turns.ask("yardstick", "gradient")[1])
-        turns.ask("yardstick", "apply", numbers=mean)
-    right = turns.ask("yardstick", "state", 1)[1]
-    start = np.split(start, STATE)[0]
-    way = float(np.linalg.norm(right - start))
-    return float(hub.share(float(np.linalg.norm(after - right)) / way if way > 0 else 1.0))

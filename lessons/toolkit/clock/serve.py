@@ -1,10 +1,12 @@
 """Serve the conductor's requests one by one, in the processes that do the work."""
 
+import contextlib
 import importlib
 import os
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,29 +28,38 @@ class Work(Protocol):
     counted: int  # number of parameters, as the framework counts them
     lr: float
 
-    def train(self, seed: int, steps: int) -> None:
+    def train(self, seed: int, steps: int, *words: Any) -> None:
         """Train for `steps` steps on the batches of this seed.
 
-        Wait until all parameters are complete.
+        Wait until all parameters are complete. words: the phase's `words`.
         """
 
     def values(self, places: Any) -> Any:
         """Return the parameters at these indices in the flat array of all parameters."""
 
     def state(self) -> tuple[list[float], list[Any]]:
-        """Return Adam's step count, its learning rate, and flat arrays: parameters, two moments."""
+        """Return the optimizer's numbers, and flat arrays: the parameters, then its own.
 
-    def load(self, adam: list[float], state: Any) -> None:
-        """Restore what `state` returns, with its three arrays joined into one."""
+        For Adam, these are the step count and learning rate, and the two moments.
+        """
+
+    def load(self, optimizer: list[float], state: Any) -> None:
+        """Restore what `state` returns, with its arrays joined into one."""
 
     def batches(self, seed: int, steps: int) -> Any:
         """Return an iterator over the batches of this seed."""
 
     def gradient(self, batch: Any) -> Any:
-        """Return the gradient of all parameters for this batch, as a flat array."""
+        """Return the gradient of all parameters for this batch, as a flat array.
+
+        Only data-parallel training asks for it, and for `apply`.
+        """
 
     def apply(self, gradient: Any) -> None:
         """Take an optimizer step with this gradient."""
+
+    def measures(self) -> list[dict[str, Any]]:
+        """Return other measures for the record. Only the stages of a pipeline have any."""
 
 
 def places(seed: int, size: int) -> Any:
@@ -78,29 +89,36 @@ def start_both(sockets: list[int], framework: str, alone: Any, together: Any) ->
 
 def serve(number: int, make: Any, framework: str, learner: int | None = None) -> None:
     """Create the Work object, and answer the conductor's requests until the conductor ends."""
-    channel = Channel(Connection(socket.socket(fileno=number).detach()))
-    try:
+
+    def answers(channel: Channel) -> None:
         work = make()
-        files = sorted(program.program_files())
-        ready = {
-            "size": work.size,
-            "params": work.counted,
-            "lr": work.lr,
-            "files": files,
-            "learner": learner,
-        }
+        ready = {"size": work.size, "params": work.counted, "lr": work.lr, "learner": learner}
         channel.send(ready | of_process(framework))
         while answer(work, channel):
             pass
+
+    until_the_end(number, answers)
+
+
+def until_the_end(number: int, answers: Callable[[Channel], None]) -> None:
+    """Answer the conductor's requests until it ends, and report how this process ends."""
+    channel = Channel(Connection(socket.socket(fileno=number).detach()))
+    at_end = False
+    try:
+        answers(channel)
+        at_end = True
         if "mpi4py.MPI" in sys.modules or "horovod" in sys.modules:
             sys.exit()  # MPI's exit handler, too, has to run on every rank
     except EndedError:
         pass
     except SystemExit as ended:
-        if not ended.code:
+        if at_end:
             raise
-        print(ended.code, file=sys.stderr)
-        channel.send({"failed": True})
+        if ended.code:
+            print(ended.code, file=sys.stderr)
+        channel.send({"left": "silently" if not ended.code else "with a sentence"})
+        with contextlib.suppress(EndedError):
+            channel.receive(FOREVER)  # the others may still be connecting to this process
     except BaseException:
         # The conductor writes the sentence for the user.
         traceback.print_exc()
@@ -113,6 +131,7 @@ def serve(number: int, make: Any, framework: str, learner: int | None = None) ->
 def of_process(framework: str) -> dict[str, Any]:
     """Return the facts for the record that only a process with the framework can determine."""
     return {
+        "files": sorted(program.program_files()),
         "versions": facts.versions(os.environ),
         "device": devices.device(framework),
         "device_and_number": devices.device_and_number(framework, os.environ),
@@ -124,16 +143,16 @@ def answer(work: Work, channel: Channel) -> bool:
     """Answer the next request. Return whether more requests may follow."""
     asked, numbers = channel.receive(FOREVER)
     match asked:
-        case ["train", seed, steps]:
-            work.train(seed, steps)
+        case ["train", seed, steps, *words]:
+            work.train(seed, steps, *words)
             channel.send()
         case ["values", seed, size]:
             channel.send(numbers=work.values(places(seed, size)))
         case ["state", arrays]:
-            adam, state = work.state()
-            channel.send(adam, np.concatenate(state[:arrays]))
-        case ["load", adam]:
-            work.load(adam, numbers)
+            optimizer, state = work.state()
+            channel.send(optimizer, np.concatenate(state[:arrays]))
+        case ["load", optimizer]:
+            work.load(optimizer, numbers)
             channel.send()
         case ["batches", seed, steps]:
             work.following = work.batches(seed, steps)  # type: ignore[attr-defined]
@@ -143,6 +162,8 @@ def answer(work: Work, channel: Channel) -> bool:
         case ["apply"]:
             work.apply(numbers)
             channel.send()
+        case ["measures"]:
+            channel.send(work.measures())
         case ["end"]:
             return False
     return True

@@ -13,20 +13,23 @@ from lessons.toolkit.record.epoch_clock import synchronise
 class TorchWork:
     """The PyTorch version of serve.Work. `model` is the network or a gradient-averaging wrapper."""
 
+    image: tuple[int, ...] = (3, 32, 32)
+    optimizer_class: Any = torch.optim.Adam
+
     def __init__(self, network: Any, model: Any, args: Any) -> None:
         self.params = list(network.parameters())
         self.size = self.counted = sum(param.numel() for param in self.params)
         self.model, self.batch_size = model, args.batch_size
         self.device = self.params[0].device
         self.lr = args.lr
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+        self.optimizer = self.optimizer_class(model.parameters(), lr=args.lr)
         self.loss = nn.CrossEntropyLoss()
 
     def batches(self, seed: int, steps: int) -> Iterator[Any]:
         generator = torch.Generator(self.device).manual_seed(seed)
         here = {"generator": generator, "device": self.device}
         for _ in range(steps):
-            images = torch.rand(self.batch_size, 3, 32, 32, **here)
+            images = torch.rand(self.batch_size, *self.image, **here)
             yield images, torch.randint(0, 10, (self.batch_size,), **here)
 
     def train(self, seed: int, steps: int) -> None:

@@ -134,38 +134,3 @@ def away(
     ]
     worst = float(np.max(errors))
     return min(worst, MOST) if np.isfinite(worst) else MOST
-
-
-def measure_gradients(
-    record: Any, dist: Any, stage: Any, network: Any, gradients: Callable[[], None],
-    serial: Callable[[], None], **point: Any,
-) -> None:  # fmt: skip
-    """Record the error of the timed network's gradients after one step.
-
-    The gradients of all stages are compared with those of one process, relative to the largest
-    gradient in the same array. network: rank 0's whole network, which gets the stages' parameters.
-    """
-    before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
-    gradients()
-    after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]
-    told = gathered(dist, (stage.replica, before, after))
-    error = 0.0
-    if dist.get_rank() == 0:
-        error = gradient_error([rank for rank in told if rank[0] == 0], network, serial)
-    record.measure("gradient_error", error, "", **point)
-
-
-def gradient_error(ranks: list[Any], network: Any, serial: Callable[[], None]) -> float:
-    import torch
-
-    values = [array for _, before, _ in ranks for array in before]
-    found = [array for *_, after in ranks for array in after]
-    parameters = list(network.parameters())
-    if [a.shape for a in values] != [p.shape for p in parameters] or len(found) != len(values):
-        return MOST
-    with torch.no_grad():
-        for parameter, value in zip(parameters, values, strict=True):
-            parameter.copy_(torch.from_numpy(value))
-    serial()
-    right = [parameter.grad.detach().cpu().numpy() for parameter in parameters]
-    return away(found, [np.zeros_like(r) for r in right], right)

@@ -1,82 +1,148 @@
 """Measure, in several rounds of one launch, how much faster a pipeline is than one process.
 
-In one phase of a round, rank 0 works *alone* with the whole network. In the next phase, all ranks
-do the same work at the same time and exchange nothing (*silent*), which shows the machine's limit.
-After that, the pipeline runs one phase for each number of micro-batches. All batches have the same
-size. Every second round runs in reverse order, so that other load on the machine affects all phases
-equally.
+In one phase of a round, rank 0 works *alone* with the whole network. In another phase, all ranks do
+the same work at the same time and exchange nothing (*silent*), which shows the machine's limit. The
+pipeline runs one phase for each number of micro-batches. All batches have the same size.
+
+lessons/toolkit/clock/ keeps the time, outside the processes that do the work.
 """
 
+import itertools
 import statistics
-import time
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.record.epoch_clock import synchronise
-from lessons.toolkit.stages.gathering import gathered
+from lessons.toolkit.clock.hub import Hub
+from lessons.toolkit.clock.rounds import Round, State
+from lessons.toolkit.clock.turns import ALONE, SILENT, Phase, Turns
+from lessons.toolkit.clock.workers import FailedError
+from lessons.toolkit.stages.against_serial import away
 
-Step = Callable[[], Any]
 WANTED = 0.2  # required share of the possible gain over one process
 
 
-def measure_rounds(
-    record: Any,
-    dist: Any,
-    *,
-    serial: Step,
-    together: Mapping[int, Step],
-    params: Callable[[], Any],
-    rounds: int,
-    steps: int,
-) -> int:
-    """Measure the rounds; call this on all ranks.
+def widths_of(args: Any) -> list[int]:
+    """Return the number of inputs of each layer, and of outputs of the last."""
+    return [784, *[args.width] * (args.layers - 1), 10]
 
-    together: number of micro-batches -> a step of the pipeline with it. params: this rank's
-    parameters. Return the best number of micro-batches, which is the same on all ranks.
-    """
-    phases: dict[Any, Step] = {"alone": serial, "silent": serial, **together}
-    for phase, step in phases.items():
-        seconds_of(dist, phase, step, 1)
-    found = []
-    for number in range(1, rounds + 1):
-        before = [array.detach().clone() for array in params()]
-        order = list(phases) if number % 2 else list(phases)[::-1]
-        seconds = {phase: seconds_of(dist, phase, phases[phase], steps) for phase in order}
-        changes = [
-            float((after.detach() - old).abs().max())
-            for after, old in zip(params(), before, strict=True)
+
+class Pipeline:
+    """See clock/rounds.py: Kind."""
+
+    code, again, worst = "pipeline.py or plan.py", "gradient_computed_again", "gradient_error"
+    least, warm_up, state = 6, 1, 1
+
+    def facts(self, args: Any, size: int) -> dict[str, Any]:
+        self.sizes = [
+            number
+            for inputs, outputs in itertools.pairwise(widths_of(args))
+            for number in (inputs * outputs, outputs)
         ]
-        moved = float(np.min(gathered(dist, float(np.max(changes)))))
-        found.append((number, seconds, moved))
-    typical = {m: statistics.median(seconds[m] for _, seconds, _ in found) for m in together}
-    best = min(typical, key=lambda m: (typical[m], m))
-    say(record, found, typical, steps, dist.get_world_size())
-    return best
+        return {
+            "model": f"mlp{args.layers}x{args.width}",
+            "optimizer": "sgd",
+            "scaling": "strong",
+            "global_batch": args.batch_size,
+            "stages": size,
+            "cuts": "by hand" if args.cuts else "split",
+        }
+
+    def phases(self, args: Any) -> list[Phase]:
+        self.tried = {m: str(m) for m in args.micro_batches}
+        stages = [Phase(name, "learner", (m,), shared=True) for m, name in self.tried.items()]
+        return [ALONE, SILENT, *stages]
+
+    def check(self, hub: Hub, turns: Turns) -> None:
+        held, whole = sum(hub.gather(turns.sizes["learner"])), turns.sizes["yardstick"]
+        if held != whole:
+            raise FailedError(
+                f"The stages have {held:,} parameters together, and the network has "
+                f"{whole:,}. Check `split` in plan.py, or --cuts."
+            )
+
+    def shares(self, rounds: list[Round], size: int) -> list[float]:
+        found = [self.seconds(made) for made in rounds]
+        best = fastest(typical(found))
+        return [seconds["silent"] / size / seconds[best] for seconds in found]
+
+    def seconds(self, made: Round) -> dict[Any, float]:
+        """Return the seconds of a step in each phase, by number of micro-batches."""
+        names = {"alone": "alone", "silent": "silent", **self.tried}
+        return {m: made.times[name].seconds / made.plan["steps"] for m, name in names.items()}
+
+    def write(self, record: Any, hub: Hub, rounds: list[Round], args: Any, params: Any) -> None:
+        """Write nothing yet: only the last round shows which number of micro-batches is best."""
+
+    def error(self, hub: Hub, turns: Turns, plan: Any, before: State, params: Any) -> float:
+        """Compute a phase again in one process, and return the error of the stages' parameters.
+
+        Rank 0's yardstick begins with the parameters of all stages, and takes the same steps with
+        whole batches. The error is relative to how far a parameter of the same array moved.
+        """
+        turns.give_turn("yardstick")
+        starts, ends = hub.arrays(before[1]), hub.arrays(params)
+        if hub.rank:
+            return 0.0
+        start, end = np.concatenate(starts), np.concatenate(ends)
+        turns.ask("yardstick", "load", [], numbers=start)
+        turns.ask("yardstick", "train", plan["seeds"][plan["drawn"]][0], plan["steps"])
+        right = turns.ask("yardstick", "state", 1)[1]
+        cuts = np.cumsum(self.sizes)[:-1]
+        return away(*(np.split(flat, cuts) for flat in (end, start, right)))
+
+    def end(self, record: Any, hub: Hub, turns: Turns, rounds: list[Round], params: Any) -> Any:
+        found = []
+        for number, made in enumerate(rounds, 1):
+            learners = [made.times[name] for name in self.tried.values()]
+            cpu = {name: made.times[name].cpu_s for name in ("alone", "silent")}
+            cpu["together"] = round(sum(times.cpu_s for times in learners), 3)
+            facts = {
+                "moved": made.moved,
+                "steps": made.plan["steps"],
+                **{f"{name}_cpu_s": seconds for name, seconds in cpu.items()},
+                "silent_cores": made.times["silent"].cores,
+                "together_cores": max(times.cores for times in learners),
+            }
+            found.append((number, self.seconds(made), facts))
+        say(record, found, hub.size)
+        turns.give_turn("learner")
+        for each in turns.ask("learner", "measures")[0]:
+            record.measure(**each)
+        return {"params": [params]}
 
 
-def say(
-    record: Any, found: list[Any], typical: Mapping[int, float], steps: int, ranks: int
-) -> None:
+def typical(found: list[dict[Any, float]]) -> dict[int, float]:
+    """Return the median seconds of a step with each number of micro-batches."""
+    sizes = [m for m in found[0] if m not in ("alone", "silent")]
+    return {m: statistics.median(seconds[m] for seconds in found) for m in sizes}
+
+
+def fastest(seconds: dict[int, float]) -> int:
+    return min(seconds, key=lambda m: (seconds[m], m))
+
+
+def say(record: Any, found: list[tuple[int, dict[Any, float], dict[str, Any]]], ranks: int) -> None:
     """Record the rounds and the ratios of the times within each round.
 
     The possible gain from overlapping depends on the machine: on busy cores, two processes together
     may do no more than one.
+
+    found: of each round its number, the seconds of a step in its phases, and other facts.
     """
-    fewest, best = min(typical), min(typical, key=lambda m: (typical[m], m))
+    usual = typical([seconds for _, seconds, _ in found])
+    fewest, best = min(usual), fastest(usual)
     ceiling = statistics.median(
         ranks * seconds["alone"] / seconds["silent"] for _, seconds, _ in found
     )
     wanted = 1 + WANTED * max(0.0, ceiling - 1)
-    several = min((m for m in typical if m != fewest), key=typical.__getitem__, default=fewest)
-    for number, seconds, moved in found:
-        each = {str(m): round(seconds[m] / steps, 6) for m in typical}
+    several = fastest({m: usual[m] for m in usual if m != fewest} or usual)
+    for number, seconds, facts in found:
         alone, silent = seconds["alone"], seconds["silent"]
         record.measure(
-            "pipeline_round", round(seconds[best] / steps, 6), "s", round=number,
-            alone_s=round(alone / steps, 6), silent_s=round(silent / steps, 6), together_s=each,
-            moved=moved, best=best,
+            "pipeline_round", round(seconds[best], 6), "s", round=number,
+            alone_s=round(alone, 6), silent_s=round(silent, 6),
+            together_s={str(m): round(seconds[m], 6) for m in usual}, best=best, **facts,
         )  # fmt: skip
         gain = seconds[fewest] / seconds[several]
         ratios = {
@@ -87,17 +153,7 @@ def say(
         for name, ratio in ratios.items():
             record.measure(name, round(ratio, 4), "", round=number, fewest=fewest)
     record.measure("rounds_made", len(found), "rounds")
-    record.measure("sizes_tried", len(typical), "", micro_batches=list(typical))
+    record.measure("sizes_tried", len(usual), "", micro_batches=list(usual))
     record.measure("best_micro_batches", best, "")
-    record.measure("pipeline_moved", float(np.min([moved for *_, moved in found])), "")
-
-
-def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
-    """Return the time of the slowest rank in seconds, from a moment when all ranks are ready."""
-    dist.barrier()
-    began = time.perf_counter()
-    if phase != "alone" or dist.get_rank() == 0:
-        for _ in range(steps):
-            step()
-        synchronise()
-    return float(max(gathered(dist, time.perf_counter() - began)))
+    moved = float(np.min([facts["moved"] for *_, facts in found]))
+    record.measure("pipeline_moved", moved, "")

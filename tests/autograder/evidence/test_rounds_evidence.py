@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import rounds
+from autograder.measuring.rounds import NAME, PIPELINE
 from autograder.reading.files import read_bytes
 from tests.autograder.evidence import rewriting
 from tests.autograder.make_record import make_record, some_rounds
@@ -113,12 +114,14 @@ def test_rounds_that_are_all_written_at_the_end_have_no_clock():
     assert by_the_clock("11/speed", 0.5, slept=9.0) == []
 
 
+@pytest.mark.parametrize("name", [NAME, PIPELINE])
 @pytest.mark.parametrize(
     ("silent", "together", "codes"),
     [(1, 2, [Code.MORE_CORES_TOGETHER]), (2, 2, []), (2, 1, []), (None, 2, []), ("x", [2], [])],
 )
-def test_the_cores_of_silent_ranks_and_of_those_together(silent, together, codes):
+def test_the_cores_of_silent_ranks_and_of_those_together(name, silent, together, codes):
     measures = some_rounds(*THREE, silent_cores=silent, together_cores=together)
+    measures = [measure | {"name": name} for measure in measures]
     lines = make_record(lesson="10", source="speed", size=2, seconds=(), measures=measures)
     (run,) = read_bytes({"a.out": "\n".join(lines).encode()})
     assert [finding.code for finding in rounds.as_many_cores(run)] == codes

@@ -110,7 +110,7 @@ def test_orders_that_wait_for_each_other_end_by_the_time_out(tmp_path):
         ("train.py", 1, ("--replicas", "2"), "1 ranks cannot be 2 replicas"),
         ("train.py", 1, ("--layers", "0"), "0 layers cannot be divided among 1 stages"),
         ("train_library.py", 2, ("--micro-batches", "3"), "micro-batches of one size"),
-        ("speed.py", 1, (), "start it by mpirun or srun, with at least two"),
+        ("speed.py", 1, (), "start it with mpirun or srun, on at least two"),
         ("deadlock.py", 1, (), "deadlock.py wants two ranks"),
     ],
 )

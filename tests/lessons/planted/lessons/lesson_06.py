@@ -27,7 +27,7 @@ SHOWS_IN_SPREAD = {"no exchange", "unlike seeds, no broadcast"}
 LESSON = Lesson(
     folder="06_allreduce",
     jobs={
-        "every scheme": Job(words=SIZES, ranks=2, program="exchange.py"),
+        "every scheme": Job(words=SIZES, ranks=2, start="apart", program="exchange.py"),
         "one rank": Job(words=WORDS, ranks=1),
         "right": Job(words=WORDS, ranks=2, after="one rank"),
         "a rate of 0": Job(words=(*WORDS, "--lr", "0"), ranks=2, after="one rank"),

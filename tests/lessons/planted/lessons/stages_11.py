@@ -39,11 +39,11 @@ def train(*changes: tuple[str, str, str], words: tuple[str, ...] = WORDS, ranks:
 JOBS = {
     "one rank": train(ranks=1),
     "right stages": train(),
-    "speed": Job((), ROUNDS, 2, program="speed.py"),
+    "speed": Job((), ROUNDS, 2, "apart", program="speed.py"),
     "another seed": train(words=(*WORDS, "--seed", "2")),
     "a rate of 0": train(words=(*WORDS, "--lr", "0")),
-    "stages cut by hand": Job((), (*TINY, "--cuts", "5"), 2, program="speed.py"),
-    "few sizes and rounds": Job((), TINY, 2, program="speed.py"),
+    "stages cut by hand": Job((), (*TINY, "--cuts", "5"), 2, "apart", program="speed.py"),
+    "few sizes and rounds": Job((), TINY, 2, "apart", program="speed.py"),
     "sends that wait": Job((*SENDS, ("pipeline.py", "seconds=60", "seconds=3")), WORDS, 2, "fails"),
     "no gradient of what came in": Job(
         (("pipeline.py", "        x.requires_grad_()\n", ""),), WORDS, 2, "fails"

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from lessons.toolkit.clock import hub, rounds
+from lessons.toolkit.clock.data_parallel import PHASES
 from lessons.toolkit.clock.messages import Channel, EndedError, LateError
+from lessons.toolkit.clock.turns import ALONE, SILENT, Phase
 
 RANKS = 3
 
@@ -106,7 +108,6 @@ def test_waiting_ends_when_another_channel_ends():
 @pytest.mark.parametrize(
     ("shares", "enough"),
     [
-        ([0.9] * 9, False),  # too few
         ([0.9] * 10, True),
         ([0.8, 1.0] * 5, False),
         ([0.8, 1.0] * 50, True),
@@ -118,8 +119,15 @@ def test_rounds_end_when_their_median_is_exact(shares, enough):
 
 
 def test_a_plan_has_as_many_steps_as_asked_for_on_average():
-    chance = random.Random(1)
-    plans = [rounds.planned(chance, 4) for _ in range(300)]
+    chance, names = random.Random(1), {phase.name for phase in PHASES}
+    plans = [rounds.planned(chance, PHASES, 4) for _ in range(300)]
     assert {plan["steps"] for plan in plans} == {2, 3, 4, 5, 6}
     assert len({tuple(plan["order"]) for plan in plans}) == 6
-    assert {rounds.planned(chance, 1)["steps"] for _ in range(20)} == {1}
+    assert all(set(plan["order"]) == set(plan["seeds"]) == names for plan in plans)
+    assert {rounds.planned(chance, PHASES, 1)["steps"] for _ in range(20)} == {1}
+
+
+def test_only_a_phase_of_the_learner_is_computed_again():
+    stages = [Phase(str(m), "learner", (m,)) for m in (1, 4)]
+    plans = [rounds.planned(random.Random(n), [ALONE, SILENT, *stages], 1) for n in range(50)]
+    assert {plan["drawn"] for plan in plans} == {"1", "4"}

@@ -1,0 +1,140 @@
+"""Time the exchanges of a training step: three schemes by size, a straggler, and overlap.
+
+exchange.py calls `measure` on every rank.
+"""
+
+import functools
+import statistics
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+from lessons.toolkit import probes
+
+from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
+
+comm = MPI.COMM_WORLD
+GRADIENT = 50_890  # size of lesson 01's network in floats
+random = np.random.default_rng()  # different numbers on every rank and in every run
+
+
+def library_allreduce(comm, values):
+    """Add up with MPI's own allreduce, in place as in the two by hand."""
+    comm.Allreduce(MPI.IN_PLACE, values)
+
+
+SCHEMES = {"server": ps_allreduce, "ring": ring_allreduce, "library": library_allreduce}
+
+
+def timed(work):
+    """Return the slowest rank's seconds (rank 0's would miss a straggler), and work's result."""
+    comm.Barrier()
+    begin = time.perf_counter()
+    result = work()
+    return comm.allreduce(time.perf_counter() - begin, MPI.MAX), result
+
+
+def fresh(floats):
+    """Return whole numbers that no other rank knows, and the library's exact sum of them."""
+    values = random.integers(-99, 100, floats).astype(np.float32)
+    total = np.empty_like(values)
+    comm.Allreduce(values, total)
+    return values, total
+
+
+def schemes(record, sizes):
+    """Measure the seconds of an allreduce for each size and scheme, in turns; check every sum."""
+    worst = dict.fromkeys(SCHEMES, 0.0)
+    for floats in sizes:
+        rounds = {scheme: [] for scheme in SCHEMES}
+        repeats = int(min(30, max(5, 3e6 / floats)))
+        for number in range(repeats + 1):
+            for scheme, allreduce in SCHEMES.items():
+                values, exact = fresh(floats + (number == 0))  # first, chunks of unequal length
+                seconds, _ = timed(functools.partial(allreduce, comm, values))
+                error = comm.allreduce(probes.largest_error([values], [exact]), MPI.MAX)
+                worst[scheme] = max(worst[scheme], error)
+                rounds[scheme].append(seconds)
+        # The first round includes making buffers and connections.
+        for scheme, (_, *times) in rounds.items():
+            seconds, size = statistics.median(times), 4 * floats
+            record.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
+    for scheme, error in worst.items():
+        record.measure("allreduce_error", error, "", scheme=scheme)
+    if comm.Get_rank() == 0:  # on simulated ranks, which can count bytes
+        for scheme in ("server", "ring"):
+            moved = probes.arrays_moved(SCHEMES[scheme])
+            record.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
+        record.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)
+
+
+def straggler(record, delay=0.020):
+    """Measure how much longer a step with a late rank takes for rank 0."""
+    matrix = np.ones((128, 128), np.float32)
+    gradient = np.zeros(GRADIENT, np.float32)
+
+    def step(sleep):
+        matrix @ matrix
+        if comm.Get_rank() == comm.Get_size() - 1:
+            time.sleep(sleep)
+        comm.Allreduce(MPI.IN_PLACE, gradient)
+
+    even, late = (
+        statistics.median(timed(functools.partial(step, sleep))[0] for _ in range(20))
+        for sleep in (0.0, delay)
+    )
+    record.measure("step_s", even, "s", straggler_ms=0)
+    record.measure("step_s", late, "s", straggler_ms=int(1000 * delay))
+    record.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
+
+
+def overlap(record, layers=6, width=448, rounds=6):
+    """Time a backward pass of equal layers, with the exchange after it or during it, in turns."""
+    matrix = np.empty((width, width), np.float32)
+
+    def backward():
+        for _ in range(layers):
+            gradient = matrix @ matrix
+            for _ in range(2):
+                gradient = matrix @ gradient * np.float32(1 / width)
+            yield gradient
+
+    def one_after_the_other():
+        gradients = list(backward())
+        for gradient in gradients:
+            library_allreduce(comm, gradient)
+        return gradients
+
+    def overlapped():
+        return overlapped_allreduce(comm, backward())
+
+    def computing_only():
+        return list(backward())
+
+    ways = {
+        "blocking": one_after_the_other,
+        "overlapped": overlapped,
+        "computing only": computing_only,
+    }
+    times = {way: [] for way in ways}
+    worst = 0.0
+    for _ in range(rounds + 1):
+        matrix[:] = random.random(matrix.shape)
+        sums = {}
+        for way, work in ways.items():
+            seconds, sums[way] = timed(work)
+            times[way].append(seconds)
+        error = probes.largest_error(sums["overlapped"], sums["blocking"])
+        worst = max(worst, comm.allreduce(error, MPI.MAX))
+    for way, (_, *later) in times.items():
+        record.measure("step_s", statistics.median(later), "s", exchange=way)
+    record.measure("allreduce_error", worst, "", scheme="overlapped")
+
+
+def measure(record, sizes):
+    """Measure everything. Only rank 0's record counts."""
+    schemes(record, sizes)
+    if comm.Get_size() > 1:
+        straggler(record)
+        overlap(record)
