@@ -1,6 +1,7 @@
 """Compare a speed job's rounds with its run, with each other, and with plausible limits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -8,7 +9,7 @@ from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring import rounds, study_points
 from autograder.measuring.interval import is_number, measured_or_none
-from autograder.records import Run
+from autograder.records import MeasureEvent, Run, Where
 from autograder.verdict import Finding
 
 # Medians of honest runs reached 1.1 times the limits on the noisiest machine that we saw. More than
@@ -42,26 +43,36 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class BothPhases:
+    """A number that a round states for its together phase and for its silent phase."""
+
+    together: float
+    silent: float
+    where: Where
+
+
+def both_phases(events: Sequence[MeasureEvent], what: str) -> Iterator[BothPhases]:
+    """Yield the rounds that state this number for both phases."""
+    for event in events:
+        together, silent = event.number(f"together_{what}"), event.number(f"silent_{what}")
+        if together is not None and silent is not None:
+            yield BothPhases(together, silent, event.where)
+
+
 def as_many_cores(run: Run) -> Iterator[Finding]:
     """Compare a rank's cores in the together and silent phases. Older records do not state them.
 
     In lesson 10, a single rank that uses all cores of its node would earn too many points.
     """
     events = [*run.measured(rounds.NAME), *run.measured(rounds.PIPELINE)]
-    more = [
-        (event, together, silent)
-        for event in events
-        if (together := event.number("together_cores")) is not None
-        and (silent := event.number("silent_cores")) is not None
-        and together > silent
-    ]
+    more = [one for one in both_phases(events, "cores") if one.together > one.silent]
     if 2 * len(more) > len(events):
-        _, together, silent = more[0]
         yield finding(
             FindingCode.MORE_CORES_TOGETHER,
-            f"{silent:g} cores per rank, as for the silent ranks",
-            f"{together:g} in most rounds",
-            [event.where for event, _, _ in more],
+            f"{more[0].silent:g} cores per rank, as for the silent ranks",
+            f"{more[0].together:g} in most rounds",
+            [one.where for one in more],
             "leave each rank the cores that the launcher gives it",
         )
 
@@ -75,21 +86,17 @@ def as_much_work(run: Run) -> Iterator[Finding]:
     """Compare the CPU time of all together phases with that of all silent phases.
 
     On a GPU, most of the work is not done by the CPU. Older records do not state the CPU time.
+    Lesson 11 states it for all of its pipelines together, so it cannot be compared there.
     """
-    pairs = [
-        (together, silent, event)
-        for event in run.measured(rounds.NAME)
-        if (together := event.number("together_cpu_s")) is not None
-        and (silent := event.number("silent_cpu_s")) is not None
-    ]
-    together, silent = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    pairs = list(both_phases(run.measured(rounds.NAME), "cpu_s"))
+    together, silent = sum(one.together for one in pairs), sum(one.silent for one in pairs)
     if not (run.header.device or "").startswith("CPU") or together >= LESS_WORK * silent:
         return
     yield finding(
         FindingCode.LESS_WORK_TOGETHER,
         f"about the {silent:.3g} CPU seconds of the silent phases",
         f"{together:.3g} CPU seconds",
-        [event.where for _, _, event in pairs],
+        [one.where for one in pairs],
         "let the ranks that communicate make the same steps, in the same environment",
     )
 

@@ -27,7 +27,7 @@ class Round:
 
 
 class Kind(Protocol):
-    """What a lesson's rounds consist of. data_parallel.py and stages/rounds.py have one each."""
+    """Describe a lesson's rounds to the clock. data_parallel.py and stages/rounds.py do so."""
 
     code: str  # the student's file, for messages
     again: str  # the measure of a phase that was computed again
