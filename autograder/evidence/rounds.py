@@ -49,7 +49,7 @@ class BothPhases:
 
     together: float
     silent: float
-    where: Where
+    where: Where | None
 
 
 def both_phases(events: Sequence[MeasureEvent], what: str) -> Iterator[BothPhases]:

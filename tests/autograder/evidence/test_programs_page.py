@@ -1,0 +1,145 @@
+"""Tests of the page on which an instructor sees what a student changed in the programs."""
+
+import re
+from html.parser import HTMLParser
+
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.codes import FindingCode
+from tests.autograder.evidence.handed_in_programs import TORCH, TRAIN, ran, solved, student
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+
+CHANGED = FindingCode.CHANGED_OUTSIDE_GAPS.heading
+LAZY = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,  # <script>hit()</script>")
+HOSTILE = '    print("<img src=x onerror=hit()>", "\u202egnp")\n'
+
+
+def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
+    text = LAZY.replace("def main():\n", f"def main():\n{HOSTILE}")
+    student(tmp_path / "class/ada", torch=ran(train_torch=text), train=TRAIN, train_torch=text)
+    found, out = graded()
+    assert found["score"] == 10.0
+    [finding] = found["findings"]
+    assert finding["code"] == FindingCode.CHANGED_OUTSIDE_GAPS
+    assert (finding["private"], finding["look"]) == (True, True)
+    assert re.search(r"train_torch.py:\d+ test_accuracy=0.99", finding["found"])
+    lines = {(line["kind"], line["text"].strip(), line["telling"]) for line in program_lines(found)}
+    assert ("-", "test_accuracy=accuracy,", True) in lines
+    assert ("+", HOSTILE.strip().replace("\u202e", "\\u202e"), False) in lines
+    number = 1 + text.splitlines().index(HOSTILE.rstrip("\n"))
+    told = (out / "programs/ada.txt").read_text()
+    assert f" {number:5} +   {HOSTILE.rstrip()}".replace("\u202e", "\\u202e") in told
+    assert re.search(r"^! +\d+ \+   +test_accuracy=0.99,", told, re.M)
+    page = Page((out / "programs/ada.html").read_text())
+    assert HOSTILE.rstrip().replace("\u202e", "\\u202e") in page.texts
+    assert {"script", "img"}.isdisjoint(page.tags)
+    assert 'href="programs/ada.html"' in (out / "index.html").read_text()
+    for mine in (out / "students/ada.html").read_text(), *page_of_gradescope(tmp_path):
+        assert "0.99,  #" not in mine
+        assert CHANGED not in mine
+
+
+def program_lines(found):
+    return [line for program in found["programs"] for line in program["lines"]]
+
+
+def page_of_gradescope(tmp_path):
+    results = tmp_path / "results.json"
+    words = ["grade", str(tmp_path / "class"), "--gradescope", str(results), "--profile", "full"]
+    CliRunner().invoke(main, words)
+    return [results.read_text()]
+
+
+class Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_what_is_mended_goes_from_the_pages(tmp_path, graded):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    _, out = graded()
+    assert "0.99" in (out / "programs/ada.html").read_text()
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    _, out = graded()
+    assert "0.99" not in (out / "programs/ada.html").read_text()
+    hand_in(tmp_path / "class/ada/02")
+    for path in (tmp_path / "class/ada/02").glob("*.py"):
+        path.unlink()
+    _, out = graded()
+    assert list((out / "programs").iterdir()) == []
+    assert "programs/" not in (out / "index.html").read_text()
+
+
+def test_gaps_are_beside_the_solution_and_escaped(tmp_path, graded):
+    body = "    x = '<script>alert(1)</script>\u202e'  # {{ 7 * 7 }}\n    time.sleep(1)"
+    mine = solved("train.py", body)
+    student(tmp_path / "class/ada", keras=ran(train=mine), train=mine, train_torch=TORCH)
+    found, out = graded()
+    [program] = [one for one in found["programs"] if one["file"] == "train.py"]
+    assert {line["unusual"] for gap in program["gaps"] for line in gap["lines"]} == {"", "sleep"}
+    assert all(gap["solution"] for gap in program["gaps"])
+    page = (out / "programs/ada.html").read_text()
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.txt").read_text()
+
+
+def test_open_gaps_in_a_program_that_ran_are_named_if_no_point_is_lost(tmp_path, graded):
+    unsolved = solved("train.py", '    raise NotImplementedError("Exercise 2.1: …")')
+    student(tmp_path / "class/ada", keras=ran(train=unsolved), train=unsolved, train_torch=TORCH)
+    found, out = graded()
+    assert found["codes"] == [FindingCode.GAPS_UNFILLED]
+    assert "not filled" in (out / "programs/ada.txt").read_text()
+    assert FindingCode.GAPS_UNFILLED.heading not in (out / "students/ada.html").read_text()
+    (tmp_path / "class/ada/02/answers.txt").unlink()  # and with it, many points
+    found, _ = graded()
+    assert FindingCode.GAPS_UNFILLED not in found["codes"]
+
+
+def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
+    mine = solved("job.sbatch").replace("#SBATCH --time", "#SBATCH --account=ml\n#SBATCH --time")
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    job = tmp_path / "class/ada/02/job.sbatch"
+    job.write_text(mine)
+    found, _ = graded()
+    assert "job.sbatch" not in [program["file"] for program in found["programs"]]
+    job.write_text(mine + "python busy.py &\n")
+    found, out = graded()
+    [program] = [one for one in found["programs"] if one["file"] == "job.sbatch"]
+    [line] = program["lines"]
+    assert (line["kind"], line["unusual"], line["telling"]) == ("+", "thread or process", False)
+    assert found["findings"] == []
+    assert "busy.py" in (out / "programs/ada.txt").read_text()
+
+
+def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    hand_in(tmp_path / "class/ben/02", make_record(run="12341234"), answers=RIGHT_ANSWERS)
+    whole = grade(tmp_path / "class", out=tmp_path / "whole").folder
+    for part in ("1/2", "2/2"):
+        grade(tmp_path / "class", "--shard", part, out=tmp_path / "parts" / part[0])
+    parts = [str(path) for path in (tmp_path / "parts").iterdir()]
+    words = ["merge", *parts, "--out", str(tmp_path / "merged"), "--profile", "full"]
+    CliRunner().invoke(main, words)
+    for name in ("ada.html", "ada.txt"):
+        made = (tmp_path / "merged/programs" / name).read_bytes()
+        assert made == (whole / "programs" / name).read_bytes()
+
+
+def test_explain_shows_the_lines(tmp_path, graded):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    _, out = graded()
+    said = CliRunner().invoke(main, ["explain", "ada", "02", "--grades", str(out)]).stdout
+    assert "look: train_torch.py: 2 lines outside the gaps differ from train_torch.py" in said
+    assert re.search(r"! +\d+ \+ +test_accuracy=0.99,", said)
