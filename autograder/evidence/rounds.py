@@ -77,8 +77,8 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
         )
 
 
-# Together, a rank computes what it computes in silence, and also communicates. Nineteen jobs had
-# ratios of 0.96 to 1.18. When the released code was slowed down by its environment: 0.49 and 0.51.
+# In the together phase, a rank does the silent phase's work, and also communicates. Honest jobs had
+# ratios of 0.93 to 1.18. Released code that its environment slowed down had 0.49 and 0.51.
 LESS_WORK = 0.75
 
 
@@ -97,7 +97,7 @@ def as_much_work(run: Run) -> Iterator[Finding]:
         f"about the {silent:.3g} CPU seconds of the silent phases",
         f"{together:.3g} CPU seconds",
         [one.where for one in pairs],
-        "let the ranks that communicate make the same steps, in the same environment",
+        "run the same steps on the ranks that communicate, in the same environment",
     )
 
 

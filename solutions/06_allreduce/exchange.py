@@ -26,7 +26,7 @@ def command_line():
 
 
 def library():
-    """Return MPI's own allreduce, in place as the ones by hand. Nothing here comes from you."""
+    """Return MPI's own allreduce, which works in place too. It contains none of your code."""
     from mpi4py import MPI
 
     return functools.partial(MPI.COMM_WORLD.Allreduce, MPI.IN_PLACE)

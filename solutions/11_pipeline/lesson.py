@@ -324,8 +324,8 @@ check.check_11_6(tensor_layers)
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
-# the blocks' outputs are `sizes[2], sizes[4], …`. Forward, each block sums its outputs; backward, it sums its inputs'
-# gradients, except the first block: the images need no gradient.
+# the blocks' outputs are `sizes[2], sizes[4], …`. In the forward pass, each block sums its outputs; in the
+# backward pass, each but the first sums its inputs' gradients. The images need none.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
