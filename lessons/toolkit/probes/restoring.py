@@ -1,4 +1,4 @@
-"""Save a training that no program can compute again, and count what does not come back.
+"""Save a training state that no program can recompute, and count what is not restored.
 
 The package does not import this file, because it needs PyTorch.
 """
@@ -43,7 +43,7 @@ def restore_wrong(write: Function, arguments: tuple[Any, Any, Any], gather: Func
     try:
         with (
             torch.random.fork_rng(devices=[]),
-            # Where the program's own checkpoints are: it cannot tell them apart by the disk.
+            # In the folder of the program's checkpoints, so that the disk does not reveal it.
             tempfile.TemporaryDirectory(dir=args.folder) as folder,
             contextlib.redirect_stdout(None),
         ):
@@ -66,7 +66,7 @@ def parts_wrong(
         training.sampler.next_batch(args.global_batch)
     torch.manual_seed(seed + 1)  # unlike the sampler's
     state = torch.get_rng_state()
-    # Before the program sees the training, because it could change it.
+    # Copy the states before the program sees them, because it could change them.
     right = copy.deepcopy(states(training)) | {
         "sampler": batches(args, seed, number),
         "random": torch.rand(8),
@@ -144,8 +144,12 @@ def imported_again(module: ModuleType) -> Iterator[tuple[Any, Any, Any]]:
 
 def beside(folder: Path) -> dict[str, ModuleType]:
     """Return the imported modules whose files are in a folder."""
-    modules = [(name, getattr(each, "__file__", None), each) for name, each in sys.modules.items()]
-    return {name: each for name, file, each in modules if file and Path(file).parent == folder}
+    found = {}
+    for name, each in list(sys.modules.items()):
+        file = getattr(each, "__dict__", {}).get("__file__")  # loads no lazy module
+        if file and Path(file).parent == folder:
+            found[name] = each
+    return found
 
 
 def equal(one: Any, other: Any) -> bool:
