@@ -22,7 +22,7 @@ SLOWER = (
 
 if __name__ == "__main__":
     if not sys.flags.isolated:
-        sys.exit("A speed job's processes must run with `python -I`. Something took it away.")
+        sys.exit("A speed job's processes must run with `python -I`; something removed it.")
     for name in SLOWER:
         os.environ.pop(name, None)
     role, program, *words = sys.argv[1:]

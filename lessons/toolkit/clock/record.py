@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lessons.toolkit.clock.workers import FailedError
 from lessons.toolkit.record import facts, program
 from lessons.toolkit.record.record import Record
 
@@ -36,6 +37,13 @@ class ConductorsRecord(Record):
 
     def device(self) -> str:
         return str(self.learner["device_and_number"])
+
+    def take(self, measures: list[dict[str, Any]], allowed: frozenset[str]) -> None:
+        """Record measures of the learner, whose student code may have added others to them."""
+        for each in measures:
+            if each["name"] not in allowed:
+                raise FailedError(f"The learner sent the measure {each['name']!r}, unasked.")
+            self.measure(**each)
 
     def first_files(self) -> Iterator[dict[str, Any]]:
         return program.first_values(self.beside)

@@ -22,7 +22,7 @@ State = tuple[list[float], Any]  # as Turns.state returns it
 class Round:
     plan: Any  # see `planned`
     times: dict[str, Times]  # of each phase, by name
-    # Largest change of a parameter in a phase, on the rank and in the phase where it is smallest.
+    # The largest change in a parameter, for the rank and phase in which it is smallest.
     moved: float
 
 
@@ -46,10 +46,10 @@ class Kind(Protocol):
         """Raise FailedError if the learners' networks are not the lesson's."""
 
     def shares(self, rounds: list[Round], size: int) -> list[float]:
-        """Return each round's share of what silent ranks do."""
+        """Return each round's speed as a fraction of the silent ranks' speed."""
 
     def write(self, record: Any, hub: Hub, rounds: list[Round], args: Any, params: Any) -> None:
-        """Write the lines of the last of these rounds. params: this rank's at its end."""
+        """Write the lines of the last of these rounds. params: this rank's at the end of it."""
 
     def error(self, hub: Hub, turns: Turns, plan: Any, before: State, params: Any) -> float:
         """Compute the drawn phase again and return the learners' error, on rank 0 at least.
@@ -89,7 +89,7 @@ def measure(record: Any, hub: Hub, turns: Turns, args: Any, kind: Kind) -> Any:
         if hub.share(number in checked):
             errors.append(hub.share(kind.error(hub, turns, plan, *step)))
             record.measure(kind.again, errors[-1], "", round=number)
-    record.measure(kind.worst, max(errors), "", rounds=len(errors))
+    record.measure(kind.worst, float(np.max(errors)), "", rounds=len(errors))
     return kind.end(record, hub, turns, rounds, params_of(turns, state))
 
 
@@ -99,7 +99,7 @@ def one_round(
     """Measure the phases of a round, and ask for the learner's state after each of its phases.
 
     Return the measurements, the state before the drawn phase and the parameters after it, and the
-    state at the end. state: the one at the beginning.
+    state at the end. state: the one at the start of the round.
     """
     times: dict[str, Times] = {}
     moved: list[float] = []
@@ -112,7 +112,8 @@ def one_round(
             moved.append(float(np.abs(new - old).max()))
             if name == plan["drawn"]:
                 step = before, new
-    return Round(plan, times, min(turns.hub.gather(min(moved)))), step, state
+    least = float(np.min(turns.hub.gather(float(np.min(moved)))))  # NaN if one of them is NaN
+    return Round(plan, times, least), step, state
 
 
 def params_of(turns: Turns, state: State) -> Any:

@@ -104,7 +104,7 @@ class Turns(Workers):
     def state(self, arrays: int) -> tuple[list[float], Any]:
         """Return what describes the learner's optimizer, and its parameters.
 
-        arrays: 1 for the parameters only, more for other arrays of their size after them.
+        arrays: 1 for only the parameters; more to append optimizer arrays of the same size.
         """
         self.give_turn("learner")
         optimizer, state = self.ask("learner", "state", arrays)

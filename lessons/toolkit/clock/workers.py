@@ -73,11 +73,11 @@ class Workers:
 
     def leave(self, silently: bool) -> None:
         """Wait until the other ranks have left, too. Otherwise they would see an error."""
-        with contextlib.suppress(EndedError, LateError):
-            if self.rank == 0:
-                for peer in self.hub.peers:
-                    peer.receive(LEAVE_S)
-            elif silently:
+        for peer in self.hub.peers if self.rank == 0 else ():
+            with contextlib.suppress(EndedError, LateError):
+                peer.receive(LEAVE_S)
+        if self.rank and silently:
+            with contextlib.suppress(EndedError, LateError):
                 self.hub.exchange("left")  # ends when rank 0 does, which has said why
 
     def ask(self, who: str, *words: Any, numbers: Any = None) -> tuple[Any, Any]:

@@ -20,10 +20,23 @@ from lessons.toolkit.clock.workers import FailedError
 from lessons.toolkit.stages.against_serial import away
 
 WANTED = 0.2  # required share of the possible gain over one process
+# Measures of the learner. The conductor writes all others.
+OTHERS = frozenset(
+    [
+        "split_excess",
+        "schedule_excess",
+        "schedule_held",
+        "grid_wrong",
+        "busy",
+        "held",
+        "bytes_off",
+        "bubble",
+    ]
+)
 
 
 def widths_of(args: Any) -> list[int]:
-    """Return the number of inputs of each layer, and of outputs of the last."""
+    """Return each layer's number of inputs, and the last layer's number of outputs."""
     return [784, *[args.width] * (args.layers - 1), 10]
 
 
@@ -107,8 +120,7 @@ class Pipeline:
             found.append((number, self.seconds(made), facts))
         say(record, found, hub.size)
         turns.give_turn("learner")
-        for each in turns.ask("learner", "measures")[0]:
-            record.measure(**each)
+        record.take(turns.ask("learner", "measures")[0], OTHERS)
         return {"params": [params]}
 
 
@@ -128,7 +140,7 @@ def say(record: Any, found: list[tuple[int, dict[Any, float], dict[str, Any]]], 
     The possible gain from overlapping depends on the machine: on busy cores, two processes together
     may do no more than one.
 
-    found: of each round its number, the seconds of a step in its phases, and other facts.
+    found: for each round, its number, the seconds per step of each phase, and other facts.
     """
     usual = typical([seconds for _, seconds, _ in found])
     fewest, best = min(usual), fastest(usual)

@@ -18,7 +18,7 @@ class SerialWork(TorchWork):
     optimizer_class = torch.optim.SGD
 
     def __init__(self, layers: Any, args: Any) -> None:
-        # Four times as much diverges, and a tenth would be hidden by rounding.
+        # At four times this rate, training diverges; at a tenth, rounding hides the updates.
         rate = 50 / (args.width + 512)
         super().__init__(layers, layers, Namespace(batch_size=args.batch_size, lr=rate))
 

@@ -91,12 +91,31 @@ def test_a_wrong_gradient_is_found(changed, tmp_path):
     assert found.measured("gradient_error")[0]["value"] > 0.1
 
 
-def test_what_cannot_be_is_one_sentence(tmp_path):
+def failing(program, folder, *words):
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
-    done = subprocess.run(
-        [*mpirun, sys.executable, str(LESSON / "speed.py"), "--layers", "1"],
-        env=environment(**meet()), cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    return subprocess.run(
+        [*mpirun, sys.executable, str(program), *words],
+        env=environment(**meet()), cwd=folder, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
+
+
+def test_measures_that_only_the_conductor_writes_are_refused_from_the_learner(changed, tmp_path):
+    forged = """    from lessons.toolkit.clock.record import Kept
+    if "busy" not in vars(forward):
+        forward.busy = Kept.measure
+        def measure(self, name, *words, **facts):
+            forward.busy(self, name, *words, **facts)
+            forward.busy(self, "pipeline_share", 9.0, "")
+        Kept.measure = measure
+"""
+    done = failing(changed(PASS, forged + PASS), tmp_path, *FEW)
+    assert done.returncode != 0
+    assert "'pipeline_share'" in done.stderr
+    assert "run_stop" not in done.stdout
+
+
+def test_what_cannot_be_is_one_sentence(tmp_path):
+    done = failing(LESSON / "speed.py", tmp_path, "--layers", "1")
     assert done.returncode != 0
     assert "1 layers cannot be divided among 2 stages" in done.stderr
     assert "Traceback" not in done.stderr
