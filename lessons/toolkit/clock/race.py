@@ -80,10 +80,10 @@ class Race(Workers):
         all_seconds, errors = zip(*self.hub.gather([seconds, error]), strict=True)
         return max(all_seconds), float(np.max(errors))
 
-    def repeat(self, times: int) -> tuple[list[float], float]:
+    def repeat(self) -> tuple[list[float], float]:
         """Measure several sums. Return their seconds, and the largest error."""
         # The first one includes making buffers and connections.
-        found = [self.seconds(*self.hub.share(two_seeds())) for _ in range(times + 1)]
+        found = [self.seconds(*self.hub.share(two_seeds())) for _ in range(REPEATS + 1)]
         self.go_on()
         seconds, errors = zip(*found, strict=True)
         return list(seconds)[1:], float(np.max(errors))
@@ -132,7 +132,7 @@ def answer_all(array: Any, number: int, library: Callable[[], Add], own: Callabl
     """Answer the conductor's requests, in the process that uses MPI."""
 
     def answers(channel: Channel) -> None:
-        add, measure = library(), nothing
+        add = library()
         channel.send(serve.of_process("numpy"))
         while (asked := channel.receive(serve.FOREVER)[0]) != ["end"]:
             match asked:
@@ -145,7 +145,7 @@ def answer_all(array: Any, number: int, library: Callable[[], Add], own: Callabl
                     channel.send(serve.of_process("numpy"))
                 case ["measures"]:
                     kept = Kept()
-                    measure(kept)
+                    measure(kept)  # the conductor asks for "load" first
                     channel.send(kept.measures)
 
     processes.end_with_parent()
@@ -153,18 +153,14 @@ def answer_all(array: Any, number: int, library: Callable[[], Add], own: Callabl
     serve.until_the_end(number, answers)
 
 
-def nothing(record: Any) -> None:
-    """Measure nothing else before the student's code is imported."""
-
-
 def conduct_race(job: Job, lesson: str, floats: int, code: str) -> None:
     hub = Hub(job.rank, job.size)
     racers = None
     try:
         racers = Race(hub, floats, code)
-        library, _ = racers.repeat(REPEATS)
+        library, _ = racers.repeat()
         racers.ready[LEARNER] = racers.ask(LEARNER, "load")[0]
-        own, error = racers.repeat(REPEATS)
+        own, error = racers.repeat()
         header = {"framework": "numpy", "source": "exchange"}
         record = ConductorsRecord(lesson, job, racers.ready, header)
         if job.size > 1:
