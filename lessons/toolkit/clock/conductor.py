@@ -16,7 +16,7 @@ from typing import Any
 from cluster.launchers import launched
 from lessons.toolkit.clock import rounds, serve
 from lessons.toolkit.clock.data_parallel import DataParallel
-from lessons.toolkit.clock.hub import Hub, UnmetError, free_port
+from lessons.toolkit.clock.hub import Hub, LeftError, UnmetError, free_port
 from lessons.toolkit.clock.messages import EndedError, LateError
 from lessons.toolkit.clock.record import ConductorsRecord
 from lessons.toolkit.clock.turns import Turns
@@ -83,7 +83,7 @@ def one_sentence(rank: int) -> Iterator[None]:
     """End the program with one sentence if the `with` block fails."""
     try:
         yield
-    except (UnmetError, FailedError) as problem:
+    except (UnmetError, FailedError, LeftError) as problem:
         sys.exit(str(problem))
     except LateError:
         sys.exit(f"Rank {rank} has waited too long for another rank.")

@@ -16,6 +16,7 @@ from lessons.toolkit.record.run_record import launch_id
 
 MEET_S = 120  # seconds to wait for the other ranks at the beginning
 WAIT_S = 600  # seconds to wait for another rank later
+LEFT = {"left": True}  # what a rank sends to rank 0 when its code has ended its process
 
 # The launchers' variables for the number of ranks on this node.
 ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_SIZE")
@@ -23,6 +24,10 @@ ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_
 
 class UnmetError(Exception):
     """The ranks could not connect. The message is a sentence that tells the user why."""
+
+
+class LeftError(Exception):
+    """Another rank's code ended its process. The message is a sentence that tells the user so."""
 
 
 class Hub:
@@ -34,7 +39,6 @@ class Hub:
     def __init__(self, rank: int, size: int, environ: Mapping[str, str] = os.environ) -> None:
         self.rank, self.size = rank, size
         self.peers: list[Channel] = []  # rank 0: all others, by rank; the others: rank 0
-        self.address = "127.0.0.1"
         if size == 1:
             return
         key = password(environ, size)
@@ -85,7 +89,11 @@ class Hub:
         return self.share_array(np.sum(every, axis=0, dtype=np.float32) / self.size if every else 0)
 
     def hear(self, peer: Channel) -> tuple[Any, Any]:
-        return peer.receive(WAIT_S, self.peers)
+        words, numbers = peer.receive(WAIT_S, self.peers)
+        if words == LEFT:
+            rank = 1 + self.peers.index(peer)
+            raise LeftError(f"Rank {rank}: its code ended the process while other ranks went on.")
+        return words, numbers
 
 
 def meeting_place(environ: Mapping[str, str], size: int, key: bytes) -> tuple[str, int]:

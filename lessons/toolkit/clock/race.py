@@ -6,10 +6,9 @@ It is paused except while the clock runs. It shares the array with the conductor
 array before each sum, and checks the sum.
 """
 
-import contextlib
 import mmap
 import os
-import secrets
+import random
 import signal
 import sys
 import time
@@ -23,20 +22,18 @@ from cluster.launchers import launched
 from lessons.toolkit.clock import processes, serve
 from lessons.toolkit.clock.conductor import CONDUCTOR, ROLE, Job, arguments, one_sentence
 from lessons.toolkit.clock.hub import Hub
-from lessons.toolkit.clock.messages import Channel, EndedError
+from lessons.toolkit.clock.messages import Channel
 from lessons.toolkit.clock.record import ConductorsRecord, Kept
+from lessons.toolkit.clock.rounds import two_seeds
 from lessons.toolkit.clock.workers import Workers
 
 Add = Callable[[Any], Any]  # adds up an array over all ranks, in place
 LEARNER = "learner"
 REPEATS = 20
 # Measures of the learner. The conductor writes all others.
-OTHERS = frozenset(
-    ["allreduce_s", "allreduce_error", "arrays_moved", "under_way", "step_s", "straggler_growth_ms"]
-)
+EXCHANGES = ("allreduce_s", "allreduce_error", "arrays_moved", "share_sent", "under_way")
+OTHERS = frozenset([*EXCHANGES, "step_s", "straggler_growth_ms"])
 CHECKED = 10_000  # places of the array, drawn at random
-STOP_S = 10  # seconds for a busy machine to stop a process
-END_S = 60  # seconds for MPI's exit handler
 
 
 class Race(Workers):
@@ -49,11 +46,6 @@ class Race(Workers):
         super().__init__(hub, f"race,{file}", code, [LEARNER], [file])
         os.close(file)
 
-    def stop(self) -> None:
-        pids = processes.descendants(os.getpid())
-        processes.send(signal.SIGSTOP, pids)
-        processes.wait_for("T", pids, STOP_S)
-
     def go_on(self) -> None:
         processes.send(signal.SIGCONT, processes.descendants(os.getpid()))
 
@@ -62,9 +54,9 @@ class Race(Workers):
 
         seed: for the numbers. chosen: the seed for the places where the sum is checked.
         """
-        self.stop()
-        random = np.random.default_rng(seed + self.rank)
-        numbers = random.integers(-99, 100, self.array.size).astype(np.float32)
+        self.pause(processes.descendants(os.getpid()))
+        drawn = np.random.default_rng(seed + self.rank)
+        numbers = drawn.integers(-99, 100, self.array.size).astype(np.float32)
         self.array[:] = numbers
         places = np.random.default_rng(chosen).integers(0, numbers.size, CHECKED)
         pids = processes.descendants(os.getpid())
@@ -82,21 +74,12 @@ class Race(Workers):
 
     def repeat(self) -> tuple[list[float], float]:
         """Measure several sums. Return their seconds, and the largest error."""
+        chance = random.SystemRandom()
         # The first one includes making buffers and connections.
-        found = [self.seconds(*self.hub.share(two_seeds())) for _ in range(REPEATS + 1)]
+        found = [self.seconds(*self.hub.share(two_seeds(chance))) for _ in range(REPEATS + 1)]
         self.go_on()
         seconds, errors = zip(*found, strict=True)
         return list(seconds)[1:], float(np.max(errors))
-
-    def end(self) -> None:
-        """Let the process exit normally, because MPI treats any other end as a failure."""
-        with contextlib.suppress(EndedError):
-            self.channels[LEARNER].send(["end"])
-        processes.wait_for("", [self.process.pid], END_S)
-
-
-def two_seeds() -> list[int]:
-    return [secrets.randbits(40), secrets.randbits(40)]
 
 
 def shared(file: int) -> Any:
@@ -157,8 +140,9 @@ def conduct_race(job: Job, lesson: str, floats: int, code: str) -> None:
     hub = Hub(job.rank, job.size)
     racers = None
     try:
-        racers = Race(hub, floats, code)
+        racers = Race(hub, floats, "the library")
         library, _ = racers.repeat()
+        racers.code = code
         racers.ready[LEARNER] = racers.ask(LEARNER, "load")[0]
         own, error = racers.repeat()
         header = {"framework": "numpy", "source": "exchange"}
@@ -177,7 +161,7 @@ def conduct_race(job: Job, lesson: str, floats: int, code: str) -> None:
                 size, milliseconds = each["bytes"], 1e3 * each["value"]
                 print(f"{each['scheme']:8} {size:12,} bytes {milliseconds:10.3f} ms")
         record.end()
-        racers.end()
+        racers.end(LEARNER, racers.process.pid)
         hub.gather()  # no rank ends before all have written their lines
     finally:
         if racers:

@@ -1,6 +1,5 @@
 """Make a rank's two processes take turns, and measure their phases."""
 
-import contextlib
 import os
 import signal
 import time
@@ -12,12 +11,8 @@ import numpy as np
 
 from lessons.toolkit.clock import processes
 from lessons.toolkit.clock.hub import Hub
-from lessons.toolkit.clock.messages import EndedError
 from lessons.toolkit.clock.serve import places
 from lessons.toolkit.clock.workers import FailedError, Workers
-
-STOP_S = 10  # seconds for a busy machine to stop a process
-END_S = 60  # seconds for the exit handlers of frameworks
 
 
 @dataclass(frozen=True)
@@ -61,8 +56,7 @@ class Turns(Workers):
         yardstick = {self.process.pid}
         others = processes.descendants(os.getpid()) - yardstick
         runs, waits = (yardstick, others) if who == "yardstick" else (others, yardstick)
-        processes.send(signal.SIGSTOP, waits)
-        processes.wait_for("T", waits, STOP_S)
+        self.pause(waits)
         processes.send(signal.SIGCONT, runs)
         return sorted(runs)
 
@@ -122,8 +116,5 @@ class Turns(Workers):
             )
 
     def end_learner(self) -> None:
-        """Let the learner exit normally, because MPI treats any other end as a failure."""
         self.give_turn("learner")
-        with contextlib.suppress(EndedError):
-            self.channels["learner"].send(["end"])
-        processes.wait_for("", [self.ready["yardstick"]["learner"]], END_S)
+        self.end("learner", self.ready["yardstick"]["learner"])

@@ -6,17 +6,19 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.clock import processes
-from lessons.toolkit.clock.hub import Hub
+from lessons.toolkit.clock.hub import LEFT, Hub
 from lessons.toolkit.clock.messages import Channel, EndedError, LateError
 
 ISOLATED = Path(__file__).with_name("isolated.py")
 LEAVE_S = 10  # seconds for the other ranks to leave
+STOP_S = 10  # seconds for a busy machine to stop a process
+END_S = 60  # seconds for the exit handlers of MPI and of frameworks
 PHASE_S = 600  # seconds to wait for a process's answer
 
 
@@ -78,12 +80,22 @@ class Workers:
                 peer.receive(LEAVE_S)
         if self.rank and silently:
             with contextlib.suppress(EndedError, LateError):
-                self.hub.exchange("left")  # ends when rank 0 does, which has said why
+                self.hub.exchange(LEFT)  # ends when rank 0 does, which has said why
 
     def ask(self, who: str, *words: Any, numbers: Any = None) -> tuple[Any, Any]:
         with contextlib.suppress(EndedError):  # then nothing is heard either
             self.channels[who].send(words, numbers)
         return self.heard(who)
+
+    def pause(self, pids: Collection[int]) -> None:
+        processes.send(signal.SIGSTOP, pids)
+        processes.wait_for("T", pids, STOP_S)
+
+    def end(self, who: str, pid: int) -> None:
+        """Let the process exit normally, because MPI treats any other end as a failure."""
+        with contextlib.suppress(EndedError):
+            self.channels[who].send(["end"])
+        processes.wait_for("", [pid], END_S)
 
     def kill(self) -> None:
         """End all processes, and all that they started."""

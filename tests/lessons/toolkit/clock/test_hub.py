@@ -54,6 +54,19 @@ def test_collectives():
     assert others == [[*rank_0[:3], []]] * 2
 
 
+def test_a_rank_that_leaves_is_named_and_its_message_is_not_data():
+    def work(here):
+        if here.rank == 2:
+            return here.exchange(hub.LEFT)
+        if here.rank == 1:
+            return here.gather(1)
+        with pytest.raises(hub.LeftError, match="Rank 2"):
+            here.gather(0)
+        return here.share("rank 0 went on")
+
+    assert on_ranks(work)[1:] == ["rank 0 went on"] * 2
+
+
 def test_ranks_of_one_node_meet_without_an_address():
     one_node = MPIRUN | {"OMPI_COMM_WORLD_LOCAL_SIZE": str(RANKS)}
     assert on_ranks(lambda here: here.gather(), [one_node] * RANKS) == [[None] * RANKS] * RANKS
