@@ -11,10 +11,11 @@ import numpy as np
 from mpi4py import MPI
 
 from lessons.toolkit import probes
+from lessons.toolkit.ranks.counting import CountingComm, arrays_to_send
 
 from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
-comm = MPI.COMM_WORLD
+comm = CountingComm()
 GRADIENT = 50_890  # size of lesson 01's network in floats
 random = np.random.default_rng()  # different numbers on every rank and in every run
 
@@ -25,6 +26,16 @@ def library_allreduce(comm, values):
 
 
 SCHEMES = {"server": ps_allreduce, "ring": ring_allreduce, "library": library_allreduce}
+sent = {"server": [], "ring": []}  # by this rank, each as a share of what it has to send
+
+
+def add_up(scheme, values):
+    """Add up over all ranks, in place, and count what this rank sends."""
+    before = comm.sent
+    SCHEMES[scheme](comm, values)
+    if scheme in sent and comm.Get_size() > 1:
+        needed = values.nbytes * arrays_to_send(scheme, comm.Get_rank(), comm.Get_size())
+        sent[scheme].append((comm.sent - before) / needed)
 
 
 def timed(work):
@@ -50,9 +61,9 @@ def schemes(record, sizes):
         rounds = {scheme: [] for scheme in SCHEMES}
         repeats = int(min(30, max(5, 3e6 / floats)))
         for number in range(repeats + 1):
-            for scheme, allreduce in SCHEMES.items():
+            for scheme in SCHEMES:
                 values, exact = fresh(floats + (number == 0))  # first, chunks of unequal length
-                seconds, _ = timed(functools.partial(allreduce, comm, values))
+                seconds, _ = timed(functools.partial(add_up, scheme, values))
                 error = comm.allreduce(probes.largest_error([values], [exact]), MPI.MAX)
                 worst[scheme] = max(worst[scheme], error)
                 rounds[scheme].append(seconds)
@@ -62,8 +73,11 @@ def schemes(record, sizes):
             record.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
     for scheme, error in worst.items():
         record.measure("allreduce_error", error, "", scheme=scheme)
-    if comm.Get_rank() == 0:  # on simulated ranks, which can count bytes
-        for scheme in ("server", "ring"):
+    for scheme, shares in sent.items():
+        least = comm.allreduce(min(shares, default=1.0), MPI.MIN)
+        record.measure("share_sent", least, "", scheme=scheme)
+    if comm.Get_rank() == 0:  # on more ranks, which are simulated
+        for scheme in sent:
             moved = probes.arrays_moved(SCHEMES[scheme])
             record.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
         record.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)

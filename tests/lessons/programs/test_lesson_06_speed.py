@@ -82,6 +82,8 @@ def test_an_honest_job_names_all_files(tmp_path):
     found = run(LESSON / "exchange.py", 3, *FEW, out=tmp_path)
     assert {"exchange.py", "timing.py", "collectives.py"} <= set(found.program.files)
     assert set(errors_of(found).values()) == {0.0}
+    for each in found.measured("share_sent"):
+        assert each["value"] == pytest.approx(1, abs=0.01), each["scheme"]
     assert len(found.ranks) == found.workers == 3
     for each in found.measured("ring_speed"):
         assert each["value"] == pytest.approx(each["library_s"] / each["ring_s"], rel=1e-3)
