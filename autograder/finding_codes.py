@@ -218,6 +218,7 @@ class FindingCode(StrEnum):
     CHECK_NOT_MEASURED = "check not measured"
     NOT_IN_ROSTER = "not in roster"
     OTHER_TOOLKIT = "other toolkit"
+    NO_PROGRAMS = "no programs"
     SHARED_RUN = "shared run", DOUBT  # shared with another student, like the next ones
     SHARED_JOB = "shared job", DOUBT
     SHARED_LOSSES = "shared losses", DOUBT

@@ -45,6 +45,7 @@ class Row:
     programs: int = 0  # number of programs with something to show to the instructor
     why: tuple[tuple[str, str], ...] = ()  # id of a missed check, and a reason
     untimed: bool = False  # there is a due date, but no submission time
+    programs_missing: bool = False  # none of the programs that ran was submitted
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -75,6 +76,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         fingerprints=prints_of(grade.student, grade.runs),
         adjustments=grade.adjustments,
         untimed=grade.untimed,
+        programs_missing=grade.programs_missing,
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         told=tuple((c.id, c.told) for c in grade.checks if c.told),

@@ -25,6 +25,12 @@ OTHER_TOOLKIT = LookReason(
 )
 
 
+NO_PROGRAMS = LookReason(
+    FindingCode.NO_PROGRAMS,
+    "submitted none of the programs that ran, although most of the class submitted theirs",
+)
+
+
 def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
@@ -38,13 +44,14 @@ def with_class_findings(
         (row.student, row.lesson) for row in rows if row.tier == EvidenceLevel.CONTRADICTED
     }
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
-    lonely = lonely_toolkits(rows)
+    unusual = lonely_toolkits(rows), without_programs(rows)
     changed = []
     for row in rows:
         key = row.student, row.lesson
         if key in shared:
             row = with_copies(row, shared[key], row.student in settings.logins)
-        changed.append(replace(row, look=(*row.look, lonely[key])) if key in lonely else row)
+        more = [reasons[key] for reasons in unusual if key in reasons]
+        changed.append(replace(row, look=(*row.look, *more)) if more else row)
     if people:
         names = {printable(person) for person in people}
         strange = unknown_students({row.student for row in rows}, names)
@@ -145,6 +152,20 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
     changes = settings.policy.overrides.get((student, lesson), ())
     return replace(row, adjustments=tuple(nothing_to_change(one) for one in changes if one.check))
+
+
+def without_programs(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+    """Return a reason to look at each submission that unusually contains no program."""
+    submitted, missing = (
+        Counter(row.lesson for row in rows if row.runs and row.programs_missing is which)
+        for which in (False, True)
+    )
+    usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > missing[lesson]}
+    return {
+        (row.student, row.lesson): NO_PROGRAMS
+        for row in rows
+        if row.programs_missing and row.lesson in usual
+    }
 
 
 def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
