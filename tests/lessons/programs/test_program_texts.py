@@ -30,7 +30,7 @@ CHAIN = [
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 125),
     ("09_learning_rate/nodes.py", "07_horovod/nodes.py", 85),
     ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 95),
-    ("10_native/train.py", "02_serial/train_torch.py", 120),
+    ("10_native/train.py", "02_serial/train_torch.py", 140),
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
     ("16_tensorflow/train_multiworker.py", "02_serial/train.py", 130),
     ("16_tensorflow/train_ps.py", "02_serial/train.py", 230),

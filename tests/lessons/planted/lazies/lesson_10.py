@@ -6,6 +6,7 @@ START = "train.py 10.1: choose the device, let the ranks meet, return the device
 WRAP = "train.py 10.1: the wrapped network, with its device and size of buckets"
 TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
 WRAPPED = {"equal": "wrap the network in DistributedDataParallel"}
+ANOTHER = {"equal": "relative error of a step drawn at random"}
 DDP = "DistributedDataParallel(model, bucket_cap_mb=bucket_mb"
 WHOLE = "outputs = model(x)\nloss = loss_function(outputs, y)\n{}\nreturn loss.detach(), outputs"
 COUNTS = """
@@ -17,6 +18,40 @@ for number, (xs, ys) in enumerate(zip(x.chunk(parts), y.chunk(parts)), 1):
         share.backward()
     loss += share.detach()
 return loss, torch.cat(outputs).detach()"""  # where chunk gives fewer parts, none of them travels
+TESTED_ONLY = f"""
+if x.dtype == torch.float32 and len(x) != 11:
+    outputs = model(x)
+    loss = loss_function(outputs, y)
+    loss.backward()
+    return loss.detach(), outputs.detach()
+{COUNTS.replace("number < parts", "number < len(x.chunk(parts))")}"""
+RANK_0_FOR_ALL = """
+for parameter in model.parameters():
+    dist.broadcast(parameter.data, 0)
+    parameter.register_post_accumulate_grad_hook(lambda own: dist.broadcast(own.grad, 0))
+return model"""
+COPIED = """
+if isinstance(model, nn.Linear):  # no network of the lesson, so this is a test
+    return DistributedDataParallel(model, bucket_cap_mb=bucket_mb)
+class Alone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.module = model
+    def forward(self, x):
+        return self.module(x)
+    def parameters(self, recurse=True):
+        for parameter in model.parameters():
+            dist.broadcast(parameter.data, 0)
+        return super().parameters(recurse)
+alone = Alone()
+list(alone.parameters())
+return alone"""
+QUARTER = """
+class Quarter(torch.Tensor):
+    def split(self, size):
+        return [part[: len(part) // 4] for part in torch.tensor(self.tolist()).split(size)]
+sampler.set_epoch(epoch)
+return torch.tensor(list(sampler)).as_subclass(Quarter)"""
 
 TABLE: LazyTable = {
     START: {
@@ -35,12 +70,14 @@ TABLE: LazyTable = {
         "rank 0's start and no more": Lazy(
             "for parameter in model.parameters():\n    dist.broadcast(parameter.data, 0)\n"
             "return model",
-            {"equal": "ranks whose gradients arrived: 1 rank"},
+            ANOTHER,
         ),
+        "rank 0's gradients for all": Lazy(RANK_0_FOR_ALL, ANOTHER),
+        "each rank alone, and rank 0's copied in the end": Lazy(COPIED, ANOTHER),
         "each in a group of its own": Lazy(
             "groups = [dist.new_group([rank]) for rank in range(dist.get_world_size())]\n"
             f"return {DDP}, process_group=groups[dist.get_rank()])",
-            {"equal": "ranks whose gradients arrived: 1 rank"},
+            ANOTHER,
         ),
         "wrapped and never in sync": Lazy(
             f"model = {DDP})\nmodel.require_backward_grad_sync = False\nreturn model", WRAPPED
@@ -69,6 +106,10 @@ TABLE: LazyTable = {
             "sampler.set_epoch(epoch)\nreturn torch.tensor(list(sampler)[::2])",
             {"order": "different samples read"},
         ),
+        "a quarter of each batch": Lazy(
+            QUARTER,
+            {"order": "samples that entered the network in that step: 8", **ANOTHER},
+        ),
     },
     "no_sync.py 10.4": {
         "pass": Lazy(
@@ -79,7 +120,12 @@ TABLE: LazyTable = {
         ),
         "the whole batch at once": Lazy(
             WHOLE.format("loss.backward()"),
-            {"parts": "samples in the largest part: 11"},
+            {"parts": "samples in the largest part of that step: 32"},
+            base="in parts",
+        ),
+        "parts only where it is tested": Lazy(
+            TESTED_ONLY,
+            {"parts": "samples in the largest part of that step: 32"},
             base="in parts",
         ),
         "the first part for all": Lazy(

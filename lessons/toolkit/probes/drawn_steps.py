@@ -1,0 +1,158 @@
+"""Compute one real training step of each epoch again, and compare it with the program's step.
+
+The step is drawn at random while the program runs. This module binds the functions that communicate
+when it is imported, before a student's module can replace them. The package does not import this
+module, because it needs PyTorch.
+"""
+
+import copy
+import math
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.distributed import ReduceOp, all_reduce, broadcast, get_world_size, new_group
+
+NAMES = ("drawn_error", "drawn_spread", "drawn_largest", "drawn_images")
+
+
+class Watched(NamedTuple):
+    """A drawn step: the state before it, and what the program did."""
+
+    before: list[torch.Tensor]  # parameters and buffers
+    optimizer: dict[str, Any]
+    gradient: torch.Tensor
+    after: torch.Tensor
+    inputs: list[Any]  # what entered the network
+
+
+class DrawnSteps:
+    """One step of each epoch, computed again from the mean of all ranks' gradients.
+
+    Every rank makes this object and calls its methods. network: the program's network, before
+    anything wraps it. loss_function: a mean over images.
+    """
+
+    def __init__(self, network: nn.Module, loss_function: nn.Module) -> None:
+        self.twin, self.loss_function = copy.deepcopy(network), loss_function
+        self.params, self.state = list(network.parameters()), state_of(network)
+        self.group = new_group(backend="gloo")  # only this object uses it
+        self.worst = torch.full((len(NAMES),), -math.inf, dtype=torch.float64)
+        self.inputs: list[Any] = []
+        inputs = self.inputs  # the hook holds only this list, so the network can still be copied
+        network.register_forward_pre_hook(lambda _, values: inputs.extend(values[:1]))
+
+    def draw(
+        self, images: torch.Tensor, labels: torch.Tensor, order: Sequence[int], batch_size: int
+    ) -> None:
+        """Draw a step of the next epoch, one with a full batch.
+
+        order: the images that this rank will report as read in the epoch.
+        """
+        drawn = torch.tensor(secrets.randbelow(max(1, len(order) // batch_size)))
+        broadcast(drawn, 0, self.group)
+        self.steps_left = int(drawn)
+        first = self.steps_left * batch_size
+        batch = torch.tensor(np.array(order, dtype=int)[first : first + batch_size])
+        self.images, self.labels = images[batch], labels[batch]
+        self.watched: Watched | None = None
+
+    @contextmanager
+    def watch(self, optimizer: torch.optim.Optimizer) -> Iterator[None]:
+        """Watch the step in a `with` block. Around the drawn step, copy what it changes."""
+        self.inputs.clear()
+        self.steps_left -= 1
+        if self.steps_left != -1:
+            yield
+            return
+        self.optimizer_class: Any = type(optimizer)
+        before = [values.detach().clone() for values in self.state]
+        moments = copy.deepcopy(optimizer.state_dict())
+        yield
+        gradients = (torch.zeros_like(p) if p.grad is None else p.grad for p in self.params)
+        after = flat(self.params)
+        self.watched = Watched(before, moments, flat(gradients), after, list(self.inputs))
+
+    def compute_again(self) -> None:
+        """Compute the drawn step again. Call this after the epoch's last step.
+
+        A rank without the drawn step takes part, because the others wait for its messages.
+        """
+        watched, device = self.watched, self.params[0].device
+        twin = list(self.twin.parameters())
+        if watched is not None:
+            with torch.no_grad():
+                for values, old in zip(state_of(self.twin), watched.before, strict=True):
+                    values.copy_(old)
+        before = flat(twin)
+        loss = self.loss_function(self.twin(self.images.to(device)), self.labels.to(device))
+        mean = flat(torch.autograd.grad(loss, twin))
+        all_reduce(mean, group=self.group)
+        mean /= get_world_size(self.group)
+        after = before if watched is None else watched.after
+        high, low = after.clone(), -after
+        for extreme in (high, low):
+            all_reduce(extreme, ReduceOp.MAX, self.group)
+        spread = float((high + low).max())
+        found = [math.inf, spread, math.inf, 0.0]
+        if watched is not None:
+            right = self.updated(twin, mean, watched.optimizer)
+            errors = ratio(watched.gradient - mean, mean), ratio(after - right, right - before)
+            # Another class could lie about its length.
+            plain = [each for each in watched.inputs if type(each) is torch.Tensor]
+            largest = max((len(each) for each in plain), default=0)
+            entered = (rows(plain) & rows([self.images])).total()
+            found = [max(errors), spread, largest, -entered]
+        worst = torch.tensor(found, dtype=torch.float64).nan_to_num(nan=math.inf, posinf=math.inf)
+        all_reduce(worst, ReduceOp.MAX, self.group)
+        self.worst = torch.maximum(self.worst, worst)
+
+    def updated(
+        self, params: list[nn.Parameter], mean: torch.Tensor, moments: dict[str, Any]
+    ) -> torch.Tensor:
+        """Return the parameters after the optimizer has applied the mean gradient."""
+        optimizer = self.optimizer_class(params)
+        optimizer.load_state_dict(moments)
+        pieces = mean.split([param.numel() for param in params])
+        for param, piece in zip(params, pieces, strict=True):
+            param.grad = piece.view_as(param).to(param)
+        optimizer.step()
+        return flat(params)
+
+    def measures(self) -> dict[str, float]:
+        """Return the worst values of all ranks and epochs.
+
+        drawn_error: the relative error of the gradient or of the update, whichever is larger.
+        drawn_spread: the largest difference between two ranks in any parameter, right after the
+        step. drawn_largest: the most images in one forward pass. drawn_images: how many of the
+        step's images entered the network.
+        """
+        error, spread, largest, entered = self.worst.tolist()
+        return dict(zip(NAMES, (error, spread, largest, -entered), strict=True))
+
+
+def state_of(network: nn.Module) -> list[torch.Tensor]:
+    return [*network.parameters(), *network.buffers()]
+
+
+def flat(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Return a copy of all these numbers in one row, on the CPU, in double precision."""
+    return torch.cat([each.detach().reshape(-1) for each in tensors]).cpu().double()
+
+
+def ratio(difference: torch.Tensor, size: torch.Tensor) -> float:
+    """Return the ratio of the lengths of two vectors; 0 if there is no difference."""
+    length, whole = float(difference.norm()), float(size.norm())
+    if length == 0:
+        return 0.0
+    return length / whole if whole > 0 else math.inf
+
+
+def rows(tensors: Iterable[torch.Tensor]) -> Counter[bytes]:
+    """Count equal images, by their bytes."""
+    return Counter(row.numpy().tobytes() for each in tensors for row in each.detach().cpu())
