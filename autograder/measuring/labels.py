@@ -147,10 +147,14 @@ LABELS: dict[str, Label] = {
     "measure:orders_as_drawn": Label("fraction of orders that match the sampler's"),
     "measure:accumulation_error": Label("relative error of a batch that is computed in parts"),
     "measure:exchanges": Label("exchanges of gradients per batch"),
-    "measure:drawn_error": Label("relative error of a step drawn at random"),
-    "measure:drawn_spread": Label("difference between ranks right after that step"),
-    "measure:drawn_images": Label("samples that entered the network in that step", "samples"),
-    "measure:drawn_largest": Label("samples in the largest part of that step", "samples"),
+    "measure:drawn_error": Label("relative error of a randomly drawn step"),
+    "measure:drawn_spread": Label("difference between ranks after a randomly drawn step"),
+    "measure:drawn_images": Label(
+        "samples that entered the network in a randomly drawn step", "samples"
+    ),
+    "measure:drawn_largest": Label(
+        "samples in the largest part of a randomly drawn step", "samples"
+    ),
     "measure:alone_error": Label("error after a step of one rank alone"),
     "measure:staleness_mean": Label("mean age of the gradients", "updates"),
     # parts of a network

@@ -13,7 +13,8 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
-from lessons.toolkit.probes.data_parallel import accumulation, alone_error, ranks_heard
+from lessons.toolkit.probes.data_parallel import accumulation, alone_error
+from lessons.toolkit.probes.drawn_steps import DrawnSteps
 from lessons.toolkit.probes.orders import orders_as_drawn
 from lessons.toolkit.record import Record, param_hash
 
@@ -127,44 +128,48 @@ def main():
     x_test = torch.tensor(mnist.x_test)
     y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
-    model = build_model(args.model).to(device)
-    built = param_hash(model.parameters())
-    model = distribute(model, device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+    network = build_model(args.model).to(device)
+    params = list(network.parameters())
+    built = param_hash(params)
     loss_function = nn.CrossEntropyLoss()
+    drawn_steps = DrawnSteps(network, loss_function)
+    model = distribute(network, device)
+    optimizer = torch.optim.Adam(params, lr=args.lr)
     sampler = DistributedSampler(x, size, rank, seed=args.seed)
+    parts = args.accumulate
 
     record = Record(
         "10",
         args,
         source="ddp",
-        params=sum(p.numel() for p in model.parameters()),
+        params=sum(p.numel() for p in params),
         optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
         size=size,
         local_rank=local_rank,
         built=built,
-        accumulate=args.accumulate,
+        accumulate=parts,
     )
-    record.measure("ranks_heard", ranks_heard(distribute, device, rank, size), "ranks")
     record.measure("orders_as_drawn", orders_as_drawn(order_of, args.seed), "")
-    for name, value in accumulation(accumulate, distribute, device, gather).items():
-        record.measure(name, value, "")
-    if args.accumulate > 1:
-        record.measure("alone_error", alone_error(step_alone, distribute, device), "")
-    record.begin(model.parameters())
+    if parts > 1:
+        for name, value in accumulation(accumulate, distribute, network, x, y, gather).items():
+            record.measure(name, value, "")
+        record.measure("alone_error", alone_error(step_alone, distribute, network, x, y), "")
+    record.begin(params)
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
         order = order_of(sampler, number)
         batches = order.split(args.batch_size)
         orders = gather(order.numpy())  # images of all ranks, for the record
+        drawn_steps.draw(x, y, orders[rank], args.batch_size)  # a step to compute again
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
-                loss, outputs = train_step(model, optimizer, loss_function, xb, yb, args.accumulate)
+                with drawn_steps.watch(optimizer):
+                    loss, outputs = train_step(model, optimizer, loss_function, xb, yb, parts)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             for numbers in orders:
@@ -172,9 +177,12 @@ def main():
             epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
         if rank == 0:
             print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-    record.trained(model.parameters(), gather)
+        drawn_steps.compute_again()
+    for name, value in drawn_steps.measures().items():
+        record.measure(name, value, "")
+    record.trained(params, gather)
 
-    loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
+    loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     record.end(

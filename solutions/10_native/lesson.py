@@ -144,8 +144,9 @@ else:
 # same except for rounding, and the accuracies may differ by a few test images. This is *strong* scaling. (Choose
 # a number of ranks that divides 256.)
 #
-# The toolkit also tests your functions. `ranks_heard` takes one step on a network with one weight per rank; only
-# that rank's gradient can change it. `orders_as_drawn` passes new samplers to `order_of`.
+# The toolkit also tests the training itself. In each epoch it draws one step at random, and computes it again from
+# the mean of all ranks' gradients. `drawn_error` is the relative difference. `orders_as_drawn` passes new samplers
+# to `order_of`.
 
 # %%
 from cluster.jobs.notebook import JobError, on_nodes, submit_once
@@ -174,8 +175,6 @@ for name, found in runs.items():
 # **Try** the other launcher, in a terminal. Ranks, results and record are the same:
 #
 #     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
-#
-# Until exercise 10.4 is filled, the `.err` file of these jobs says that accumulation could not be measured.
 #
 # The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. In a
 # test set, repeats would change the accuracy slightly, so here each rank tests on all images.
@@ -286,8 +285,8 @@ expectations.compare(
 #   gradients will travel.
 # - Do a part's backward pass before the next part's forward pass: it frees the activations.
 #
-# The program compares your gradients with those of the whole batch, in double precision. It also counts how
-# often gradients are sent, and how many images go through the network at once.
+# The program compares your gradients with those of the whole batch. It also counts how often gradients are sent,
+# and how many images go through the network at once.
 
 # %% tags=["check"]
 import no_sync
@@ -358,7 +357,8 @@ importlib.reload(no_sync)
 check.check_10_5(no_sync)
 
 # %% [markdown]
-# Now do the same work with each batch split into four parts. The program also tests both functions on small networks.
+# Now do the same work with each batch split into four parts. The program also tests both functions on copies of
+# the network.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)

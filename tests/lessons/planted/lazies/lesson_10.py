@@ -6,7 +6,7 @@ START = "train.py 10.1: choose the device, let the ranks meet, return the device
 WRAP = "train.py 10.1: the wrapped network, with its device and size of buckets"
 TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
 WRAPPED = {"equal": "wrap the network in DistributedDataParallel"}
-ANOTHER = {"equal": "relative error of a step drawn at random"}
+ANOTHER = {"equal": "relative error of a randomly drawn step"}
 DDP = "DistributedDataParallel(model, bucket_cap_mb=bucket_mb"
 WHOLE = "outputs = model(x)\nloss = loss_function(outputs, y)\n{}\nreturn loss.detach(), outputs"
 COUNTS = """
@@ -108,7 +108,7 @@ TABLE: LazyTable = {
         ),
         "a quarter of each batch": Lazy(
             QUARTER,
-            {"order": "samples that entered the network in that step: 8", **ANOTHER},
+            {"order": "samples that entered the network in a randomly drawn step: 8", **ANOTHER},
         ),
     },
     "no_sync.py 10.4": {
@@ -120,12 +120,12 @@ TABLE: LazyTable = {
         ),
         "the whole batch at once": Lazy(
             WHOLE.format("loss.backward()"),
-            {"parts": "samples in the largest part of that step: 32"},
+            {"parts": "samples in the largest part of a randomly drawn step: 32"},
             base="in parts",
         ),
         "parts only where it is tested": Lazy(
             TESTED_ONLY,
-            {"parts": "samples in the largest part of that step: 32"},
+            {"parts": "samples in the largest part of a randomly drawn step: 32"},
             base="in parts",
         ),
         "the first part for all": Lazy(
