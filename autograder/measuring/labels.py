@@ -149,12 +149,8 @@ LABELS: dict[str, Label] = {
     "measure:exchanges": Label("exchanges of gradients per batch"),
     "measure:drawn_error": Label("relative error of a randomly drawn step"),
     "measure:drawn_spread": Label("difference between ranks after a randomly drawn step"),
-    "measure:drawn_images": Label(
-        "samples that entered the network in a randomly drawn step", "samples"
-    ),
-    "measure:drawn_largest": Label(
-        "samples in the largest part of a randomly drawn step", "samples"
-    ),
+    "measure:drawn_images": Label("samples that entered the network in a randomly drawn step"),
+    "measure:drawn_largest": Label("samples in the largest part of a randomly drawn step"),
     "measure:alone_error": Label("error after a step of one rank alone"),
     "measure:staleness_mean": Label("mean age of the gradients", "updates"),
     # parts of a network
