@@ -14,6 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
+from lessons.toolkit.probes.drawn_steps import DrawnSteps
 from lessons.toolkit.record import Record
 
 from ranks import gather, who_am_i
@@ -133,17 +134,19 @@ def main():
     y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     network = build_model(args.model).to(device)
+    params = list(network.parameters())
+    loss_function = nn.CrossEntropyLoss()
+    drawn_steps = DrawnSteps(network, loss_function)
     model = distribute(network, device)
     lr = args.lr * local_batch * size / args.batch_size  # grows with the global batch
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    loss_function = nn.CrossEntropyLoss()
+    optimizer = torch.optim.Adam(params, lr=lr)
     sampler = DistributedSampler(x, size, rank, seed=args.seed)
 
     record = Record(
         "12",
         args,
         source="ddp",
-        params=sum(p.numel() for p in model.parameters()),
+        params=sum(p.numel() for p in params),
         optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
@@ -152,28 +155,33 @@ def main():
         local_batch=local_batch,
         lr=lr,
     )
-    record.begin(model.parameters())
+    record.begin(params)
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
         order = order_of(sampler, number)
         batches = order.split(local_batch)
         orders = gather(order.numpy())  # images of all ranks, for the record
+        drawn_steps.draw(x, y, orders[rank], local_batch)  # a step to compute again
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
-                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
+                with drawn_steps.watch(optimizer):
+                    loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             for numbers in orders:
                 epoch.read(numbers)
             epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
-        record.trained(model.parameters(), gather)
+        drawn_steps.compute_again()
+        record.trained(params, gather)
         loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
         record.evaluated(accuracy, loss=loss, samples=len(x_test), epoch=number)
         if rank == 0:
             print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+    for name, value in drawn_steps.measures().items():
+        record.measure(name, value, "")
 
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

@@ -36,7 +36,7 @@ CHAIN = [
     ("16_tensorflow/train_ps.py", "02_serial/train.py", 230),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
-    ("12_scaling/train.py", "10_native/train.py", 115),
+    ("12_scaling/train.py", "10_native/train.py", 110),
     ("13_shard/train.py", "00_cluster/train_gpt.py", 185),
     ("14_profile/train.py", "00_cluster/train_gpt.py", 250),
     ("14_profile/break_it.py", "14_profile/train_ways.py", 165),
