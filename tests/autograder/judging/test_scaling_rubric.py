@@ -54,11 +54,13 @@ def study_lines(kind, sizes, times=None, **more):
     return lines_of(kind, times, sizes=sizes, run=run, **{"work": work[kind]} | quiet | more)
 
 
-def training(number, profile, size, kind, batch, **more):
+def training(number, profile, size, kind, batch, *, drawn=None, **more):
+    drawn = {"drawn_error": 3e-8, "drawn_spread": 0.0, "drawn_images": batch, **(drawn or {})}
     facts = {
         "lesson": "12", "source": "ddp", "model": "cnn", "params": 1199882, "size": size,
         "scaling": kind, "batch": batch, "samples": SAMPLES[profile], "run": f"{number}a0c2a91",
         "train_samples": SAMPLES[profile], "test_accuracy": 0.97, "started_by": ["mpirun"],
+        "measures": tuple({"name": name, "value": drawn[name], "unit": ""} for name in drawn),
     }  # fmt: skip
     return make_record(**facts | more)
 
@@ -202,7 +204,13 @@ TRAININGS = {
         "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "largest change in a parameter",
     ),
     "ranks apart": (
-        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "difference in a parameter",
+        "grown", (2, "epoch", 64), {"drawn": {"drawn_spread": 0.1}}, "difference between ranks",
+    ),
+    "not the mean of all ranks": (
+        "same", (2, "strong", 32), {"drawn": {"drawn_error": 0.7}}, "a randomly drawn step",
+    ),
+    "a part of each batch": (
+        "grown", (2, "epoch", 64), {"drawn": {"drawn_images": 16}}, "entered the network",
     ),
     "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "different samples read"),
 }  # fmt: skip

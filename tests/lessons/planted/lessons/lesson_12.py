@@ -44,7 +44,9 @@ LESSON = Lesson(
         ),
         "half of the images": training("epoch", words=("--train-samples", "1280", *WORDS[2:])),
         "another network": Job((), ("--model", "mlp512", *WORDS), ranks=1),
-        "nothing learnt": training("epoch", ("train.py", "lr=lr)\n    loss", "lr=0.0)\n    loss")),
+        "nothing learnt": training(
+            "epoch", ("train.py", "Adam(params, lr=lr)", "Adam(params, lr=0.0)")
+        ),
     },
     handed_in={
         "12_study_1.out": "right study, strong",
@@ -80,7 +82,7 @@ LESSON = Lesson(
             "the local batch kept", {"accuracy": "batch size of all ranks"}, "12_ddp_5.out"
         ),
         "training, not wrapped": Mistake(
-            "training, not wrapped", {"accuracy": "difference in a parameter"}
+            "training, not wrapped", {"accuracy": "difference between ranks"}
         ),
         "every rank reads all": Mistake("every rank reads all", {"accuracy": "steps per epoch"}),
         "half of the images": Mistake("half of the images", {"accuracy": "different samples read"}),
