@@ -92,7 +92,10 @@ class Hub:
         words, numbers = peer.receive(WAIT_S, self.peers)
         if words == LEFT:
             rank = 1 + self.peers.index(peer)
-            raise LeftError(f"Rank {rank}: its code ended the process while other ranks went on.")
+            raise LeftError(
+                f"Rank {rank}: its code ended the program, but other ranks went on. Look for a "
+                "sys.exit() that only some ranks reach."
+            )
         return words, numbers
 
 
