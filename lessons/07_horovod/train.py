@@ -14,7 +14,8 @@ import tensorflow as tf
 from horovod.tensorflow import broadcast_object, broadcast_variables
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import enough_gpus, ranks_heard
+from lessons.toolkit.probes.drawn_fit import DrawnSteps
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record, param_hash
 
 import checkpoint
@@ -130,8 +131,8 @@ def main():
         built=built,
         lr=float(model.optimizer.learning_rate),
     )
-    record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
     record.epochs = done
+    drawn_steps = DrawnSteps(model, len(mnist.x_train), args.batch_size)  # to compute again
     files = 0
     for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks, as requested
         keras.utils.set_random_seed(args.seed + rank + size * epoch)  # in its own order
@@ -142,12 +143,14 @@ def main():
             initial_epoch=epoch,
             epochs=epoch + 1,
             verbose=2 if rank == 0 else 0,
-            callbacks=[record.keras_callback(hvd.allgather)],
+            callbacks=[record.keras_callback(hvd.allgather), drawn_steps],
         )
         with record.saving("checkpoints", hvd.allgather):
             files = save_checkpoint(model, new)
         if files:
             checkpoint.finish(new, path, epochs=epoch + 1, seed=args.seed, ranks=size)
+    for name, value in drawn_steps.measures().items():
+        record.measure(name, value, "")
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

@@ -86,7 +86,8 @@ def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, t
     if program == "train.py":  # seen from outside, whatever its functions say
         assert found.end["files_found"] == 1
         assert found.end["checkpoint_hash"] == found.ranks[0].param_hash
-        assert [m["value"] for m in found.measures if m["name"] == "ranks_heard"] == [ranks]
+        assert measured(found, "drawn_error") < 1e-5
+        assert measured(found, "drawn_spread") == 0
     assert len({rank.start_hash for rank in found.ranks}) == 1
     assert len({rank.loss for rank in found.ranks}) == ranks
     # The trap of this lesson, in the record: every rank reads everything.
@@ -134,6 +135,11 @@ def test_going_on_without_the_optimizers_state_costs_loss(two_ranks):
     assert [epoch.number for epoch in resumed.epochs] == [3, 4]
     assert resumed.epochs[0].train_loss.value > 1.1 * right.epochs[2].train_loss.value
     assert resumed.test_accuracy.value == pytest.approx(right.test_accuracy.value, abs=0.02)
+
+
+def measured(run, name):
+    [found] = run.measured(name)
+    return found["value"]
 
 
 def numbers_in(checkpoint):

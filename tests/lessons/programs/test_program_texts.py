@@ -24,7 +24,7 @@ CHAIN = [
     ("07_horovod/train_shares.py", "07_horovod/train.py", 120),
     ("07_horovod/train_torch.py", "02_serial/train_torch.py", 85),
     ("07_horovod/nodes.py", "03_baseline/train.py", 130),
-    ("08_data/train.py", "07_horovod/train.py", 110),
+    ("08_data/train.py", "07_horovod/train.py", 115),
     ("08_data/nodes.py", "07_horovod/nodes.py", 55),
     ("09_learning_rate/train.py", "06_allreduce/train.py", 175),
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 125),

@@ -1,0 +1,106 @@
+"""Compute one real training step of each epoch of Keras's `fit` again: drawn_steps.py for Horovod.
+
+This module binds the functions that communicate when it is imported, before a student's code can
+replace them. The package does not import this module, because it needs TensorFlow and Horovod.
+"""
+
+import math
+import secrets
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from horovod.tensorflow import allgather, allreduce, broadcast_object
+
+keras: Any = tf.keras
+
+
+class DrawnSteps(keras.callbacks.Callback):
+    """A callback that watches one step of each epoch, which it draws at random.
+
+    Every rank makes one before `fit`, for a compiled model with Adam. images: how many each rank
+    reads in an epoch.
+    """
+
+    def __init__(self, model: Any, images: int, batch_size: int) -> None:
+        super().__init__()
+        self._supports_tf_logs = True  # so Keras need not convert them after every step
+        # In Keras 3, which a student may use by mistake, clone_model would copy the optimizer, too.
+        self.twin = type(model).from_config(model.get_config())
+        self.full_batches = max(1, images // batch_size)
+        self.worst: np.ndarray | None = None
+        shape = tf.TensorShape([None, *model.input_shape[1:]])
+        self.images = tf.Variable(np.zeros((0, *shape[1:]), np.float32), shape=shape)
+        self.labels = tf.Variable(np.zeros(0, np.int64), shape=tf.TensorShape([None]))
+        keras_step = model.train_step
+
+        def train_step(batch: Any) -> Any:
+            self.images.assign(tf.cast(batch[0], tf.float32))
+            self.labels.assign(tf.cast(batch[1], tf.int64))
+            return keras_step(batch)
+
+        model.train_step = train_step
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.drawn = broadcast_object(secrets.randbelow(self.full_batches), name="drawn")
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if batch == self.drawn:
+            self.before = self.model.get_weights()
+            optimizer = self.model.optimizer
+            # The class that Horovod derives has a property that fails in Keras 3.
+            variables = super(type(optimizer), optimizer).variables
+            self.moments = [np.array(values) for values in variables]
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if batch == self.drawn:
+            self.after = flat(self.model.get_weights())
+            self.batch = tf.identity(self.images), tf.identity(self.labels)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Compute the drawn step again."""
+        images, labels = self.batch
+        self.twin.set_weights(self.before)
+        with tf.GradientTape() as tape:
+            losses = keras.losses.sparse_categorical_crossentropy(labels, self.twin(images))
+            loss = tf.reduce_mean(losses)
+        gradients = tape.gradient(loss, self.twin.trainable_variables)
+        mean = [allreduce(each, name=f"drawn.{n}") for n, each in enumerate(gradients)]
+        right = self.updated(mean)
+        error = ratio(self.after - right, right - flat(self.before))
+        every = allgather(self.after[None], name="drawn.after").numpy()
+        found = np.array([[error, float(np.ptp(every, axis=0).max())]])
+        worst = allgather(np.nan_to_num(found, nan=np.inf), name="drawn.found").numpy().max(axis=0)
+        self.worst = worst if self.worst is None else np.maximum(self.worst, worst)
+
+    def updated(self, gradients: Any) -> np.ndarray:
+        """Return the parameters after a plain Adam has applied the mean gradient."""
+        optimizer = keras.optimizers.Adam(float(self.model.optimizer.learning_rate))
+        optimizer.build(self.twin.trainable_variables)
+        if any(values.ndim for values in self.moments):  # otherwise this is the first step
+            for ours, theirs in zip(optimizer.variables, self.moments, strict=True):
+                ours.assign(theirs)
+        optimizer.apply_gradients(zip(gradients, self.twin.trainable_variables, strict=True))
+        return flat(self.twin.get_weights())
+
+    def measures(self) -> dict[str, float]:
+        """Return the worst values of all ranks and epochs.
+
+        drawn_error: the relative error of the update. drawn_spread: the largest difference between
+        two ranks in any parameter, right after the step.
+        """
+        if self.worst is None:
+            return {}
+        return dict(zip(("drawn_error", "drawn_spread"), map(float, self.worst), strict=True))
+
+
+def flat(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in arrays])
+
+
+def ratio(difference: np.ndarray, size: np.ndarray) -> float:
+    """Return the ratio of the lengths of two vectors; 0 if there is no difference."""
+    length, whole = float(np.linalg.norm(difference)), float(np.linalg.norm(size))
+    if length == 0:
+        return 0.0
+    return length / whole if whole > 0 else math.inf
