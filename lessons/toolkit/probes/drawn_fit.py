@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from horovod.tensorflow import allgather, allreduce, broadcast_object
+from horovod.tensorflow import Max, allreduce, broadcast_object
 
 keras: Any = tf.keras
 
@@ -68,9 +68,12 @@ class DrawnSteps(keras.callbacks.Callback):
         mean = [allreduce(each, name=f"drawn.{n}") for n, each in enumerate(gradients)]
         right = self.updated(mean)
         error = ratio(self.after - right, right - flat(self.before))
-        every = allgather(self.after[None], name="drawn.after").numpy()
-        found = np.array([[error, float(np.ptp(every, axis=0).max())]])
-        worst = allgather(np.nan_to_num(found, nan=np.inf), name="drawn.found").numpy().max(axis=0)
+        high, low = (
+            allreduce(extreme, op=Max, name=f"drawn.extreme.{n}").numpy()
+            for n, extreme in enumerate((self.after, -self.after))
+        )
+        found = np.nan_to_num([error, float((high + low).max())], nan=np.inf, posinf=np.inf)
+        worst = allreduce(found, op=Max, name="drawn.worst").numpy()
         self.worst = worst if self.worst is None else np.maximum(self.worst, worst)
 
     def updated(self, gradients: Any) -> np.ndarray:
