@@ -259,7 +259,8 @@ class Grade:
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
-    programs_missing: bool = False  # whether none of the programs that ran was submitted
+    # Whether none of the programs that ran was submitted; None if no record names its programs.
+    programs_missing: bool | None = None
 
     @property
     def small_runs(self) -> int:

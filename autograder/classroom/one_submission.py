@@ -129,7 +129,7 @@ def mark_files(
         runs=summaries(hand_in, runs, list(named.values())),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        programs_missing=not files.programs and any(r.program for r in named.values()),
+        programs_missing=not files.programs if any(r.program for r in named.values()) else None,
     )
     return replace(grade, look=reasons_to_look(grade))
 

@@ -45,7 +45,7 @@ class Row:
     programs: int = 0  # number of programs with something to show to the instructor
     why: tuple[tuple[str, str], ...] = ()  # id of a missed check, and a reason
     untimed: bool = False  # there is a due date, but no submission time
-    programs_missing: bool = False  # none of the programs that ran was submitted
+    programs_missing: bool | None = None  # see verdict.py: Grade
 
     @property
     def changes(self) -> tuple[str, ...]:

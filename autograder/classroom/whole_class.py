@@ -156,10 +156,8 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
 
 def without_programs(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
     """Return a reason to look at each submission that unusually contains no program."""
-    submitted, missing = (
-        Counter(row.lesson for row in rows if row.runs and row.programs_missing is which)
-        for which in (False, True)
-    )
+    submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
+    missing = Counter(row.lesson for row in rows if row.programs_missing)
     usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > missing[lesson]}
     return {
         (row.student, row.lesson): NO_PROGRAMS

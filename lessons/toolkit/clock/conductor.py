@@ -16,8 +16,8 @@ from typing import Any
 from cluster.launchers import launched
 from lessons.toolkit.clock import rounds, serve
 from lessons.toolkit.clock.data_parallel import DataParallel
-from lessons.toolkit.clock.hub import Hub, LeftError, UnmetError, free_port
-from lessons.toolkit.clock.messages import EndedError, LateError
+from lessons.toolkit.clock.hub import Hub, UnmetError, free_port
+from lessons.toolkit.clock.messages import EndedError, LateError, LeftError
 from lessons.toolkit.clock.record import ConductorsRecord
 from lessons.toolkit.clock.turns import Turns
 from lessons.toolkit.clock.workers import ISOLATED, FailedError

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.clock.messages import Channel
+from lessons.toolkit.clock.messages import LEFT, Channel, LeftError
 from lessons.toolkit.record.run_record import launch_id
 
 MEET_S = 120  # seconds to wait for the other ranks at the beginning
 WAIT_S = 600  # seconds to wait for another rank later
-LEFT = {"left": True}  # what a rank sends to rank 0 when its code has ended its process
 
 # The launchers' variables for the number of ranks on this node.
 ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_SIZE")
@@ -24,10 +23,6 @@ ON_THIS_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "HOROVOD_LOCAL_
 
 class UnmetError(Exception):
     """The ranks could not connect. The message is a sentence that tells the user why."""
-
-
-class LeftError(Exception):
-    """Another rank's code ended its process. The message is a sentence that tells the user so."""
 
 
 class Hub:
@@ -39,6 +34,7 @@ class Hub:
     def __init__(self, rank: int, size: int, environ: Mapping[str, str] = os.environ) -> None:
         self.rank, self.size = rank, size
         self.peers: list[Channel] = []  # rank 0: all others, by rank; the others: rank 0
+        self.address = "127.0.0.1"
         if size == 1:
             return
         key = password(environ, size)
@@ -91,11 +87,7 @@ class Hub:
     def hear(self, peer: Channel) -> tuple[Any, Any]:
         words, numbers = peer.receive(WAIT_S, self.peers)
         if words == LEFT:
-            rank = 1 + self.peers.index(peer)
-            raise LeftError(
-                f"Rank {rank}: its code ended the program, but other ranks went on. Look for a "
-                "sys.exit() that only some ranks reach."
-            )
+            raise LeftError(peer.rank)
         return words, numbers
 
 
@@ -147,7 +139,8 @@ def accepted(port: int, size: int, key: bytes) -> dict[int, Channel]:
             except (AuthenticationError, OSError, EOFError):
                 connection.close()  # of another job
                 continue
-            found[int(rank)] = channel
+            channel.rank = int(rank)
+            found[channel.rank] = channel
     return found
 
 

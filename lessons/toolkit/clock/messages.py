@@ -26,11 +26,24 @@ class LateError(Exception):
     """A message did not arrive in time."""
 
 
-class Channel:
-    """A connection to another process."""
+class LeftError(Exception):
+    """The code of one rank has ended its process, and other ranks need this rank."""
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+    def __init__(self, rank: int) -> None:
+        super().__init__(
+            f"Rank {rank}: its code ended the program, but other ranks went on. Look for a "
+            "sys.exit() that only some ranks reach."
+        )
+
+
+LEFT = {"left": True}  # what a rank sends to rank 0 when its code has ended its process
+
+
+class Channel:
+    """A connection to another process. rank: whose it is, if it is another rank's."""
+
+    def __init__(self, connection: Connection, rank: int = 0) -> None:
+        self.connection, self.rank = connection, rank
         self.arrived: deque[bytes] = deque()  # read while waiting for another channel
 
     def send(self, words: Any = None, numbers: Any = None) -> None:
@@ -46,8 +59,8 @@ class Channel:
     def receive(self, seconds: float, others: Iterable["Channel"] = ()) -> tuple[Any, Any]:
         """Return the next words and numbers.
 
-        Raise LateError after `seconds` seconds, and EndedError if this or another channel has
-        ended.
+        Raise LateError after `seconds` seconds, EndedError if this or another channel has ended,
+        and LeftError if another channel's rank has left.
         """
         words, more = json.loads(self.next(seconds, others))
         return words, np.frombuffer(self.next(seconds, others), np.float32) if more else None
@@ -63,5 +76,8 @@ class Channel:
                     message = connection.recv_bytes(MOST_BYTES)  # type: ignore[union-attr]
                 except (EOFError, OSError) as error:
                     raise EndedError(watched[connection]) from error  # type: ignore[index]
-                watched[connection].arrived.append(message)  # type: ignore[index]
+                channel = watched[connection]  # type: ignore[index]
+                channel.arrived.append(message)
+                if channel is not self and message == json.dumps([LEFT, False]).encode():
+                    raise LeftError(channel.rank)
         return self.arrived.popleft()

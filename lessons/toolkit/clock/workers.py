@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.clock import processes
-from lessons.toolkit.clock.hub import LEFT, Hub
-from lessons.toolkit.clock.messages import Channel, EndedError, LateError
+from lessons.toolkit.clock.hub import Hub
+from lessons.toolkit.clock.messages import LEFT, Channel, EndedError, LateError, LeftError
 
 ISOLATED = Path(__file__).with_name("isolated.py")
 LEAVE_S = 10  # seconds for the other ranks to leave
@@ -55,7 +55,7 @@ class Workers:
     def heard(self, who: str) -> tuple[Any, Any]:
         """Return a process's answer."""
         try:
-            words, numbers = self.channels[who].receive(PHASE_S, self.hub.peers)
+            words, numbers = self.receive(who)
         except LateError:
             raise FailedError(
                 f"Rank {self.rank}: the {who} process has not answered for {PHASE_S} s. Do "
@@ -73,11 +73,30 @@ class Workers:
             raise EndedError(self.channels[who])
         return words, numbers
 
+    def receive(self, who: str) -> tuple[Any, Any]:
+        """Return a process's answer. If another rank leaves, this one may be leaving, too."""
+        try:
+            return self.channels[who].receive(PHASE_S, self.hub.peers)
+        except LeftError as left:
+            try:
+                words, numbers = self.channels[who].receive(LEAVE_S)
+            except LateError:
+                raise left from None
+            if isinstance(words, dict) and (words.get("left") or words.get("failed")):
+                return words, numbers
+            raise
+
     def leave(self, silently: bool) -> None:
         """Wait until the other ranks have left, too. Otherwise they would see an error."""
         for peer in self.hub.peers if self.rank == 0 else ():
-            with contextlib.suppress(EndedError, LateError):
-                peer.receive(LEAVE_S)
+            try:
+                words, _ = peer.receive(LEAVE_S)
+            except EndedError:
+                continue
+            except LateError:
+                words = None
+            if silently and words != LEFT:
+                raise LeftError(0)
         if self.rank and silently:
             with contextlib.suppress(EndedError, LateError):
                 self.hub.exchange(LEFT)  # ends when rank 0 does, which has said why

@@ -25,7 +25,7 @@ HERE = folder_hash(TOOLKIT)
         ([OF_THE_CLASS] * 5 + [None], []),  # a record without that line
     ],
 )
-def test_only_who_is_alone_is_named(tmp_path, grade, toolkits, named):
+def test_a_student_is_named_who_alone_has_a_toolkit(tmp_path, grade, toolkits, named):
     for number, toolkit in enumerate(toolkits):
         program = toolkit and {"main": "train.py", "toolkit": toolkit, "files": {}}
         lines = make_record(run=f"0000000{number}", job_id=str(number), program=program)
@@ -50,6 +50,7 @@ PROGRAM["files"] = {"train.py": text_hash(TEXT.encode())}
         ("yyyyn", []),  # too few to say what is usual
         ("nnnnnn", []),  # this course collects outputs
         ("yyyyy-", []),  # a record without that line
+        ("-----n", []),
     ],
 )
 def test_who_submits_no_program_is_named_if_that_is_unusual(tmp_path, grade, submitted, named):

@@ -10,7 +10,7 @@ import pytest
 
 from lessons.toolkit.clock import hub, rounds
 from lessons.toolkit.clock.data_parallel import PHASES
-from lessons.toolkit.clock.messages import Channel, EndedError, LateError
+from lessons.toolkit.clock.messages import LEFT, Channel, EndedError, LateError, LeftError
 from lessons.toolkit.clock.turns import ALONE, SILENT, Phase
 
 RANKS = 3
@@ -54,17 +54,23 @@ def test_collectives():
     assert others == [[*rank_0[:3], []]] * 2
 
 
-def test_a_rank_that_leaves_is_named_and_its_message_is_not_data():
-    def work(here):
-        if here.rank == 2:
-            return here.exchange(hub.LEFT)
-        if here.rank == 1:
-            return here.gather(1)
-        with pytest.raises(hub.LeftError, match="Rank 2"):
-            here.gather(0)
-        return here.share("rank 0 went on")
+@pytest.mark.parametrize("leaves", [1, 2])
+def test_a_rank_that_leaves_is_named_and_its_message_is_not_data(leaves):
+    everywhere = environ()
 
-    assert on_ranks(work)[1:] == ["rank 0 went on"] * 2
+    def rank_of(rank):
+        here = hub.Hub(rank, RANKS, everywhere)
+        if rank:
+            with pytest.raises(EndedError):
+                here.exchange(LEFT if rank == leaves else "data")
+            return
+        with pytest.raises(LeftError, match=f"Rank {leaves}"):
+            here.gather("data")
+        for peer in here.peers:
+            peer.connection.close()
+
+    with ThreadPoolExecutor(RANKS) as pool:
+        list(pool.map(rank_of, range(RANKS)))
 
 
 def test_ranks_of_one_node_meet_without_an_address():
