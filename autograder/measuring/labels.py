@@ -136,7 +136,7 @@ LABELS: dict[str, Label] = {
     "measure:allreduce_error": Label("error of the sum"),
     "measure:allreduce_s": Label("time of an allreduce", "s"),
     "measure:arrays_moved": Label("arrays sent", "arrays"),
-    "measure:share_sent": Label("sent arrays / those that it has to send"),
+    "measure:share_sent": Label("arrays sent / arrays required"),
     "measure:under_way": Label("sums started before the last array", "arrays"),
     "measure:ring_speed": Label("the library's time / the ring's time"),
     "measure:straggler_growth_ms": Label("longer step with a slow rank", "ms"),

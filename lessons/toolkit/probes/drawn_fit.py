@@ -18,8 +18,8 @@ keras: Any = tf.keras
 class DrawnSteps(keras.callbacks.Callback):
     """A callback that watches one step of each epoch, which it draws at random.
 
-    Every rank makes one before `fit`, for a compiled model with Adam. images: how many each rank
-    reads in an epoch.
+    Every rank makes one before `fit`, for a compiled model. images: how many each rank reads in an
+    epoch.
     """
 
     def __init__(self, model: Any, images: int, batch_size: int) -> None:
@@ -47,10 +47,7 @@ class DrawnSteps(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         if batch == self.drawn:
             self.before = self.model.get_weights()
-            optimizer = self.model.optimizer
-            # The class that Horovod derives has a property that fails in Keras 3.
-            variables = super(type(optimizer), optimizer).variables
-            self.moments = [np.array(values) for values in variables]
+            self.moments = [np.array(values) for values in variables_of(self.model.optimizer)]
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         if batch == self.drawn:
@@ -77,13 +74,19 @@ class DrawnSteps(keras.callbacks.Callback):
         self.worst = worst if self.worst is None else np.maximum(self.worst, worst)
 
     def updated(self, gradients: Any) -> np.ndarray:
-        """Return the parameters after a plain Adam has applied the mean gradient."""
-        optimizer = keras.optimizers.Adam(float(self.model.optimizer.learning_rate))
-        optimizer.build(self.twin.trainable_variables)
+        """Return the parameters after Keras's optimizer has applied the mean gradient."""
+        params = self.twin.trainable_variables
+        optimizer = class_of_keras(self.model.optimizer).from_config(
+            self.model.optimizer.get_config()
+        )
+        if hasattr(optimizer, "build"):
+            optimizer.build(params)
+        else:  # one of keras.optimizers.legacy
+            optimizer._create_all_weights(params)
         if any(values.ndim for values in self.moments):  # otherwise this is the first step
-            for ours, theirs in zip(optimizer.variables, self.moments, strict=True):
+            for ours, theirs in zip(variables_of(optimizer), self.moments, strict=True):
                 ours.assign(theirs)
-        optimizer.apply_gradients(zip(gradients, self.twin.trainable_variables, strict=True))
+        optimizer.apply_gradients(zip(gradients, params, strict=True))
         return flat(self.twin.get_weights())
 
     def measures(self) -> dict[str, float]:
@@ -95,6 +98,18 @@ class DrawnSteps(keras.callbacks.Callback):
         if self.worst is None:
             return {}
         return dict(zip(("drawn_error", "drawn_spread"), map(float, self.worst), strict=True))
+
+
+def class_of_keras(optimizer: Any) -> Any:
+    """Return the class that Horovod or a student has derived this optimizer's class from."""
+    kinds = type(optimizer).__mro__
+    return next(kind for kind in kinds if kind.__module__.split(".")[0] in ("tf_keras", "keras"))
+
+
+def variables_of(optimizer: Any) -> Any:
+    # Horovod's own property fails with Keras 3. In older optimizers, this is a method.
+    variables = class_of_keras(optimizer).variables.__get__(optimizer)
+    return variables() if callable(variables) else variables
 
 
 def flat(arrays: list[np.ndarray]) -> np.ndarray:

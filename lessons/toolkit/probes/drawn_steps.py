@@ -18,6 +18,8 @@ import torch
 from torch import nn
 from torch.distributed import ReduceOp, all_reduce, broadcast, get_world_size, new_group
 
+SUM, MAX = ReduceOp.SUM, ReduceOp.MAX
+
 NAMES = ("drawn_error", "drawn_spread", "drawn_largest", "drawn_images")
 
 
@@ -41,7 +43,7 @@ class DrawnSteps:
     def __init__(self, network: nn.Module, loss_function: nn.Module) -> None:
         self.twin, self.loss_function = copy.deepcopy(network), loss_function
         self.params, self.state = list(network.parameters()), state_of(network)
-        self.group = new_group(backend="gloo")  # only this object uses it
+        self.group = new_group()  # only this object uses it
         self.worst = torch.full((len(NAMES),), -math.inf, dtype=torch.float64)
         self.inputs: list[Any] = []
         inputs = self.inputs  # the hook holds only this list, so the network can still be copied
@@ -54,12 +56,14 @@ class DrawnSteps:
 
         order: the images that this rank will report as read in the epoch.
         """
-        drawn = torch.tensor(secrets.randbelow(max(1, len(order) // batch_size)))
+        steps = max(1, len(order) // batch_size)
+        drawn = torch.tensor(secrets.randbelow(steps), device=self.params[0].device)
         broadcast(drawn, 0, self.group)
         self.steps_left = int(drawn)
         first = self.steps_left * batch_size
         batch = torch.tensor(np.array(order, dtype=int)[first : first + batch_size])
         self.images, self.labels = images[batch], labels[batch]
+        self.batch_size = batch_size
         self.watched: Watched | None = None
 
     @contextmanager
@@ -83,34 +87,44 @@ class DrawnSteps:
 
         A rank without the drawn step takes part, because the others wait for its messages.
         """
-        watched, device = self.watched, self.params[0].device
+        watched = self.watched
         twin = list(self.twin.parameters())
         if watched is not None:
             with torch.no_grad():
                 for values, old in zip(state_of(self.twin), watched.before, strict=True):
                     values.copy_(old)
+        # Another class could lie about its length.
+        plain = [each for each in watched.inputs if type(each) is torch.Tensor] if watched else []
+        largest = max((len(each) for each in plain), default=0)
         before = flat(twin)
-        loss = self.loss_function(self.twin(self.images.to(device)), self.labels.to(device))
-        mean = flat(torch.autograd.grad(loss, twin))
-        all_reduce(mean, group=self.group)
+        mean = self.reduced(self.gradient(largest or self.batch_size), SUM)
         mean /= get_world_size(self.group)
         after = before if watched is None else watched.after
-        high, low = after.clone(), -after
-        for extreme in (high, low):
-            all_reduce(extreme, ReduceOp.MAX, self.group)
-        spread = float((high + low).max())
+        spread = float((self.reduced(after, MAX) + self.reduced(-after, MAX)).max())
         found = [math.inf, spread, math.inf, 0.0]
         if watched is not None:
             right = self.updated(twin, mean, watched.optimizer)
             errors = ratio(watched.gradient - mean, mean), ratio(after - right, right - before)
-            # Another class could lie about its length.
-            plain = [each for each in watched.inputs if type(each) is torch.Tensor]
-            largest = max((len(each) for each in plain), default=0)
-            entered = (rows(plain) & rows([self.images])).total()
-            found = [max(errors), spread, largest, -entered]
+            missing = (rows([self.images]) - rows(plain)).total()
+            found = [max(errors), spread, largest, missing - self.batch_size]
         worst = torch.tensor(found, dtype=torch.float64).nan_to_num(nan=math.inf, posinf=math.inf)
-        all_reduce(worst, ReduceOp.MAX, self.group)
-        self.worst = torch.maximum(self.worst, worst)
+        self.worst = torch.maximum(self.worst, self.reduced(worst, MAX))
+
+    def gradient(self, most: int) -> torch.Tensor:
+        """Return this rank's gradient. At most this number of images enters the twin at once."""
+        device, total = self.params[0].device, torch.zeros(())
+        pieces = zip(self.images.split(most), self.labels.split(most), strict=True)
+        for images, labels in pieces:
+            loss = self.loss_function(self.twin(images.to(device)), labels.to(device))
+            share = len(images) / len(self.images)
+            total = total + share * flat(torch.autograd.grad(loss, list(self.twin.parameters())))
+        return total
+
+    def reduced(self, values: torch.Tensor, operation: Any) -> torch.Tensor:
+        """Return the sum or the largest of all ranks' values, on every rank."""
+        there = values.to(self.params[0].device, copy=True)
+        all_reduce(there, operation, self.group)
+        return there.cpu()
 
     def updated(
         self, params: list[nn.Parameter], mean: torch.Tensor, moments: dict[str, Any]
@@ -129,8 +143,8 @@ class DrawnSteps:
 
         drawn_error: the relative error of the gradient or of the update, whichever is larger.
         drawn_spread: the largest difference between two ranks in any parameter, right after the
-        step. drawn_largest: the most images in one forward pass. drawn_images: how many of the
-        step's images entered the network.
+        step. drawn_largest: the most images in one forward pass. drawn_images: the size of a
+        batch, less the step's images that did not enter the network.
         """
         error, spread, largest, entered = self.worst.tolist()
         return dict(zip(NAMES, (error, spread, largest, -entered), strict=True))

@@ -3,7 +3,7 @@
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
 SUM, MOVED, BEFORE = "error of the sum", "arrays sent", "sums started before the last array"
-SENT = "sent arrays / those that it has to send"
+SENT = "arrays sent / arrays required"
 EXCHANGE = "every scheme"
 LIBRARY = "from mpi4py import MPI\ncomm.Allreduce(MPI.IN_PLACE, values)"
 LOST = {"ranks": "ranks that took part", "spread": "ranks that took part", "as-serial": ""}
