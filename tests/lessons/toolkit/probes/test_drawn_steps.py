@@ -97,7 +97,7 @@ def test_the_right_step_is_repeated_exactly(class_):
         (half_the_batch, 4, 4),
         (other_images, 0, BATCH),
         (four_times, BATCH, BATCH),
-        (two_parts, BATCH, 4),  # BatchNorm normalises each part
+        (two_parts, BATCH, 4),
         (past_the_hooks, 0, 0),
         (lies_about_its_length, 0, 0),
         (a_weight_of_its_own, BATCH, BATCH),
