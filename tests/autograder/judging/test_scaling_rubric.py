@@ -23,7 +23,7 @@ FILE = rubric.FOLDER / "12.yaml"
 RUBRIC = rubric.load_rubric(FILE)
 EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", RUBRIC)
 SIZES = {"smoke": (1, 2), "full": (1, 2, 4, 8)}
-SAMPLES = {"smoke": 2560, "full": 60000}
+SAMPLES = {"smoke": 1280, "full": 60000}
 WORDS = (
     "We asked how many ranks this small network is worth on our machine. 2 are 1.93 times as fast "
     "as one, so why not 4 or more?"
@@ -144,7 +144,7 @@ def test_own_laws_are_fitted_to_the_own_study():
 STUDIES = {
     "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 size"),
     "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 size"),
-    "hardly any images": ("strong", {"work": lambda p: (64 // p, 64)}, "study", "64 samples"),
+    "hardly any images": ("strong", {"work": lambda p: (32 // p, 32)}, "study", "32 samples"),
     "a small batch": (
         "strong",
         {"work": lambda p: (16 // p, 2048)},
@@ -212,7 +212,7 @@ TRAININGS = {
     "a part of each batch": (
         "grown", (2, "epoch", 64), {"drawn": {"drawn_images": 16}}, "entered the network",
     ),
-    "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "different samples read"),
+    "fewer images": ("same", (2, "strong", 32), {"samples": 640}, "different samples read"),
 }  # fmt: skip
 
 
