@@ -46,7 +46,7 @@ from lessons.toolkit.checks import lesson_00 as check
 #
 # This cell submits a **job**: a file that says what to run and how much of the machine it needs. The job
 # starts `train_gpt.py` twice, at the same time. Each copy is a **rank**. Together they teach a network to
-# write like Python's documentation, one character at a time. This takes one to two minutes.
+# write like Python's documentation, one character at a time. This takes about half a minute.
 #
 # Run the cell, then scroll down. The curve below it shows how surprised the network is by the next character:
 # lower is better. The line below the curve shows what it currently writes. The untrained network begins.
@@ -61,9 +61,9 @@ for line in Path(gpt_files[0]).read_text().splitlines():
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
 # writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without
-# understanding any of it. It learned this in your job: each rank read 256,000 characters, and the two averaged
+# understanding any of it. It learned this in your job: each rank read 128,000 characters, and the two averaged
 # what they had learned, 500 times in all. `train_gpt.py` is the whole program. `gpt.py` contains the network,
-# which has about 900,000 numbers.
+# which has about 410,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file (`gpt_1.out`, or a similar name) while it grew.

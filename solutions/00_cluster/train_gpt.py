@@ -81,13 +81,13 @@ def command_line():
     )
     parser.add_argument("--epochs", type=int, default=10, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=800, help="pieces of text in an epoch")
-    parser.add_argument("--length", type=int, default=64, help="characters in a window")
+    parser.add_argument("--length", type=int, default=32, help="characters in a window")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=8, help="windows a step, on each rank"
     )
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
-    parser.add_argument("--width", type=int, default=192, help="numbers for each character")
-    parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
+    parser.add_argument("--width", type=int, default=128, help="numbers for each character")
+    parser.add_argument("--lr", type=float, default=0.005, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     parser.add_argument("--kill", type=int, help="this rank is killed after the second epoch")
     return parser
