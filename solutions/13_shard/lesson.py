@@ -52,7 +52,8 @@ import saving
 import state
 import zero
 
-size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--windows", "3200"]}[profile]
+full = ["--layers", "12", "--width", "768", "--windows", "3200"]
+size = {"smoke": ["--windows", "48"], "full": full}[profile]
 
 # %% [markdown]
 # ## Predict
