@@ -40,9 +40,9 @@ from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_03 as check
 
 quiet.tensorflow()
-few = ["--size", "32", "--train-samples", "512"]
+few = ["--size", "32", "--train-samples", "512", "--test-samples", "128"]
 train_words, compare_words = {
-    "smoke": ([*few, "--test-samples", "512", "--batch-size", "64", "--epochs", "3"], few),
+    "smoke": ([*few, "--batch-size", "64", "--epochs", "3"], [*few[:2], "--train-samples", "256"]),
     "full": (["--size", "128", "--batch-size", "256", "--epochs", "5"], ["--size", "128"]),
 }[profile]
 cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
@@ -342,7 +342,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # Now run the same program with another network. Lesson 05 uses published times to ask whether the larger
 # network scales better. To answer that for your own machine, you also need this network's baseline.
 # Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
-# --train-samples 512 --test-samples 512 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
+# --train-samples 512 --test-samples 128 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
 # need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
@@ -384,7 +384,7 @@ check.check_3_5(job_words, train.build_model, profile)
 # A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
 # instead of `python`):
 #
-#     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
+#     export small="--size 32 --train-samples 512 --test-samples 128 --batch-size 64"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
 #
 # Then submit, for `smoke`:

@@ -182,7 +182,7 @@ def build(name, size):
 
 
 NETWORK_WORDS = ["--model", "ResNet152V2"]
-SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "512", "--batch-size", "64"]
+SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "128", "--batch-size", "64"]
 RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
 WORDS = [
     (None, "is there a `return`"),
