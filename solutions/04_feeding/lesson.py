@@ -40,7 +40,7 @@ from lessons.toolkit import answers, data, expectations, plots, predictions, qui
 from lessons.toolkit.checks import lesson_04 as check
 
 quiet.tensorflow()
-small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 5"
+small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 4"
 sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 
 # %% [markdown]
@@ -191,7 +191,7 @@ files, packs, memory = list(runs.values())[-3:]
 # so few images in the `smoke` profile, only its timings are meaningful.)
 
 # %%
-few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
+few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 2", "full": ""}[profile].split()
 net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
 [net] = read_files(net_files)
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 50000 / 14}
