@@ -25,10 +25,10 @@
 # speedup.
 #
 # Allow 60 minutes. On two CPU cores, the runs on this page together take one to two minutes. Your own task
-# near the end runs twice, for three to six minutes each time.
+# near the end runs twice, for about a minute each time.
 
 # %% tags=["parameters"]
-profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
+profile = "smoke"  # "smoke": two CPU cores, 256 images of 32 x 32. "full": a GPU, all of 128 x 128
 
 # %% tags=["setup"]
 import importlib
@@ -40,9 +40,9 @@ from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_03 as check
 
 quiet.tensorflow()
-few = ["--size", "32", "--train-samples", "512", "--test-samples", "128"]
+few = ["--size", "32", "--train-samples", "256"]
 train_words, compare_words = {
-    "smoke": ([*few, "--batch-size", "64", "--epochs", "3"], [*few[:2], "--train-samples", "256"]),
+    "smoke": ([*few, "--test-samples", "128", "--batch-size", "32", "--epochs", "3"], few),
     "full": (["--size", "128", "--batch-size", "256", "--epochs", "5"], ["--size", "128"]),
 }[profile]
 cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
@@ -288,15 +288,15 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In the `smoke` profile, you train on a hundredth of the data, with pictures a sixteenth as large, so the
+# - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so the
 #   curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch and
 #   rate, but not its random numbers, TensorFlow or GPU. Nobody has measured yet how close your points come
 #   to the rings. Either way, they are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
-# - On two CPU cores, with 512 images of 32 × 32 in batches of 64, we saw 7 to 13 s for the first epoch, 2 to
-#   6 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
+# - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
+#   5 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
 #   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" computed from mean times depends on how
@@ -342,7 +342,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # Now run the same program with another network. Lesson 05 uses published times to ask whether the larger
 # network scales better. To answer that for your own machine, you also need this network's baseline.
 # Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
-# --train-samples 512 --test-samples 128 --batch-size 64`. With the sizes in `job.sbatch`, two cores would
+# --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would
 # need hours. `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
@@ -384,7 +384,7 @@ check.check_3_5(job_words, train.build_model, profile)
 # A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
 # instead of `python`):
 #
-#     export small="--size 32 --train-samples 512 --test-samples 128 --batch-size 64"
+#     export small="--size 32 --train-samples 256 --test-samples 128 --batch-size 32"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
 #
 # Then submit, for `smoke`:
@@ -396,10 +396,10 @@ check.check_3_5(job_words, train.build_model, profile)
 #     cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
-# pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
-# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
-# running other programs, the three epochs of the `smoke` profile took 64, 37 and 24 s, and the whole program
-# took 194 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first half minute or so
+# you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
+# running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program
+# took 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #

@@ -182,7 +182,7 @@ def build(name, size):
 
 
 NETWORK_WORDS = ["--model", "ResNet152V2"]
-SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "128", "--batch-size", "64"]
+SMALL = ["--size", "32", "--train-samples", "256", "--test-samples", "128", "--batch-size", "32"]
 RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
 WORDS = [
     (None, "is there a `return`"),
@@ -217,7 +217,7 @@ FULL_WORDS = [
     [
         ("smoke", RIGHT_WORDS),
         ("smoke", ["--epochs", 2, *SMALL, "--model=ResNet152V2"]),
-        ("smoke", [*NETWORK_WORDS, *SMALL[:-2], "--batch_size", "64"]),
+        ("smoke", [*NETWORK_WORDS, *SMALL[:-2], "--batch_size", "32"]),
         ("full", NETWORK_WORDS),
         ("full", (*NETWORK_WORDS, "--size", 128, "--batch-size", "128", "--epochs", "5")),
     ],

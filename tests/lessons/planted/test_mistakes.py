@@ -80,7 +80,7 @@ def test_the_own_task_is_asked_at_the_baselines_size(job):
     output = kept.output(LESSONS["03"], job)["out"]
     own = check_of(graded("03", {"03_baseline_1.out": output}), "resnet152")
     told = {
-        "own task on few": ["different samples read per epoch: 512 samples (run `resnet152`)"],
+        "own task on few": ["different samples read per epoch: 256 samples (run `resnet152`)"],
         "own task in large": ["width of the images: 32 pixels (run `resnet152`)"],
     }
     parameters = "parameters of the network: 58,352,138 (run `resnet152`)"

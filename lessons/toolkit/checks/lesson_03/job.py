@@ -34,7 +34,7 @@ def check_3_4(steps: Function) -> str:
 DEFAULTS = "--size 128 --batch-size 256 --train-samples 50000 --test-samples 10000"
 
 ASKED = {
-    "smoke": "--size 32 --batch-size 64 --train-samples 512 --test-samples 128",
+    "smoke": "--size 32 --batch-size 32 --train-samples 256 --test-samples 128",
     "full": "--size 128 --train-samples 50000",
 }
 

@@ -2,7 +2,7 @@
 
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
-SIZES = ("--size", "32", "--train-samples", "512", "--test-samples", "32", "--batch-size", "64")
+SIZES = ("--size", "32", "--train-samples", "256", "--test-samples", "32", "--batch-size", "32")
 ASKED = (*SIZES, "--epochs", "3")
 OWN = ("--model", "ResNet152V2", *SIZES, "--epochs", "2")
 
@@ -21,7 +21,7 @@ LESSON = Lesson(
         "light": Job((LIGHT,), ASKED),
         "another batch": Job((LIGHT,), (*ASKED, "--batch-size", "256")),
         "half of the images": Job(
-            (LIGHT, ("train.py", "train.shuffle(", "train.take(256).shuffle(")), ASKED
+            (LIGHT, ("train.py", "train.shuffle(", "train.take(128).shuffle(")), ASKED
         ),
         "every image twice": Job(
             (LIGHT, ("train.py", "train.shuffle(", "train.repeat(2).shuffle(")), ASKED
