@@ -105,6 +105,12 @@ def variants(tmp_path_factory):
     return dict(zip(words, run_together(2, starts, **meet()), strict=True))
 
 
+def test_recomputing_blocks_leaves_less_behind(runs, variants):
+    kept = {measured(runs[2][way], "activation_bytes") for way in ("ddp", *BY_HAND, "fsdp")}
+    assert max(kept) < 1.1 * min(kept)
+    assert 0 < measured(variants["recompute"], "activation_bytes") < min(kept) / 2
+
+
 def test_gloos_reduce_scatter_sends_as_much_as_an_allreduce(variants):
     allreduce_and_gather = 3 / 2  # of the parameters, on two ranks
     times = measured(variants["library"], "times_params")
