@@ -32,7 +32,7 @@ def test_a_run_that_nobody_looked_at_has_the_spread_of_its_end():
 
 def test_a_lesson_chooses_its_trace_and_its_columns():
     runs = {"nothing": kept("right"), "average": kept("not-wrapped")}
-    figure = plots.faults(runs, path="", more=("ranks_heard", "lr_base", "nowhere"))
+    figure = plots.faults(runs, path="", more=("drawn_error", "lr_base", "nowhere"))
     assert len([axes for axes in figure.axes if axes.lines]) == 1, "no trace by step: only losses"
-    assert {"ranks\nheard", "2", "1", "lr\nbase", "0.001", "nowhere", "?"} <= set(words(figure))
+    assert {"drawn\nerror", "0", "0.525", "lr\nbase", "0.001", "nowhere", "?"} <= set(words(figure))
     assert is_png(figure)
