@@ -4,13 +4,14 @@ This module binds the functions that communicate when it is imported, before a s
 replace them. The package does not import this module, because it needs TensorFlow and Horovod.
 """
 
-import math
 import secrets
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from horovod.tensorflow import Max, allreduce, broadcast_object
+
+from lessons.toolkit.probes.updates import length_ratio
 
 keras: Any = tf.keras
 
@@ -64,7 +65,7 @@ class DrawnSteps(keras.callbacks.Callback):
         gradients = tape.gradient(loss, self.twin.trainable_variables)
         mean = [allreduce(each, name=f"drawn.{n}") for n, each in enumerate(gradients)]
         right = self.updated(mean)
-        error = ratio(self.after - right, right - flat(self.before))
+        error = length_ratio(self.after - right, right - flat(self.before))
         high, low = (
             allreduce(extreme, op=Max, name=f"drawn.extreme.{n}").numpy()
             for n, extreme in enumerate((self.after, -self.after))
@@ -114,11 +115,3 @@ def variables_of(optimizer: Any) -> Any:
 
 def flat(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([array.ravel() for array in arrays])
-
-
-def ratio(difference: np.ndarray, size: np.ndarray) -> float:
-    """Return the ratio of the lengths of two vectors; 0 if there is no difference."""
-    length, whole = float(np.linalg.norm(difference)), float(np.linalg.norm(size))
-    if length == 0:
-        return 0.0
-    return length / whole if whole > 0 else math.inf

@@ -18,6 +18,8 @@ import torch
 from torch import nn
 from torch.distributed import ReduceOp, all_reduce, broadcast, get_world_size, new_group
 
+from lessons.toolkit.probes.updates import length_ratio
+
 SUM, MAX = ReduceOp.SUM, ReduceOp.MAX
 
 NAMES = ("drawn_error", "drawn_spread", "drawn_largest", "drawn_images")
@@ -104,7 +106,10 @@ class DrawnSteps:
         found = [math.inf, spread, math.inf, 0.0]
         if watched is not None:
             right = self.updated(twin, mean, watched.optimizer)
-            errors = ratio(watched.gradient - mean, mean), ratio(after - right, right - before)
+            errors = (
+                length_ratio(watched.gradient - mean, mean),
+                length_ratio(after - right, right - before),
+            )
             missing = (rows([self.images]) - rows(plain)).total()
             found = [max(errors), spread, largest, missing - self.batch_size]
         worst = torch.tensor(found, dtype=torch.float64).nan_to_num(nan=math.inf, posinf=math.inf)
@@ -157,14 +162,6 @@ def state_of(network: nn.Module) -> list[torch.Tensor]:
 def flat(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
     """Return a copy of all these numbers in one row, on the CPU, in double precision."""
     return torch.cat([each.detach().reshape(-1) for each in tensors]).cpu().double()
-
-
-def ratio(difference: torch.Tensor, size: torch.Tensor) -> float:
-    """Return the ratio of the lengths of two vectors; 0 if there is no difference."""
-    length, whole = float(difference.norm()), float(size.norm())
-    if length == 0:
-        return 0.0
-    return length / whole if whole > 0 else math.inf
 
 
 def rows(tensors: Iterable[torch.Tensor]) -> Counter[bytes]:

@@ -13,6 +13,14 @@ from lessons.toolkit.probes.refusal import tell
 Function = Callable[..., Any]
 
 
+def length_ratio(difference: Any, whole: Any) -> float:
+    """Return the ratio of the lengths of two vectors; 0 if there is no difference."""
+    above, below = float(np.linalg.norm(difference)), float(np.linalg.norm(whole))
+    if above == 0:
+        return 0.0
+    return above / below if below > 0 else math.inf
+
+
 def in_one_number(probe: Callable[[Function, np.random.Generator], float]) -> Function:
     """Return the probe's result on random numbers; nan if the function raises an error."""
 
