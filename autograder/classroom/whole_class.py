@@ -155,7 +155,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
 
 
 def without_programs(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
-    """Return a reason to look at each submission that unusually contains no program."""
+    """Return a reason to look at each submission without programs, if most others have some."""
     submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
     missing = Counter(row.lesson for row in rows if row.programs_missing)
     usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > missing[lesson]}

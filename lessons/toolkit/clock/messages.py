@@ -27,7 +27,7 @@ class LateError(Exception):
 
 
 class LeftError(Exception):
-    """The code of one rank has ended its process, and other ranks need this rank."""
+    """One rank's code has ended its process while other ranks still need it."""
 
     def __init__(self, rank: int) -> None:
         super().__init__(
@@ -40,10 +40,12 @@ LEFT = {"left": True}  # what a rank sends to rank 0 when its code has ended its
 
 
 class Channel:
-    """A connection to another process. rank: whose it is, if it is another rank's."""
+    """A connection to another process."""
 
-    def __init__(self, connection: Connection, rank: int = 0) -> None:
-        self.connection, self.rank = connection, rank
+    rank = 0  # of the other process; rank 0 changes it in its channels to the others
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
         self.arrived: deque[bytes] = deque()  # read while waiting for another channel
 
     def send(self, words: Any = None, numbers: Any = None) -> None:

@@ -1,4 +1,6 @@
-"""Compute one real training step of each epoch of Keras's `fit` again: drawn_steps.py for Horovod.
+"""Recompute one real training step in each epoch of Keras's `fit`, with Horovod.
+
+drawn_steps.py does the same for PyTorch.
 
 This module binds the functions that communicate when it is imported, before a student's code can
 replace them. The package does not import this module, because it needs TensorFlow and Horovod.
@@ -19,8 +21,8 @@ keras: Any = tf.keras
 class DrawnSteps(keras.callbacks.Callback):
     """A callback that watches one step of each epoch, which it draws at random.
 
-    Every rank makes one before `fit`, for a compiled model. images: how many each rank reads in an
-    epoch.
+    Every rank creates one before `fit`, after compiling the model. images: the number of images
+    that each rank reads in an epoch.
     """
 
     def __init__(self, model: Any, images: int, batch_size: int) -> None:
@@ -56,7 +58,7 @@ class DrawnSteps(keras.callbacks.Callback):
             self.batch = tf.identity(self.images), tf.identity(self.labels)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Compute the drawn step again."""
+        """Recompute the drawn step."""
         images, labels = self.batch
         self.twin.set_weights(self.before)
         with tf.GradientTape() as tape:
@@ -91,7 +93,7 @@ class DrawnSteps(keras.callbacks.Callback):
         return flat(self.twin.get_weights())
 
     def measures(self) -> dict[str, float]:
-        """Return the worst values of all ranks and epochs.
+        """Return the worst value of each measure, over all ranks and epochs.
 
         drawn_error: the relative error of the update. drawn_spread: the largest difference between
         two ranks in any parameter, right after the step.
@@ -102,7 +104,7 @@ class DrawnSteps(keras.callbacks.Callback):
 
 
 def class_of_keras(optimizer: Any) -> Any:
-    """Return the class that Horovod or a student has derived this optimizer's class from."""
+    """Return Keras's own class, from which Horovod or a student derived this optimizer's class."""
     kinds = type(optimizer).__mro__
     return next(kind for kind in kinds if kind.__module__.split(".")[0] in ("tf_keras", "keras"))
 

@@ -1,4 +1,4 @@
-"""Compute one real training step of each epoch again, and compare it with the program's step.
+"""Recompute one real training step in each epoch, and compare it with the program's step.
 
 The step is drawn at random while the program runs. This module binds the functions that communicate
 when it is imported, before a student's module can replace them. The package does not import this
@@ -36,9 +36,9 @@ class Watched(NamedTuple):
 
 
 class DrawnSteps:
-    """One step of each epoch, computed again from the mean of all ranks' gradients.
+    """One step of each epoch, recomputed from the mean of all ranks' gradients.
 
-    Every rank makes this object and calls its methods. network: the program's network, before
+    Every rank creates this object and calls its methods. network: the program's network, before
     anything wraps it. loss_function: a mean over images.
     """
 
@@ -54,7 +54,7 @@ class DrawnSteps:
     def draw(
         self, images: torch.Tensor, labels: torch.Tensor, order: Sequence[int], batch_size: int
     ) -> None:
-        """Draw a step of the next epoch, one with a full batch.
+        """Draw one of the next epoch's steps with a full batch.
 
         order: the images that this rank will report as read in the epoch.
         """
@@ -70,7 +70,7 @@ class DrawnSteps:
 
     @contextmanager
     def watch(self, optimizer: torch.optim.Optimizer) -> Iterator[None]:
-        """Watch the step in a `with` block. Around the drawn step, copy what it changes."""
+        """Watch the step in a `with` block. Save the state before and after the drawn step."""
         self.inputs.clear()
         self.steps_left -= 1
         if self.steps_left != -1:
@@ -85,7 +85,7 @@ class DrawnSteps:
         self.watched = Watched(before, moments, flat(gradients), after, list(self.inputs))
 
     def compute_again(self) -> None:
-        """Compute the drawn step again. Call this after the epoch's last step.
+        """Recompute the drawn step. Call this after the epoch's last step.
 
         A rank without the drawn step takes part, because the others wait for its messages.
         """
@@ -116,7 +116,7 @@ class DrawnSteps:
         self.worst = torch.maximum(self.worst, self.reduced(worst, MAX))
 
     def gradient(self, most: int) -> torch.Tensor:
-        """Return this rank's gradient. At most this number of images enters the twin at once."""
+        """Return this rank's gradient. most: the maximum number of images in a forward pass."""
         device, total = self.params[0].device, torch.zeros(())
         pieces = zip(self.images.split(most), self.labels.split(most), strict=True)
         for images, labels in pieces:
@@ -126,7 +126,7 @@ class DrawnSteps:
         return total
 
     def reduced(self, values: torch.Tensor, operation: Any) -> torch.Tensor:
-        """Return the sum or the largest of all ranks' values, on every rank."""
+        """Return the sum or the maximum of the values over all ranks, on every rank."""
         there = values.to(self.params[0].device, copy=True)
         all_reduce(there, operation, self.group)
         return there.cpu()
@@ -144,7 +144,7 @@ class DrawnSteps:
         return flat(params)
 
     def measures(self) -> dict[str, float]:
-        """Return the worst values of all ranks and epochs.
+        """Return the worst value of each measure, over all ranks and epochs.
 
         drawn_error: the relative error of the gradient or of the update, whichever is larger.
         drawn_spread: the largest difference between two ranks in any parameter, right after the

@@ -1,4 +1,4 @@
-"""Count what an exchange that is written by hand really sends.
+"""Count the bytes that a hand-written exchange really sends.
 
 The package does not import this module, because it starts MPI.
 """
@@ -37,7 +37,7 @@ class CountingComm(MPI.Intracomm):
 
 
 def arrays_to_send(scheme: str, rank: int, size: int) -> float:
-    """Return how many arrays a rank has to send, so that all ranks get the sum."""
+    """Return the number of arrays that a rank must send for all ranks to get the sum."""
     if scheme == "server":
         return 1 if rank else size - 1
     return 2 * (size - 1) / size
