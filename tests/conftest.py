@@ -31,6 +31,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 for name in ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
     os.environ.setdefault(name, "1")
 
+# Tests start hundreds of processes with PyTorch or TensorFlow (cluster/environment/quick_start.py).
+os.environ.setdefault("COURSE_SKIP_TEARDOWN", "1")
+
 # Many tests have their own home folder, and Matplotlib would search for fonts in each of them.
 os.environ.setdefault("MPLCONFIGDIR", str(Path(__file__).parents[1] / "build" / "matplotlib"))
 

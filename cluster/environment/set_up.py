@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from cluster.environment import horovod_wheel, prerequisites
+from cluster.environment import horovod_wheel, prerequisites, quick_start
 from cluster.environment.complete import fingerprint, is_complete, stamp
 from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.horovod_recipe import VERSION
@@ -110,6 +110,7 @@ def fill_course(pyproject: dict) -> None:
             flags: list[str | Path] = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
             install([*flags, *alone, "--editable", ROOT], LOGS / "course.log")
         STAMPS.write("course", course)
+    quick_start.install(site_packages())
 
 
 def fill_tools(pyproject: dict) -> None:
@@ -156,16 +157,19 @@ def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
     return {"pins": pins, "locked": LOCKED.read_text().splitlines()}
 
 
+def site_packages() -> Path:
+    return VENV / "lib" / "python3.11" / "site-packages"
+
+
 def drop_half_installed() -> None:
     """Remove packages that an interrupted installation left incomplete.
 
     These packages are then reinstalled. pip and uv write a package's INSTALLER file last.
     """
-    packages = VENV / "lib" / "python3.11" / "site-packages"
-    for info in packages.glob("*.dist-info"):
+    for info in site_packages().glob("*.dist-info"):
         if not (info / "INSTALLER").exists():
             shutil.rmtree(info)
-    for leftover in packages.glob("~*"):
+    for leftover in site_packages().glob("~*"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 

@@ -14,7 +14,8 @@ def test_nodes_have_their_own_names_and_folders(student):
 srun --ntasks-per-node=1 bash -c 'hostname > /tmp/mine; touch /dev/shm/$(hostname)'
 srun --ntasks-per-node=1 bash -c 'echo "$(hostname) $(cat /tmp/mine) $(ls /dev/shm | grep node)"'
 """
-    job = student.submit("--nodes=4 --output=out", script)
+    # srun says in its error output when it has to wait for nodes.
+    job = student.submit("--nodes=4 --output=out --error=err", script)
     assert student.wait(job)["state"] == "COMPLETED"
     nodes = [f"node0{number}" for number in range(1, 5)]
     assert sorted(student.read("out").splitlines()) == [f"{node} {node} {node}" for node in nodes]

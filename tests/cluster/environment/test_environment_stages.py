@@ -30,6 +30,7 @@ def course(tmp_path, monkeypatch):
     shutil.copy(set_up.ROOT / "pyproject.toml", tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").touch()
+    (tmp_path / ".venv" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
 
     class Course:
         root = tmp_path
