@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from os.path import basename, dirname
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,14 +24,13 @@ def read_files(
     If `paths` is a mapping, it gives the display name of each file.
     """
     names = paths if isinstance(paths, Mapping) else {Path(path): str(Path(path)) for path in paths}
+    called = {str(path): name for path, name in names.items()}
     closed: list[Run] = []
     streams: dict[str, BinaryIO] = {}
-    called: dict[str, str] = {}
     try:
-        for path, name in names.items():
-            called[str(path)] = name
+        for path, name in called.items():
             try:
-                streams[str(path)] = open_regular(path)
+                streams[path] = open_regular(Path(path))
             except OSError as error:
                 problem = unread(name, f"the file cannot be read: {why(error)}")
                 closed.append(Run((name,), "unknown", Outcome.EMPTY, problems=(problem,)))
@@ -44,7 +42,7 @@ def read_files(
 
 def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
     """Return the runs in files that are already in memory: name -> contents."""
-    return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats)
+    return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats, {})
 
 
 def unread(name: str, reason: str) -> Problem:
@@ -52,21 +50,15 @@ def unread(name: str, reason: str) -> Problem:
 
 
 def read_streams(
-    streams: Mapping[str, BinaryIO],
-    formats: Sequence[Reader] = (),
-    called: Mapping[str, str] | None = None,
+    streams: Mapping[str, BinaryIO], formats: Sequence[Reader], called: Mapping[str, str]
 ) -> list[Run]:
+    """Return the runs in files: path -> contents. `called` has the display names that differ."""
     launches = record.Launches()
     scanned: dict[str, ScannedFile] = {}
-    names_of = called or {path: path for path in streams}
-
-    def without_job(path: str) -> bool:
-        return output_names.read(names_of[path]).job_id is None
-
     # A job's own output has the job's number in its name, and its error output beside it. It is
     # read before `x (1).out` and `cat *.out > all.txt`, which are then recognised as copies.
-    for path in sorted(streams, key=without_job):
-        name = names_of[path]
+    for path in sorted(streams, key=lambda path: output_names.read(path).job_id is None):
+        name = called.get(path, path)
         try:
             scanned[path] = scan(name, streams[path], launches, formats)
         except OSError as error:
@@ -74,11 +66,7 @@ def read_streams(
             broken.problems.append(
                 unread(name, f"the file cannot be read to its end: {why(error)}")
             )
-    # Group by the student's own names, for files that are in the same folder.
-    paths = {f"{dirname(path)}/{basename(names_of[path])}": path for path in streams}
-    if len(paths) < len(scanned):
-        paths = {path: path for path in streams}
     runs = []
-    for names in output_names.by_job(paths):
-        runs += read_job([scanned[paths[name]] for name in names], launches, formats)
+    for paths in output_names.by_job(streams):
+        runs += read_job([scanned[path] for path in paths], launches, formats)
     return runs
