@@ -5,9 +5,7 @@ unpacked folder.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import PurePath
+from collections.abc import Sequence
 
 from autograder.codes import FindingCode, ProblemCode
 from autograder.reading.files import read_files
@@ -36,11 +34,7 @@ BADLY_SUBMITTED = {
 
 def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
     """Read a lesson's runs, in the usual formats and in those that its rubric defines."""
-    runs = read_files(files.outputs, formats)
-    beside: dict[PurePath, list[str]] = {}
-    for name in files.outputs.values():
-        beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
-    return [replace(run, files=with_error_files(run.files, beside)) for run in runs]
+    return read_files(files.outputs, formats)
 
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
@@ -67,11 +61,3 @@ def lesson_named(runs: Sequence[Run]) -> str | None:
     """Return the lesson named by a folder's outputs, if the folder itself does not name one."""
     lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
-
-
-def with_error_files(
-    files: tuple[str, ...], beside: Mapping[PurePath, Sequence[str]]
-) -> tuple[str, ...]:
-    """Return the outputs together with their error outputs, matched by the job's name."""
-    same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
-    return (*files, *sorted(same - set(files)))
