@@ -6,7 +6,7 @@ A value of None means that something was printed that is not a number, such as n
 diverged. A missing key means that nothing was printed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, get_args
 
 from autograder.reading.stamps import Stamp
@@ -58,23 +58,18 @@ class RunFacts:
     sums_up: str = ""  # the words of a summary line at the end of a program
 
 
+NOTHING = RunFacts()
+SINGLE_FACTS = tuple(fact.name for fact in fields(RunFacts) if fact.name != "numbers")
+
+
 def both(first: RunFacts, second: RunFacts) -> RunFacts:
     """Return the facts of both lines. If both lines have a value, the first line's counts."""
-    return RunFacts(
-        second.numbers | first.numbers,
-        workers=second.workers if first.workers is None else first.workers,
-        batch=second.batch if first.batch is None else first.batch,
-        batch_each=second.batch_each if first.batch_each is None else first.batch_each,
-        rank=second.rank if first.rank is None else first.rank,
-        says_end=first.says_end or second.says_end,
-        starts=first.starts or second.starts,
-        of_workers=second.of_workers if first.of_workers is None else first.of_workers,
-        job_id=second.job_id if first.job_id is None else first.job_id,
-        done=first.done or second.done,
-        early=first.early or second.early,
-        alone=second.alone if first.alone is None else first.alone,
-        sums_up=first.sums_up or second.sums_up,
-    )
+    joined = replace(second, numbers=second.numbers | first.numbers)
+    for name in SINGLE_FACTS:
+        value = getattr(first, name)
+        if value != getattr(NOTHING, name):
+            setattr(joined, name, value)
+    return joined
 
 
 @dataclass(slots=True)
@@ -94,9 +89,8 @@ class LineFacts:
     # Numbers of later steps replace those of earlier ones.
     step: float | None = None
     steps: int | None = None  # number of steps in a whole epoch
-    part: EpochPart | None = (
-        None  # which steps are counted, if training and validation both count theirs
-    )
+    # Which steps are counted, if training and validation both count theirs.
+    part: EpochPart | None = None
     redraws: bool = False  # whether the same step may be printed again, as in bars
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     progress: float | None = None  # finished epochs since the start, with fractions
