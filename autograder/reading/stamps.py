@@ -8,13 +8,13 @@ and month swapped, one night would seem to last a month.
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 from itertools import pairwise
 from statistics import median
 
-CLOCK = r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
+CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d{1,6}))?"
 ISO = re.compile(rf"(?<!\d)(\d{{4}})[-/](\d\d)[-/](\d\d)[ T]{CLOCK}")
-SHORT = re.compile(rf"(?<!\d)(\d\d)[/.-](\d\d)[/.-](\d\d(?:\d\d)?),? {CLOCK}")
+SHORT = re.compile(rf"(?<!\d)(\d\d)[/.-](\d\d)[/.-](?:20)?(\d\d),? {CLOCK}")
 DAILY = re.compile(rf"^[\[(]?{CLOCK}[\])\s|]")
 DAY = 86_400
 
@@ -32,40 +32,30 @@ class Stamp:
 def read(line: str) -> Stamp | None:
     """Return the time at or near the beginning of a line."""
     head = line[:200]
-    if (found := ISO.search(head)) is not None:
-        year, month, day = int(found[1]), int(found[2]), int(found[3])
-        moment = seconds_of(found, 4, ordinal(year, month, day))
-        return None if moment is None else Stamp(moment, moment, False, resolution(found[7]))
-    if (found := SHORT.search(head)) is not None:
-        one, other, year = int(found[1]), int(found[2]), int(found[3]) % 100 + 2000
-        day_first = seconds_of(found, 4, ordinal(year, other, one))
-        month_first = seconds_of(found, 4, ordinal(year, one, other))
-        if day_first is None and month_first is None:
-            return None
-        return Stamp(day_first, month_first, False, resolution(found[7]))
-    if (found := DAILY.match(head)) is not None:
-        moment = seconds_of(found, 1, 0)
-        return None if moment is None else Stamp(moment, moment, True, resolution(found[4]))
-    return None
+    if match := ISO.search(head):
+        year, month, day = match.groups()[:3]
+        day_first = month_first = seconds_of(f"{year}-{month}-{day}", match)
+    elif match := SHORT.search(head):
+        one, other, year = match.groups()[:3]
+        day_first = seconds_of(f"20{year}-{other}-{one}", match)
+        month_first = seconds_of(f"20{year}-{one}-{other}", match)
+    elif match := DAILY.match(head):
+        day_first = month_first = seconds_of("0001-01-01", match)
+    else:
+        return None
+    if day_first is None and month_first is None:
+        return None
+    resolution = 10.0 ** -len(match["fraction"] or "")
+    return Stamp(day_first, month_first, match.re is DAILY, resolution)
 
 
-def ordinal(year: int, month: int, day: int) -> int | None:
+def seconds_of(date: str, match: re.Match[str]) -> float | None:
+    """Return the seconds since the year 1, or None if there is no such date or time."""
     try:
-        return date(year, month, day).toordinal()
+        moment = datetime.fromisoformat(f"{date} {match['clock']}")
     except ValueError:
         return None
-
-
-def seconds_of(found: re.Match[str], at: int, days: int | None) -> float | None:
-    hours, minutes, seconds = (int(found[at + place]) for place in range(3))
-    if days is None or hours > 23 or minutes > 59 or seconds > 60:
-        return None
-    fraction = float(f"0.{found[at + 3]}") if found[at + 3] else 0.0
-    return days * DAY + hours * 3600 + minutes * 60 + seconds + fraction
-
-
-def resolution(fraction: str | None) -> float:
-    return 10.0 ** -len(fraction) if fraction else 1.0
+    return (moment - datetime.min).total_seconds() + float(f"0.{match['fraction'] or 0}")
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
