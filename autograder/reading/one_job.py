@@ -13,7 +13,7 @@ from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import add_to_run
 from autograder.reading.lanes_to_runs import checked
-from autograder.reading.line_facts import RunFacts, RunNumber
+from autograder.reading.line_facts import RUN_NUMBERS, RunFacts
 from autograder.reading.outcome import EndLine
 from autograder.reading.printed_numbers import placed
 from autograder.reading.scanned_file import ScannedFile
@@ -30,41 +30,48 @@ def read_job(
     """Return the runs in all files of one job."""
     drafts = drafts_of(files, launches, formats)
     for at, file in enumerate(files if drafts else ()):
-        attach_facts(at, file, drafts)
-        attach_ends(at, file, drafts)
-        attach_problems(at, file, drafts)
+        here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
+        attach_facts(at, file, here)
+        for end in file.ends:
+            draft = here[last_begun(here, end.where.line)]
+            if draft.file != at or may_end(draft, end):
+                draft.ends.append(end)
+        for problem in file.problems:
+            here[last_begun(here, problem.where.line)].problems.append(problem)
+    job, job_place = job_of(files)
     for draft in drafts:
         if draft.recorded and not any(tells_of_recorded(draft, end) for end in draft.ends):
             draft.ends.append(draft.recorded)
-    names = tuple(file.name for file in files)
-    job = job_of(files)
-    return [finish(draft, files, names, job, len(drafts) == 1) for draft in drafts]
+        if job_place is not None:
+            draft.places["job_id"] = job_place
+    return [finish(draft, files, job, len(drafts) == 1) for draft in drafts]
 
 
-def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
+def last_begun(drafts: list[RunDraft], line: int) -> int:
+    """Return the place of the last run that begins before a line, or of the first run."""
+    return max(bisect_right(drafts, line, key=lambda draft: draft.first) - 1, 0)
+
+
+def attach_facts(at: int, file: ScannedFile, here: list[RunDraft]) -> None:
     """Assign each fact about a whole run to the run that precedes it.
 
     The number of workers is printed before a run, so between two runs it belongs to the second.
     """
-    here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
-    starts = [draft.first for draft in here]
     for line, facts in file.facts:
         where = Where(file.name, line)
         if facts.of_workers is not None:
             attach_total(facts, where, here)
             continue
-        after = bisect_right(starts, line)
-        draft = here[max(after - 1, 0)]
+        place = last_begun(here, line)
+        draft = here[place]
         add_to_run(draft.facts, facts, where)
-        ahead = line > draft.last and after < len(here)
-        add_sizes(here[after] if ahead else draft, facts, where)
+        ahead = line > draft.last and place + 1 < len(here)
+        add_sizes(here[place + 1] if ahead else draft, facts, where)
         if (total := facts.numbers.get("total_seconds")) is not None:
-            both_ends = sorted((*draft.totals, total), key=lambda number: number.value)
-            draft.totals = [both_ends[0], both_ends[-1]]
+            draft.totals.append(total)
         if facts.done or facts.early or "total_seconds" in facts.numbers:
             draft.places["outcome"] = where
-        if facts.done or facts.early or facts.sums_up or facts.numbers:
-            draft.closings.append((at, line, facts))
+        draft.closings.append((at, line, facts))
 
 
 def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
@@ -82,7 +89,7 @@ def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
 
 def workers_of(facts: RunFacts) -> int | None:
     """Return the number of workers, either as printed or as global batch / batch per worker."""
-    if facts.workers is None and facts.alone and facts.rank is None:
+    if facts.workers is None and facts.alone:
         return 1
     if facts.workers is not None or not facts.batch or not facts.batch_each:
         return facts.workers
@@ -109,26 +116,18 @@ def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
     for draft in reversed(before):
         if total is not None and workers_of(draft.facts) == facts.of_workers:
             draft.facts.numbers["total_seconds"] = placed(total, where)
-            draft.totalled = True
+            draft.ended = True
             return
 
 
-def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Assign the lines about an end to the last run that began before them."""
-    here = [draft for draft in drafts if draft.file == at]
-    starts = [draft.first for draft in here]
-    for end in file.ends:
-        line = end.where.line
-        draft = here[max(bisect_right(starts, line) - 1, 0)] if here else drafts[-1]
-        if not here or line >= draft.last or tells_of_recorded(draft, end) or warned(draft, end):
-            draft.ends.append(end)
+def may_end(draft: RunDraft, end: EndLine) -> bool:
+    """Return whether a line may report the end of the run that begins before it.
 
-
-def warned(draft: RunDraft, end: EndLine) -> bool:
-    """Return whether the scheduler's message came during the last epoch.
-
-    Processes have half a minute left after this message.
+    Processes have half a minute left after the scheduler's message, so it may come during the last
+    epoch.
     """
+    if end.where.line >= draft.last or tells_of_recorded(draft, end):
+        return True
     by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
     return by_scheduler and not draft.whole and draft.begun < end.where.line
 
@@ -139,59 +138,50 @@ def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 
 
-def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Assign damaged lines to the run that contains them, or to the next one."""
-    here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
-    starts = [draft.first for draft in here]
-    for problem in file.problems:
-        here[max(bisect_right(starts, problem.where.line) - 1, 0)].problems.append(problem)
+def job_of(files: list[ScannedFile]) -> tuple[str | None, Where | None]:
+    """Return the job id in the outputs, with its place, or else the id in the files' names.
+
+    If ids differ, the job is unknown.
+    """
+    places: dict[str, Where] = {}
+    for file in files:
+        for line, facts in file.facts:
+            if facts.job_id:
+                places.setdefault(facts.job_id, Where(file.name, line))
+    named = {job for file in files if (job := output_names.read(file.name).job_id)}
+    ids = list(places or named)
+    return ids[0] if len(ids) == 1 else None, next(iter(places.values()), None)
 
 
-def job_of(files: list[ScannedFile]) -> str | None:
-    """Return the job id in the outputs, or else in the file names. Return None if ids differ."""
-    printed = [facts.job_id for file in files for _, facts in file.facts if facts.job_id]
-    named = [job for file in files if (job := output_names.read(file.name).job_id)]
-    ids = dict.fromkeys(printed or named)
-    return next(iter(ids)) if len(ids) == 1 else None
-
-
-def finish(
-    draft: RunDraft,
-    files: list[ScannedFile],
-    names: tuple[str, ...],
-    job: str | None,
-    alone: bool,
-) -> Run:
+def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bool) -> Run:
     run, whole = with_end(draft, files)
     problems = [*run.problems, *draft.problems]
-    numbers: dict[str, Any] = {
-        name: checked(name, draft.facts.numbers.get(fact), problems)
-        for name, fact in RUN_NUMBERS.items()
-        if getattr(run, name) is None
-    }
+    numbers: dict[str, Any] = {}
+    for fact in RUN_NUMBERS:
+        name = fact.removeprefix("run_")
+        if getattr(run, name) is None:
+            numbers[name] = checked(name, draft.facts.numbers.get(fact), problems)
     ended, reasons = run.outcome, draft.ends
     if not draft.certain and ended != Outcome.EMPTY:
         ended, reasons = outcome.decide(whole, draft.ends, final_ends(draft, files))
         silent = draft.facts.says_end or not nothing_else_ended_it(draft, files)
         if ended in (Outcome.COMPLETED, Outcome.INCOMPLETE) and not whole:
             ended = Outcome.UNKNOWN if not draft.known or (whole is None and silent) else ended
-    problems += [Problem(end.where, end.text, end.reason, end.code) for end in reasons]
+    problems += [end.as_problem() for end in reasons]
     bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
-    errors = tuple(
-        Problem(end.where, end.text, end.reason, end.code) for end in bad[:MOST_PROBLEMS]
-    )
-    named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
-    places = draft.places if ended == Outcome.COMPLETED else {**draft.places, "outcome": None}
+    errors = tuple(end.as_problem() for end in bad[:MOST_PROBLEMS])
+    places = draft.run.places | draft.places
+    if ended != Outcome.COMPLETED:
+        places.pop("outcome", None)
     if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
-        places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
-    of_job = (Where(file.name, n) for file in files for n, facts in file.facts if facts.job_id)
-    places = {"job_id": next(of_job, None), **draft.run.places, **places}
+        places["outcome"] = outcomes.get(ended, reasons[-1].where)
+    named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
     whole_run = replace(
         run,
-        places={name: where for name, where in places.items() if where is not None},
+        places=places,
         beside=replace(run.beside, errors=errors) if errors else run.beside,
-        files=tuple(dict.fromkeys((*run.files, *names))),
+        files=tuple(dict.fromkeys((*run.files, *(file.name for file in files)))),
         outcome=ended,
         workers=run.workers or workers_of(draft.facts) or ranks_of(files) or named,
         job_id=run.job_id or job,
@@ -203,12 +193,3 @@ def finish(
 
 def place(problem: Problem) -> tuple[str, int]:
     return problem.where.file, problem.where.line
-
-
-# The names of these facts in a Run and in RunFacts.
-RUN_NUMBERS: dict[str, RunNumber] = {
-    "test_accuracy": "test_accuracy",
-    "test_loss": "test_loss",
-    "throughput": "run_throughput",
-    "total_seconds": "total_seconds",
-}

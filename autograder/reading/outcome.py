@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autograder.codes import Outcome, ProblemCode
-from autograder.records import Where
+from autograder.records import Problem, Where
 
 Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
 
@@ -21,11 +21,11 @@ class EndLine:
     reason: str  # in words for people
     raised: bool = False  # the last line of an exception, which may have been caught
 
-    @property
-    def code(self) -> ProblemCode:
-        """Return EXCEPTION for an error that the program raised, otherwise OTHER."""
+    def as_problem(self) -> Problem:
+        """Return the line as a problem: an EXCEPTION if the program raised an error."""
         raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
-        return ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
+        code = ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
+        return Problem(self.where, self.text, self.reason, code)
 
 
 OOM_EXCEPTION = re.compile(

@@ -35,24 +35,20 @@ class RunDraft:
     whole: bool | None = None
     certain: bool = False  # whether its own record reports success
     known: bool = True  # whether a reader knows the format
-    until: float = math.inf  # the line where another run of the file begins
+    followed: bool = False  # whether another run of the file begins after it
     begun: int = 0  # first line of the last epoch
     unmet: bool = False  # whether it printed fewer epochs than it announced
-    ended: bool = False  # whether a line of its own format reports the end
-    totalled: bool = False  # whether the last lines of the file give the total time
+    # whether a line of its own format reports the end, or the file's last lines its total time
+    ended: bool = False
     # the failure that its own record reports, with the exception's name
     recorded: EndLine | None = None
     ends: list[EndLine] = field(default_factory=list)  # lines that may say how it ended
     problems: list[Problem] = field(default_factory=list)
     facts: RunFacts = field(default_factory=RunFacts)  # facts from outside its record
     places: dict[str, Where] = field(default_factory=dict)  # as in Run
-    totals: list[Number] = field(default_factory=list)  # the smallest and the largest printed total
-    # Lines that show the end of the training, if no similar line comes earlier: file, line, facts.
+    totals: list[Number] = field(default_factory=list)  # all printed total times
+    # Lines that may show the end of the training: file, line, facts.
     closings: list[tuple[int, int, RunFacts]] = field(default_factory=list)
-
-    @property
-    def followed(self) -> bool:
-        return self.until < math.inf
 
 
 def drafts_of(
@@ -67,7 +63,7 @@ def drafts_of(
         here += without_epochs(file, at, here) if printed else []
         drafts += sorted(here, key=lambda draft: (draft.first, draft.last))
     for draft, after in pairwise(drafts):
-        draft.until = after.first if draft.file == after.file else math.inf
+        draft.followed = draft.file == after.file
     copies = {name for launch in launches.by_run.values() for name in launch.copies}
     if not drafts and any(file.name in copies for file in files):
         return []

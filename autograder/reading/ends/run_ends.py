@@ -35,21 +35,14 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
         whole = False
     if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
         return run, whole
-    place = (
-        None if says_done(draft) else (end_told(draft, files, whole) or tested_at_end(draft, files))
-    )
-    if place is None and not says_done(draft):
-        return run, whole
-    if place is not None:
+    if not draft.ended:
+        place = end_told(draft, files, whole) or tested_at_end(draft, files)
+        if place is None:
+            return run, whole
         draft.places["outcome"] = place
     if run.unfinished is not None and run.epochs_done is None and run.format != STEPS:
         run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
     return run, True
-
-
-def says_done(draft: RunDraft) -> bool:
-    """Return whether the end of the run is marked by a total time or a line in its own format."""
-    return draft.ended or draft.totalled
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
