@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_right, insort
+from dataclasses import replace
 from typing import Any
 
 from autograder.codes import Outcome
@@ -172,9 +173,6 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
             epochs.append(epoch)
         else:
             unfinished = epoch
-    if lane.format == STEPS:
-        ranks = ranks_among(lanes, lane)
-        return of_steps(file, lane, ranks, epochs, unfinished, problems)
     run = Run(
         files=(file,),
         format=lane.format,
@@ -187,7 +185,7 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
         sparse=settled.sparse,
         timed_by_log=settled.measured,
     )
-    return run, is_whole(lane, unfinished)
+    return of_steps(run, lane) if lane.format == STEPS else (run, is_whole(lane, unfinished))
 
 
 def first_rank(lanes: list[Lane]) -> Lane:
@@ -235,25 +233,10 @@ def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
     return frozenset(epoch.numbers) if once else None
 
 
-def of_steps(
-    file: str,
-    lane: Lane,
-    ranks: int | None,
-    epochs: list[Epoch],
-    unfinished: Epoch | None,
-    problems: list[Problem],
-) -> tuple[Run, bool | None]:
+def of_steps(run: Run, lane: Lane) -> tuple[Run, bool | None]:
     """Return a run of steps without epochs, with its last values and its speed."""
-    last = epochs[0] if epochs else unfinished
-    run = Run(
-        files=(file,),
-        format=lane.format,
-        outcome=Outcome.INCOMPLETE,
-        workers=lane.run.workers or ranks,
-        throughput=last.throughput if last else None,
-        problems=tuple(problems),
-        unfinished=last,
-    )
+    last = run.epochs[0] if run.epochs else run.unfinished
+    run = replace(run, epochs=(), unfinished=last, throughput=last.throughput if last else None)
     if last is None or last.steps is None:
         return run, None
     done = max(lane.epochs[last.number].last_step.values(), default=0)
