@@ -3,13 +3,14 @@
 import math
 from bisect import bisect_right, insort
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from autograder.codes import Outcome
 from autograder.reading.lanes import MOST_PROBLEMS, EpochSoFar, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
-from autograder.reading.settled.settle import STEPS, settle
+from autograder.reading.settled.settle import STEPS, is_sparse, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 ONCE: frozenset[EpochNumber] = frozenset(("seconds", "val_loss", "val_accuracy"))
@@ -18,23 +19,17 @@ WEAK = ("plain", STEPS)  # less trusted; steps do not count beside another forma
 
 def by_run(all_: Lanes) -> list[list[Lane]]:
     """Return the lanes of each run, which overlap in the file or are labelled with ranks."""
+    every = [*all_.finished, *chain.from_iterable(all_.open.values())]
     runs: list[list[Lane]] = []
-    by_format: dict[str, list[Lane]] = {}
-    for lane in all_.finished:
-        by_format.setdefault(lane.format, []).append(lane)
-    for lanes in all_.open.values():
-        for lane in lanes:
-            by_format.setdefault(lane.format, []).append(lane)
-    for lanes in by_format.values():
-        last, labels = -1, set[int | None]()
-        for lane in sorted(lanes, key=lambda lane: (lane.first, lane.last)):
-            joins = lane.first <= last or (lane.label is not None and lane.label not in labels)
-            if not runs or last < 0 or not joins:
-                runs.append([])
-                last, labels = -1, set()
-            runs[-1].append(lane)
-            last = max(last, lane.last)
-            labels.add(lane.label)
+    last, labels = -1, set[int | None]()
+    for lane in sorted(every, key=lambda lane: (lane.format, lane.first, lane.last)):
+        joins = lane.first <= last or (lane.label is not None and lane.label not in labels)
+        if not runs or lane.format != runs[-1][0].format or not joins:
+            runs.append([])
+            last, labels = -1, set()
+        runs[-1].append(lane)
+        last = max(last, lane.last)
+        labels.add(lane.label)
     return runs
 
 
@@ -163,8 +158,11 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
     The second value is None if the output does not give the number of epochs.
     """
     lane = first_rank(lanes)
-    settled = settle(lane, file)
-    problems = [*lane.problems, *settled.problems]
+    timed_by_log = settle(lane, file)
+    sparse, problems = is_sparse(lane), list(lane.problems)
+    done = lane.progress
+    if done is None and sparse and lane.base:
+        done = float(max(lane.epochs))  # at least
     scale = percent_scales(lane)
     epochs, unfinished = [], None
     for number in sorted(lane.epochs):
@@ -181,9 +179,9 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
         epochs=tuple(epochs),
         problems=tuple(problems),
         unfinished=unfinished,
-        epochs_done=lane.progress if lane.progress is not None else settled.done,
-        sparse=settled.sparse,
-        timed_by_log=settled.measured,
+        epochs_done=done,
+        sparse=sparse,
+        timed_by_log=timed_by_log,
     )
     return of_steps(run, lane) if lane.format == STEPS else (run, is_whole(lane, unfinished))
 

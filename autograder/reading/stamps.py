@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from statistics import median
 
 CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d{1,6}))?"
 ISO = re.compile(rf"(?<!\d)(\d{{4}})[-/](\d\d)[-/](\d\d)[ T]{CLOCK}")
@@ -75,9 +74,3 @@ def spans(moments: list[float | None], daily: bool) -> list[float] | None:
     steps = [after - before for before, after in pairwise(times)]
     steps = [step + DAY if daily and step < 0 else step for step in steps]
     return steps if all(step > 0 for step in steps) else None
-
-
-def disagree(printed: list[float], measured: list[float]) -> bool:
-    """Return whether the printed seconds are far from the elapsed time in the log."""
-    ratio = median(printed) / max(median(measured), 1e-9)
-    return not 0.5 <= ratio <= 1.1

@@ -3,7 +3,6 @@
 Drop values that may belong to another epoch, and times that do not measure an epoch.
 """
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
@@ -16,19 +15,11 @@ NEAR = 0.25
 STEPS = "steps"  # the format of runs with steps and without epochs
 
 
-@dataclass(slots=True)
-class Settled:
-    """The facts of a lane, except its epochs."""
+def settle(lane: Lane, file: str) -> bool:
+    """Check the lane's numbers against each other, and drop those that do not fit.
 
-    sparse: bool = False  # whether only some epochs were printed
-    done: float | None = None  # if so, the minimum number of epochs
-    measured: bool = False  # whether the seconds are differences of the log's timestamps
-    problems: list[Problem] = field(default_factory=list)
-
-
-def settle(lane: Lane, file: str) -> Settled:
-    """Check the lane's numbers against each other, and drop those that do not fit."""
-    settled = Settled()
+    Return whether its seconds are differences of the log's timestamps.
+    """
     numbers = sorted(lane.epochs)
     if lane.heading and numbers:
         settle_last(lane, numbers)
@@ -36,16 +27,18 @@ def settle(lane: Lane, file: str) -> Settled:
         if epoch.rates and "throughput" not in epoch.numbers:
             epoch.numbers["throughput"] = middle(epoch.rates)
     if lane.format == STEPS:
-        return settled
-    apart = [after - before for before, after in pairwise(numbers)]
-    settled.sparse = len(apart) > 0 and min(apart) > 1
-    if settled.sparse:
-        settled.done = float(numbers[-1]) if lane.base else None
+        return False
+    if is_sparse(lane):
         drop_seconds(lane)  # the number of epochs that they cover is unknown
-        return settled
+        return False
     take_differences(lane, numbers)
-    settle_seconds(lane, numbers, file, settled)
-    return settled
+    return settle_seconds(lane, numbers, file)
+
+
+def is_sparse(lane: Lane) -> bool:
+    """Return whether only some epochs were printed, such as every tenth."""
+    apart = (after - before for before, after in pairwise(sorted(lane.epochs)))
+    return min(apart, default=1) > 1
 
 
 def settle_last(lane: Lane, numbers: list[int]) -> None:
@@ -93,25 +86,32 @@ def take_differences(lane: Lane, numbers: list[int]) -> None:
         lane.epochs[numbers[place]].numbers["seconds"] = apart
 
 
-def settle_seconds(lane: Lane, numbers: list[int], file: str, settled: Settled) -> None:
-    """Use the printed seconds, or those from the log's timestamps. Drop them if the two differ."""
+def settle_seconds(lane: Lane, numbers: list[int], file: str) -> bool:
+    """Use the printed seconds, or those from the log's timestamps. Drop them if the two differ.
+
+    Return whether the timestamps are used.
+    """
     measured = by_stamps(lane, numbers, file)
     pairs = [
         (said.value, measured[number].value)
         for number in numbers
         if (said := lane.epochs[number].numbers.get("seconds")) and number in measured
     ]
-    if len(pairs) >= 2 and stamps.disagree([p[0] for p in pairs[1:]], [p[1] for p in pairs[1:]]):
-        printed, went_by = median(p[0] for p in pairs[1:]), median(p[1] for p in pairs[1:])
-        reason = f"the printed seconds ({printed:g}) are not those of an epoch: in the log's own "
-        reason += f"times, {went_by:g} passed"
-        where = Where(file, lane.epochs[numbers[-1]].line)
-        settled.problems.append(Problem(where, "seconds", reason))
-        drop_seconds(lane)
-    elif not any("seconds" in epoch.numbers for epoch in lane.epochs.values()):
-        settled.measured = bool(measured)
-        for number, seconds in measured.items():
-            lane.epochs[number].numbers["seconds"] = seconds
+    if len(pairs) > 1:
+        printed = median(pair[0] for pair in pairs[1:])  # the first epoch includes the warm-up
+        passed = median(pair[1] for pair in pairs[1:])
+        if not 0.5 <= printed / max(passed, 1e-9) <= 1.1:
+            reason = f"the printed seconds ({printed:g}) are not those of an epoch: in the log's "
+            reason += f"own times, {passed:g} passed"
+            where = Where(file, lane.epochs[numbers[-1]].line)
+            lane.problems.append(Problem(where, "seconds", reason))
+            drop_seconds(lane)
+            return False
+    if any("seconds" in epoch.numbers for epoch in lane.epochs.values()):
+        return False
+    for number, seconds in measured.items():
+        lane.epochs[number].numbers["seconds"] = seconds
+    return bool(measured)
 
 
 def drop_seconds(lane: Lane) -> None:
