@@ -114,14 +114,12 @@ def read_part(
                 file.facts.append((number, facts))
         if kinds & END:
             understood = None
-            hits.go_to(read_end(file, block, (start, end), number, text))
+            hits.go_to(read_end(file, data, (start, end), number, text))
         if before and understood and label is None and same_shape.goes_on(before, understood):
             hits.go_to(same_shape.last_alike(data, raw, understood, end + 1, last))
 
 
-def read_end(
-    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str
-) -> int:
+def read_end(file: ScannedFile, data: bytes, line: tuple[int, int], number: int, text: str) -> int:
     """Read a line that may report an end or begin a traceback, and return where to continue.
 
     The lines inside a traceback are program text and say nothing about training.
@@ -132,17 +130,11 @@ def read_end(
         if ending:
             file.ends.append(ending)
             return end
-    if (
-        outcome.TRACEBACK in text
-        and block.start + start >= file.walked
-        and not outcome.IGNORED.search(
-            block.data[block.data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start][:300]
-        )
-    ):
-        file.open_traceback = True
-        at = end_traceback(file, block.data, end + 1, number + 1)
-        file.walked = block.start + at
-        return at
+    if outcome.TRACEBACK in text:
+        before = data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start]
+        if not outcome.IGNORED.search(before[:300]):
+            file.open_traceback = True
+            return end_traceback(file, data, end + 1, number + 1)
     return end
 
 
