@@ -140,17 +140,8 @@ def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
     facts = keras.read(text)
     if facts is None or not facts.closes:
         return None
-    numbers = facts.numbers
-    return Epoch(
-        number,
-        seconds=numbers.get("seconds"),
-        steps=facts.steps,
-        train_loss=numbers.get("train_loss"),
-        train_accuracy=numbers.get("train_accuracy"),
-        val_loss=numbers.get("val_loss"),
-        val_accuracy=numbers.get("val_accuracy"),
-        where=where,
-    )
+    numbers: dict[str, Any] = {**facts.numbers}
+    return Epoch(number, steps=facts.steps, where=where, **numbers)
 
 
 def of_run(all_: BesideRecords, run: str) -> Beside:
