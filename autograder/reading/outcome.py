@@ -200,9 +200,8 @@ def decide(
         if kind in kinds and not (kind == "stall" and "exception" in kinds):
             return outcome, list(ends)
     if whole is None and any(end.raised for end in ends):
-        return Outcome.UNKNOWN, list(
-            ends
-        )  # it continued after an exception, and nothing shows how far
+        # It continued after an exception, and nothing shows how far.
+        return Outcome.UNKNOWN, list(ends)
     ended = Outcome.INCOMPLETE if whole is False else Outcome.COMPLETED
     return ended, list(ends) if whole else []
 
