@@ -9,16 +9,20 @@ from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from autograder.codes import ProblemCode
-from autograder.reading import beside_records, lines, printed_lines, terminal_copies
+from autograder.reading import beside_records, lines, printed_lines
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.reading.settled.last_words import KEPT
-from autograder.records import Where
+from autograder.records import Problem, Where
 
 # Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.
 # Only debug output makes a file this large, and it takes minutes to read.
 MOST_SEARCHED = 32 << 20
+
+# The output may be a copy from a terminal, whose lines are broken at the window's edge.
+WIDTHS = range(20, 513)  # characters per line of a window
+FEWEST = 2  # minimum lines; a single one may have been cut when the job was killed
 
 TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
 
@@ -35,7 +39,7 @@ def scan(
     for block in lines.blocks(stream):
         numbers.append(read_records(file, block, numbers[-1], launches))
         file.size = block.start + len(block.data)
-        file.last_line = last_line(block, numbers[-1]) or file.last_line
+        file.blank = file.blank and block.data.isspace()
         file.lines = numbers[-1]
         file.tail = (file.tail + block.data[-KEPT:])[-KEPT:]
         file.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
@@ -43,19 +47,13 @@ def scan(
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:
             reason = f"{block.cut} bytes of a very long line were ignored"
             file.complain(numbers[-2], "", reason)
-    terminal_copies.name_them(file)
+    join_broken_lines(file)
     gaps = at_the_ends(between(file.spans.values(), file.size), file)
     if gaps:
         stream.seek(0)
         again = zip(lines.blocks(stream), numbers, strict=False)
         printed_lines.read_gaps(file, again, gaps, formats)
     return file
-
-
-def last_line(block: lines.Block, next_number: int) -> int | None:
-    """Return the number of the block's last line that is not blank."""
-    text = len(block.data.rstrip())
-    return next_number - block.data.count(b"\n", text) if text else None
 
 
 def read_records(
@@ -79,8 +77,8 @@ def read_records(
             event, payload = mllog.event_of(data[tag:at])
         except mllog.BadLineError as error:
             number, counted = number + data.count(b"\n", counted, tag), tag
-            if len(file.broken) < MOST and (width := terminal_copies.width_of(data, tag, at)):
-                file.broken.append((number, width))
+            if len(file.broken) < MOST and (width := width_of(data, tag, at)):
+                file.broken[number] = width
             text = data[tag : tag + 120].decode("utf-8", "replace")
             file.complain(number, text, str(error), ProblemCode.BAD_LINE)
             continue
@@ -107,6 +105,28 @@ def read_records(
     if record_end or file.beside.runs or not file.benchmarks.runs:
         beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
     return number + data.count(b"\n", counted)
+
+
+def width_of(data: bytes, tag: int, end: int) -> int | None:
+    """Return the width of a damaged record line that was cut off."""
+    start = data.rfind(b"\n", 0, tag) + 1
+    line = data[start:end].rstrip(b"\r")
+    return None if line.endswith(b"}") else len(line.decode("utf-8", "replace"))
+
+
+def join_broken_lines(file: ScannedFile) -> None:
+    """Replace the problems of all lines broken by a terminal window with a single problem.
+
+    Such output cannot be read. The student should get one message that says so, not a hundred
+    about damaged lines.
+    """
+    widths = file.broken.values()
+    if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:
+        return
+    file.problems = [problem for problem in file.problems if problem.where.line not in file.broken]
+    reason = f"copied from a terminal: its long lines were broken after {max(widths)} characters"
+    where = Where(file.name, min(file.broken))
+    file.problems.append(Problem(where, "", reason, ProblemCode.TERMINAL_COPY))
 
 
 def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:

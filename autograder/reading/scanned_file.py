@@ -40,7 +40,7 @@ class ScannedFile:
 
     name: str
     size: int = 0  # bytes
-    last_line: int = 0  # the last one that is not blank
+    blank: bool = True
     tail: bytes = b""  # the file's last bytes
     lines: int = 1  # number of newlines + 1
     # what is printed beside the records' runs
@@ -57,10 +57,8 @@ class ScannedFile:
     table: Table | None = None  # the table in which the part read so far ends
     missed: int = 0  # lines since its last row
     tables_to: int = 0  # tables were followed up to this byte
-    walked: int = 0  # tracebacks were followed up to this byte
     problems: list[Problem] = field(default_factory=list)
-    # damaged lines of a record, and their widths
-    broken: list[tuple[int, int]] = field(default_factory=list)
+    broken: dict[int, int] = field(default_factory=dict)  # widths of damaged lines of a record
 
     def complain(
         self, line: int, text: str, reason: str, code: ProblemCode = ProblemCode.OTHER

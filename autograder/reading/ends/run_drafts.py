@@ -153,7 +153,7 @@ def from_printed(
         drafts.append(draft)
     if file.lanes.left_out:
         reason = f"{file.lanes.left_out} more lines about epochs were ignored: too many to be real"
-        file.complain(file.last_line, "", reason)
+        file.complain(max((draft.last for draft in drafts), default=0), "", reason)
     return drafts
 
 
@@ -205,7 +205,7 @@ def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple
 def without_run(files: list[ScannedFile]) -> RunDraft:
     """Return a draft for a job in which no reader recognises a run."""
     names = tuple(file.name for file in files)
-    if not any(file.last_line for file in files):
+    if all(file.blank for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)
     at, bar = next(((at, file.bar) for at, file in enumerate(files) if file.bar), (0, None))
     if bar is not None:
