@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from autograder.codes import Outcome
-from autograder.reading.lanes import MOST_PROBLEMS, EpochSoFar, Lane, Lanes
+from autograder.reading.lanes import MOST_PROBLEMS, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
 from autograder.reading.settled.settle import STEPS, is_sparse, settle
@@ -163,11 +163,14 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
     done = lane.progress
     if done is None and sparse and lane.base:
         done = float(max(lane.epochs))  # at least
-    scale = percent_scales(lane)
+    scale_percentages(lane)
     epochs, unfinished = [], None
-    for number in sorted(lane.epochs):
-        epoch = to_epoch(file, number, lane.epochs[number], scale, problems)
-        if lane.epochs[number].whole:
+    for at, so_far in sorted(lane.epochs.items()):
+        values: dict[str, Any] = {
+            name: checked(name, so_far.numbers.get(name), problems) for name in EPOCH_NUMBERS
+        }
+        epoch = Epoch(at, steps=so_far.steps, where=Where(file, so_far.line), **values)
+        if so_far.whole:
             epochs.append(epoch)
         else:
             unfinished = epoch
@@ -250,32 +253,15 @@ def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
     return None if lane.of is None else lane.current >= lane.of
 
 
-def percent_scales(lane: Lane) -> dict[EpochNumber, float]:
-    """Return the scale of each kind of accuracy: a value above 1 anywhere means percentages."""
-    scales: dict[EpochNumber, float] = {}
+def scale_percentages(lane: Lane) -> None:
+    """Turn percentages into fractions: an accuracy above 1 anywhere means percentages."""
     names: tuple[EpochNumber, ...] = ("train_accuracy", "val_accuracy")
-    for name in names:
-        values = (epoch.numbers.get(name) for epoch in lane.epochs.values())
-        above = any(value is not None and value.value > 1 for value in values)
-        scales[name] = 0.01 if above and not lane.scaled else 1.0
-    return scales
-
-
-def to_epoch(
-    file: str,
-    number: int,
-    so_far: EpochSoFar,
-    scales: dict[EpochNumber, float],
-    problems: list[Problem],
-) -> Epoch:
-    values: dict[str, Any] = {}
-    for name in EPOCH_NUMBERS:
-        value = so_far.numbers.get(name)
-        if value is not None and name in scales:
-            times = scales[name]
-            value = Number(scaled(value.value, times), value.half_width * times, value.where)
-        values[name] = checked(name, value, problems)
-    return Epoch(number, steps=so_far.steps, where=Where(file, so_far.line), **values)
+    for name in names if not lane.scaled else ():
+        found = [(e, number) for e in lane.epochs.values() if (number := e.numbers.get(name))]
+        if any(number.value > 1 for _, number in found):
+            for epoch, number in found:
+                value = scaled(number.value, 0.01)
+                epoch.numbers[name] = Number(value, number.half_width * 0.01, number.where)
 
 
 def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
