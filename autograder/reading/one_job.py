@@ -174,7 +174,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bo
     if ended != Outcome.COMPLETED:
         places.pop("outcome", None)
     if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
-        outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
+        outcomes = {outcome.CAUSES[end.kind]: end.where for end in reversed(reasons)}
         places["outcome"] = outcomes.get(ended, reasons[-1].where)
     named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
     whole_run = replace(

@@ -196,7 +196,7 @@ def decide(
     """
     last = set(final)
     kinds = {end.kind for end in ends if whole is False or counts(whole, end, last)}
-    for kind, outcome in CAUSES:
+    for kind, outcome in CAUSES.items():
         if kind in kinds and not (kind == "stall" and "exception" in kinds):
             return outcome, list(ends)
     if whole is None and any(end.raised for end in ends):
@@ -220,17 +220,13 @@ def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool
 # Outcomes of a run that is not whole, in order of precedence. Lack of memory causes exceptions. A
 # stall lasts until the time limit. If one rank raises an exception, others stall because of it.
 # Slurm also ends a step after one of its processes failed.
-CAUSES: tuple[tuple[Kind, Outcome], ...] = (
-    ("oom", Outcome.OOM),
-    ("stall", Outcome.STALLED),
-    ("timeout", Outcome.TIMEOUT),
-    ("cancelled", Outcome.CANCELLED),
-    ("exception", Outcome.FAILED),
-    ("exit", Outcome.FAILED),
-    ("step", Outcome.CANCELLED),
-    ("weak", Outcome.FAILED),
-)
-
-
-def outcome_of(kind: Kind) -> Outcome:
-    return dict(CAUSES)[kind]
+CAUSES: dict[Kind, Outcome] = {
+    "oom": Outcome.OOM,
+    "stall": Outcome.STALLED,
+    "timeout": Outcome.TIMEOUT,
+    "cancelled": Outcome.CANCELLED,
+    "exception": Outcome.FAILED,
+    "exit": Outcome.FAILED,
+    "step": Outcome.CANCELLED,
+    "weak": Outcome.FAILED,
+}
