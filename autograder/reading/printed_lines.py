@@ -150,9 +150,8 @@ def read_formats(
 
     Return the reader that understood the line, and its facts if the next line replaces them.
     """
-    seen: LineFacts | None = None  # the facts that this reader found
     if last is not None and last not in UNSURE:
-        facts = seen = last.read(text)
+        facts = last.read(text)
         if facts and not facts.opens and not facts.loose:
             step = facts if same_shape.only_replaced(facts) else None
             add(file, last, label, number, facts, text)
@@ -166,7 +165,7 @@ def read_formats(
             continue
         for tag in reader.tags:
             if tag in text:
-                facts = seen if reader is last and seen else reader.read(text)
+                facts = reader.read(text)
                 if facts:
                     replaced = knows is None and same_shape.only_replaced(facts)
                     if add(file, reader, label, number, facts, text) or not facts.loose:
