@@ -6,6 +6,7 @@ next, but only outside the runs that have records.
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import BinaryIO
 
 from autograder.codes import ProblemCode
@@ -24,7 +25,7 @@ MOST_SEARCHED = 32 << 20
 WIDTHS = range(20, 513)  # characters per line of a window
 FEWEST = 2  # minimum lines; a single one may have been cut when the job was killed
 
-TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
+TAG = re.compile(re.escape(mllog.TAG))
 
 
 def scan(
@@ -48,7 +49,7 @@ def scan(
             reason = f"{block.cut} bytes of a very long line were ignored"
             file.complain(numbers[-2], "", reason)
     join_broken_lines(file)
-    gaps = at_the_ends(between(file.spans.values(), file.size), file)
+    gaps = gaps_of(file)
     if gaps:
         stream.seek(0)
         again = zip(lines.blocks(stream), numbers, strict=False)
@@ -63,16 +64,13 @@ def read_records(
 
     Return the number of the next block's first line.
     """
-    data, counted, record_end = block.data, 0, 0
-    tagged = [match.span() for match in TAGGED.finditer(data)]
-    tagged.reverse()
-    while tagged:
-        tag, end = tagged.pop()
-        at = data.find(mllog.TAG, tag + 1, end)
-        if at < 0:
-            at = end
-        else:  # two on one line, from ranks that write at once
-            tagged.append((at, end))
+    data, counted, record_end, end = block.data, 0, 0, -1
+    tags = [match.start() for match in TAG.finditer(data)]
+    for tag, next_tag in pairwise([*tags, len(data)]):
+        if tag > end:  # two may be on one line, from ranks that write at once
+            end = data.find(b"\n", tag)
+            end = len(data) if end < 0 else end
+        at = min(end, next_tag)
         try:
             event, payload = mllog.event_of(data[tag:at])
         except mllog.BadLineError as error:
@@ -96,11 +94,7 @@ def read_records(
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
         past = block.start + end + 1  # includes the newline, if there is one
-        span = file.spans.get(run)
-        if span is None:
-            file.spans[run] = [block.start + tag, past]
-        else:
-            span[1] = past
+        file.spans.setdefault(run, [block.start + tag, past])[1] = past
     # Beside MLPerf's lines, nothing belongs to a record that has not begun.
     if record_end or file.beside.runs or not file.benchmarks.runs:
         beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
@@ -129,8 +123,26 @@ def join_broken_lines(file: ScannedFile) -> None:
     file.problems.append(Problem(where, "", reason, ProblemCode.TERMINAL_COPY))
 
 
+def gaps_of(file: ScannedFile) -> list[tuple[int, int]]:
+    """Return the byte ranges that are outside records and near the file's beginning or end.
+
+    Report anything that is left out.
+    """
+    gaps = between(file.spans.values(), file.size)
+    middle = [MOST_SEARCHED, file.size - MOST_SEARCHED]
+    if any(max(start, middle[0]) < min(stop, middle[1]) for start, stop in gaps):
+        megabytes = MOST_SEARCHED >> 20
+        reason = (
+            f"it has {file.size / 1e9:.1f} GB; only its run record and {megabytes} MiB at its "
+            "beginning and at its end were read"
+        )
+        file.complain(0, "", reason, ProblemCode.TOO_LARGE)
+        gaps = between([*file.spans.values(), middle], file.size)
+    return gaps
+
+
 def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
-    """Return the byte ranges of a file that are not covered by a recorded run."""
+    """Return the byte ranges of a file that no span covers."""
     gaps, at = [], 0
     for start, end in sorted(spans):
         if start > at:
@@ -139,21 +151,3 @@ def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
     if size > at:
         gaps.append((at, size))
     return gaps
-
-
-def at_the_ends(gaps: list[tuple[int, int]], file: ScannedFile) -> list[tuple[int, int]]:
-    """Return the parts of gaps that are near the file's beginning or end.
-
-    Report anything that is left out.
-    """
-    first, last = MOST_SEARCHED, file.size - MOST_SEARCHED
-    if not any(start < last and stop > first for start, stop in gaps):
-        return gaps
-    megabytes = MOST_SEARCHED >> 20
-    reason = (
-        f"it has {file.size / 1e9:.1f} GB; only its run record and {megabytes} MiB at its "
-        "beginning and at its end were read"
-    )
-    file.complain(0, "", reason, ProblemCode.TOO_LARGE)
-    kept = [(start, min(stop, first)) for start, stop in gaps if start < first]
-    return [*kept, *((max(start, last), stop) for start, stop in gaps if stop > last)]
