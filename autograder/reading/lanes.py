@@ -115,7 +115,7 @@ def add_to_lane(
         if len(epoch.rates) < MOST_RATES:
             epoch.rates.append(placed(rate, where))
     if facts.numbers:
-        add_numbers(lane, epoch, at, facts.numbers, where)
+        add_numbers(lane, at, facts.numbers, where)
     if facts.run is not None:
         add_to_run(lane.run, facts.run, where)
         if facts.run.workers is not None:
@@ -158,7 +158,6 @@ def fits(lane: Lane, facts: LineFacts) -> bool:
 
 
 def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
-    """Update the lane after a line about one of its epochs."""
     if at > lane.current:
         before = lane.epochs.get(lane.current)
         if before is not None:  # the next one has begun
@@ -196,13 +195,8 @@ def add_to_epoch(epoch: EpochSoFar, facts: LineFacts) -> None:
             epoch.told = facts.stamp
 
 
-def add_numbers(
-    lane: Lane,
-    epoch: EpochSoFar,
-    at: int,
-    numbers: EpochNumbers,
-    where: Where,
-) -> None:
+def add_numbers(lane: Lane, at: int, numbers: EpochNumbers, where: Where) -> None:
+    epoch = lane.epochs[at]
     epoch.line = where.line
     for name in EPOCH_NUMBERS:
         if name in numbers:

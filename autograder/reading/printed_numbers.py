@@ -68,7 +68,6 @@ def positive(number: Number | None) -> Number | None:
 
 
 def seconds_in(unit: str) -> float:
-    """Return the number of seconds in a unit of time."""
     return UNITS.get(unit.lower(), 1.0)
 
 

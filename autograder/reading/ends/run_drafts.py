@@ -98,7 +98,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
     The only trace of such a run is a bad end after the start of another program, or after the
     reported end of the previous run.
     """
-    begins = sorted(line for line, facts in file.facts if began(facts))
+    begins = begins_of(file)
     done = sorted(line for line, facts in file.facts if facts.done)
     ends = sorted(end.where.line for end in file.ends if end.kind in BAD_ENDS)
     added: list[RunDraft] = []
@@ -125,8 +125,9 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
     return added
 
 
-def began(facts: RunFacts) -> bool:
-    return facts.starts or facts.workers is not None
+def begins_of(file: ScannedFile) -> list[int]:
+    """Return the lines at which programs begin."""
+    return sorted(n for n, facts in file.facts if facts.starts or facts.workers is not None)
 
 
 def from_printed(
@@ -135,7 +136,7 @@ def from_printed(
     """Return the runs of all other formats in a file."""
     drafts = []
     order = [reader.format for reader in (*formats, *READERS)]
-    begins = sorted(line for line, facts in file.facts if began(facts))
+    begins = begins_of(file)
     for lanes in lanes_to_runs.chosen(file.lanes, order, begins):
         run, whole = lanes_to_runs.to_run(file.name, lanes)
         first, last = lanes_to_runs.span(lanes)
@@ -192,11 +193,11 @@ def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple
     by_number = {epoch.number: epoch for epoch in others}
     whole = []
     for epoch in epochs:
-        other = by_number.get(epoch.number)
+        other = by_number.get(epoch.number, epoch)
         missing = {
             name: getattr(other, name)
             for name in (*EPOCH_NUMBERS, "steps")
-            if other is not None and getattr(epoch, name) is None
+            if getattr(epoch, name) is None
         }
         whole.append(replace(epoch, **missing))
     return tuple(whole)
