@@ -7,10 +7,11 @@ from itertools import chain
 from typing import Any
 
 from autograder.codes import Outcome
+from autograder.reading.formats.plain.steps import FORMAT as STEPS
 from autograder.reading.lanes import MOST_PROBLEMS, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
-from autograder.reading.settled.settle import STEPS, is_sparse, settle
+from autograder.reading.settle import is_sparse, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 ONCE: frozenset[EpochNumber] = frozenset(("seconds", "val_loss", "val_accuracy"))

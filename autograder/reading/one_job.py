@@ -17,7 +17,7 @@ from autograder.reading.line_facts import RUN_NUMBERS, RunFacts
 from autograder.reading.outcome import EndLine
 from autograder.reading.printed_numbers import placed
 from autograder.reading.scanned_file import ScannedFile
-from autograder.reading.settled.agreement import agreed
+from autograder.reading.settle import agreed
 from autograder.records import Problem, Run, Where
 from autograder.submissions import output_names
 

@@ -13,8 +13,7 @@ from autograder.codes import ProblemCode
 from autograder.reading import beside_records, lines, printed_lines
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
-from autograder.reading.scanned_file import MOST, ScannedFile
-from autograder.reading.settled.last_words import KEPT
+from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
 from autograder.records import Problem, Where
 
 # Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.

@@ -16,6 +16,7 @@ from autograder.reading.outcome import EndLine
 from autograder.records import Problem, Where
 
 T = TypeVar("T")
+KEPT = 1 << 16  # bytes at a file's end that are examined
 MOST = 500  # facts and ends kept from the beginning of a file, and as many from its end
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise, zip_longest
 from autograder.codes import Outcome
 from autograder.reading import beside_records, lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
+from autograder.reading.formats.plain.steps import FORMAT as STEPS
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import Lane
 from autograder.reading.lanes_to_runs import next_of
@@ -16,7 +17,6 @@ from autograder.reading.line_facts import EPOCH_NUMBERS, RunFacts, both
 from autograder.reading.outcome import EndLine
 from autograder.reading.printed_lines import READERS
 from autograder.reading.scanned_file import ScannedFile
-from autograder.reading.settled.settle import STEPS
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 # Outcomes of a job that ended too early. Stalled ranks are not among them: they may have continued.

@@ -7,22 +7,46 @@ would have written to it.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autograder.reading import lines
 from autograder.reading.ends.run_drafts import RunDraft
 from autograder.reading.formats import bars, mllog, record
+from autograder.reading.formats.plain.steps import FORMAT as STEPS
 from autograder.reading.line_facts import RunFacts
 from autograder.reading.outcome import EndLine
-from autograder.reading.scanned_file import ScannedFile
-from autograder.reading.settled.last_words import last_telling
-from autograder.reading.settled.settle import STEPS
+from autograder.reading.scanned_file import KEPT, ScannedFile
 from autograder.records import Run, Where
 from autograder.submissions import output_names
 
 TESTS = ("test_accuracy", "test_loss")
 MOST_TESTS = 3  # maximum number of distinct results
 NEAR = 20  # lines after the end of a run in which its summary is looked for
+MOST_TELLING = 3  # lines per rank that may belong to an exception's own message
+
+# Launchers, schedulers and services may still print after an exception has ended a program. If
+# anything else follows, the program may have caught the exception.
+OTHERS = re.compile(
+    r"\W*$"  # rulers and blank lines
+    r"|\s"  # frames, and continuations of a message
+    r"|\d{1,3}%\||.{0,200}\d%\|"  # bars
+    r"|(?:wandb|COMET|srun|slurmstepd|sbatch|mpirun|prterun|orterun|make|conda|sys|free)\b.{0,30}:"
+    r"|\+{1,3} \S"  # a shell that prints its commands
+    r"|\[[WEIFC] ?\w{0,30}\.\w{1,4}:\d|\[[WEIF]\d{0,4} |[WEIF]\d{4} "  # logs of C++ programs
+    r"|[\[\d :,.T-]{10,30}\]? ?(?:torch\.distributed|INFO|WARNING|ERROR|\[(?:INFO|WARN|ERR))"
+    r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL|FATAL)\b"
+    r"|Traceback \(|During handling of|The above exception|Exception |Error in atexit"
+    r"|File \"|terminate called|what\(\):|Fatal Python error|Current thread|Thread 0x"
+    r"|Killing subprocess \d|Sending process \d|Terminating process"
+    r"|Primary job|Failures?:|Root Cause|(?:time|host|rank|exitcode|error_file|traceback) *:"
+    r"|\*\*\*|---|===|###|real\t|user\t|sys\t|\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+    r"|(?i:(?:end|start|finish|date|job|state|node|nodes|cores|cpu|memory|exit|elapsed|host)"
+    r"[a-z]{0,20}\b)"
+    r"|/.{1,300}: (?:\w{0,40}Warning|.{0,20}resource_tracker)"
+    r"|\S{1,300}:\d{1,6}: \w{0,40}Warning"
+)
 
 
 def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | None]:
@@ -147,6 +171,26 @@ def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
             final += ends
             continue
         results = (line for line, facts in file.facts if facts.done or facts.numbers)
-        after = max(last_telling(file.tail, file.lines + 1, list(file.ends)), *results, 0)
+        after = max(last_telling(file), *results, 0)
         final += [end for end in ends if end.where.line > after]
     return final
+
+
+def last_telling(file: ScannedFile) -> int:
+    """Return the line after which only launchers, schedulers, services and exceptions print.
+
+    Up to `MOST_TELLING` other lines per rank may follow it.
+    """
+    end_lines = {end.where.line for end in file.ends}
+    number, telling = file.lines + 1, dict[int | None, int]()  # per rank
+    for raw in reversed(file.tail.split(b"\n")):
+        number -= 1
+        if not raw or number in end_lines:
+            continue
+        rank, text = lines.shown(raw)
+        if OTHERS.match(text[:400]):
+            continue
+        telling[rank] = telling.get(rank, 0) + 1
+        if telling[rank] > MOST_TELLING:
+            return number
+    return number if len(file.tail) >= KEPT else 0
