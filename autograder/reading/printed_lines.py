@@ -243,31 +243,26 @@ class Hits:
 
     def next(self) -> tuple[int, int, int] | None:
         """Return the start and end of the next line with an anchor, and the anchors' kinds."""
-        heap = self.heap
-        if not heap:
+        if not self.heap:
             return None
-        at = heap[0][0]
+        at = self.heap[0][0]
         start = max(self.data.rfind(b"\n", self.first, at) + 1, self.first)
         end = self.data.find(b"\n", at)
         end = len(self.data) if end < 0 else end
-        kinds = 0
-        while heap and heap[0][0] < end:
-            kinds |= heap[0][2]
-            self.move_on(end)
-        return start, end, kinds
+        return start, end, self.go_to(end)
 
-    def go_to(self, place: int) -> None:
-        """Skip the lines before `place`."""
-        while self.heap and self.heap[0][0] < place:
-            self.move_on(place)
-
-    def move_on(self, place: int) -> None:
-        _, anchor, kind = self.heap[0]
-        at = self.data.find(anchor, place, self.last)
-        if at >= 0:
-            heapreplace(self.heap, (at, anchor, kind))
-        else:
-            heappop(self.heap)
+    def go_to(self, place: int) -> int:
+        """Skip the anchors before `place`, and return their kinds."""
+        heap, kinds = self.heap, 0
+        while heap and heap[0][0] < place:
+            _, anchor, kind = heap[0]
+            kinds |= kind
+            at = self.data.find(anchor, place, self.last)
+            if at >= 0:
+                heapreplace(heap, (at, anchor, kind))
+            else:
+                heappop(heap)
+        return kinds
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
