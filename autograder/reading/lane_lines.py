@@ -81,16 +81,10 @@ def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: 
         split_parts(lane, facts)
         if not fits(lane, facts):
             continue
-        if not says_twice(lane, facts):
+        if facts.step is not None or lane.epochs[lane.current].loose.isdisjoint(facts.numbers):
             return add_to_lane(all_, lanes, lane, reader, line, facts)
-        twice.append(lane)
+        twice.append(lane)  # another rank has already printed these values of the epoch
     return bool(twice) and add_to_lane(all_, lanes, twice[0], reader, line, facts)
-
-
-def says_twice(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether another rank has already printed these values of the epoch."""
-    earlier = lane.epochs[lane.current].loose
-    return facts.step is None and not earlier.isdisjoint(facts.numbers)
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
@@ -121,27 +115,20 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
     """Return whether a heading repeats the current epoch, for another part or from another rank.
 
-    If there are several ranks, the heading goes to the rank whose last heading is the oldest.
+    If there are several ranks, the heading goes to the rank whose last heading is the oldest. If
+    the epoch already has values and the heading begins an epoch, a new run has begun.
     """
+    begins = facts.part is None or (facts.part == "train" and not facts.results)
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
-    candidates = [lane for lane in ranks if may_head_again(lane, facts)]
+    candidates = [
+        lane
+        for lane in ranks
+        if facts.number == lane.current + lane.base - 1
+        and not (begins and lane.epochs[lane.current].numbers)
+    ]
     behind = any(facts.number == lane.current + lane.base for lane in ranks)
-    if not candidates or (behind and begins(facts)):
+    if not candidates or (begins and behind):
         return False
     lane = min(candidates, key=lambda lane: lane.heading)
     lane.part, lane.heading = facts.part, line
     return True
-
-
-def may_head_again(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether a heading belongs to the lane's current epoch.
-
-    If the epoch already has values and the heading begins an epoch, a new run has begun.
-    """
-    if facts.number is None or facts.number + 1 - lane.base != lane.current:
-        return False
-    return not (lane.epochs[lane.current].numbers and begins(facts))
-
-
-def begins(heading: LineFacts) -> bool:
-    return heading.part is None or (heading.part == "train" and not heading.results)
