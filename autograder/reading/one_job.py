@@ -18,7 +18,7 @@ from autograder.reading.outcome import EndLine
 from autograder.reading.printed_numbers import placed
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settle import agreed
-from autograder.records import Problem, Run, Where
+from autograder.records import Run, Where
 from autograder.submissions import output_names
 
 MOST_PROBLEMS = 100  # per run; more do not help anybody
@@ -168,6 +168,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bo
         if ended in (Outcome.COMPLETED, Outcome.INCOMPLETE) and not whole:
             ended = Outcome.UNKNOWN if not draft.known or (whole is None and silent) else ended
     problems += [end.as_problem() for end in reasons]
+    problems.sort(key=lambda problem: (problem.where.file, problem.where.line))
     bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
     errors = tuple(end.as_problem() for end in bad[:MOST_PROBLEMS])
     places = draft.run.places | draft.places
@@ -185,11 +186,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bo
         outcome=ended,
         workers=run.workers or workers_of(draft.facts) or ranks_of(files) or named,
         job_id=run.job_id or job,
-        problems=tuple(sorted(dict.fromkeys(problems), key=place))[:MOST_PROBLEMS],
+        problems=tuple(dict.fromkeys(problems))[:MOST_PROBLEMS],
         **numbers,
     )
     return agreed(whole_run, draft.totals)
-
-
-def place(problem: Problem) -> tuple[str, int]:
-    return problem.where.file, problem.where.line
