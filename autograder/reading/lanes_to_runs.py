@@ -2,8 +2,9 @@
 
 import math
 from bisect import bisect_right, insort
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 from autograder.codes import Outcome
@@ -46,26 +47,23 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
     of_steps_ = joined([span(lanes) for lanes in with_results if lanes[0].format == STEPS])
     selected: list[list[Lane]] = []
     taken: list[tuple[int, int]] = []  # lines of the kept runs, sorted
-    trusted: list[list[Lane]] | None = None  # the runs of other formats than plain, sorted
-    # the lines of all runs except those of steps, sorted
-    others: list[tuple[int, int]] | None = None
-    for lanes in with_results:
-        if lanes[0].format == STEPS and within_epochs(lanes, selected, of_steps_):
-            continue
-        if lanes[0].format in WEAK:  # comes after all others
-            trusted = sorted(selected, key=span) if trusted is None else trusted
-            before = bisect_right(trusted, span(lanes), key=span)
-            if before and says_again(lanes[0], trusted[before - 1][0]):
+    for format_, runs in groupby(with_results, key=lambda lanes: lanes[0].format):
+        trusted = sorted(selected, key=span)  # runs of more trusted formats
+        others = [span(lanes) for lanes in trusted]
+        for lanes in runs:
+            here = span(lanes)
+            before = bisect_right(others, here)
+            if format_ == STEPS and within_epochs(lanes, selected, of_steps_):
                 continue
-        if lanes[0].format == STEPS:
-            others = sorted(map(span, selected)) if others is None else others
-            if not apart(span(lanes), others, begins):
+            if format_ in WEAK and before and says_again(lanes[0], trusted[before - 1][0]):
                 continue
-        if not overlaps(taken, span(lanes)):
-            insort(taken, span(lanes))
-            selected.append(lanes)
+            if format_ == STEPS and not apart(here, others, begins):
+                continue
+            if not overlaps(taken, here):
+                insort(taken, here)
+                selected.append(lanes)
     # A beginning without a result is a run, unless another format understood what followed.
-    covered = joined([*taken, *map(span, with_results)])
+    covered = joined(map(span, with_results))
     for lanes in ranked:
         if not has_results(lanes) and not overlaps(covered, span(lanes)):
             insort(covered, span(lanes))
@@ -134,7 +132,7 @@ def overlaps(spans: list[tuple[int, int]], other: tuple[int, int]) -> bool:
     return place > 0 and spans[place - 1][1] >= first
 
 
-def joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans merged into sorted, disjoint spans."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(spans):
@@ -219,8 +217,8 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
         if lane.label is not None
         or (len(lane.epochs) == len(first.epochs) and lane.words == first.words)
     ]
-    told = [said_once(lane) for lane in similar if lane.label is None]
-    sure = not told or (told[0] is not None and all(one == told[0] for one in told))
+    names = {said_once(lane) for lane in similar if lane.label is None}
+    sure = len(names) <= 1 and None not in names
     return len(similar) if len(similar) > 1 and sure else None
 
 
