@@ -76,7 +76,8 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
     be recognised.
     """
     epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
-    alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False
+    unsure = whole is False or not draft.known or draft.run.format == STEPS
+    alone = epochs < 2 and not unsure
     # A message of another program that began without an epoch does not belong to this run.
     starts = (line for line, facts in files[draft.file].facts if facts.starts and line > draft.last)
     before_next = min(starts, default=math.inf) if draft.followed else math.inf
@@ -94,9 +95,9 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
                 continue
             if kind == "total" and draft.unmet:
                 continue
-            if kind == "test" and (whole is False or not draft.known or draft.run.format == STEPS):
+            if unsure and kind not in ("done", "early", "total"):
                 continue
-            if facts.sums_up == kind and not sums_up(draft, files[at], line, kind, whole):
+            if facts.sums_up == kind and not sums_up(draft, files[at], line, kind):
                 continue
             return Where(files[at].name, line)
     return None
@@ -115,13 +116,11 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
         yield facts.sums_up
 
 
-def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
+def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str) -> bool:
     """Return whether a line summarises a run of unknown length.
 
     The line must directly follow the run, and no similar line may appear before the run.
     """
-    if whole is False or not draft.known or draft.run.format == STEPS:
-        return False
     return line - draft.last <= NEAR and not any(
         kind == facts.sums_up for at, facts in file.facts if at <= draft.begun
     )
