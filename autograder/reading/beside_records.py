@@ -31,9 +31,6 @@ FACTS = re.compile(
 )
 
 
-KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
-
-
 @dataclass(slots=True)
 class BesideSoFar:
     """The printed lines that belong to one run, read so far."""
@@ -71,7 +68,7 @@ def add(
     previous_end, tag, end = place
     between(all_, data, previous_end, tag, where)
     key, about = event.get("key"), event.get("metadata")
-    if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
+    if not isinstance(about, dict) or about.get("rank") != 0:
         return
     beside = all_.runs.get(run)
     if beside is None:

@@ -161,17 +161,14 @@ def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
 
     If an end is between two runs in a file, it belongs to the first of them.
     """
+    if draft.followed:
+        return draft.ends
     final: list[EndLine] = []
     for file in files:
-        ends = [end for end in draft.ends if end.where.file == file.name]
-        if not ends:
-            continue
-        if draft.followed:
-            final += ends
-            continue
-        results = (line for line, facts in file.facts if facts.done or facts.numbers)
-        after = max(last_telling(file), *results, 0)
-        final += [end for end in ends if end.where.line > after]
+        if ends := [end for end in draft.ends if end.where.file == file.name]:
+            results = (line for line, facts in file.facts if facts.done or facts.numbers)
+            after = max(last_telling(file), *results, 0)
+            final += [end for end in ends if end.where.line > after]
     return final
 
 
