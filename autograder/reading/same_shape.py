@@ -9,13 +9,13 @@ import re
 from functools import lru_cache
 
 from autograder.reading.line_facts import LineFacts
+from autograder.reading.lines import DRAWN
 
 NUMBER = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 ANY_NUMBER = rb"\d{1,20}+(?:\.\d{1,20}+)?+(?:[eE][-+]?\d{1,3}+)?+"
 GROUP = rb"(\d{1,9}+)(?![.\deE])"
 BLANKS = re.compile(rb"[ \t]+")
 LONGEST = 400  # bytes per line
-SHOWN_ANEW = (b"\r", b"\b", b"\x1b")
 REPLACED = {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "seconds"}
 
 
@@ -49,7 +49,7 @@ def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) 
 
     Search from `at` to `limit`.
     """
-    if len(line) > LONGEST or any(sign in line for sign in SHOWN_ANEW):
+    if len(line) > LONGEST or DRAWN.search(line):
         return at
     numbers = NUMBER.findall(line)
     epoch, step = b"%d" % (facts.number or 0), facts.step or 0
