@@ -29,12 +29,12 @@ def read_job(
 ) -> list[Run]:
     """Return the runs in all files of one job."""
     drafts = drafts_of(files, launches, formats)
-    for at, file in enumerate(files if drafts else ()):
-        here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
-        attach_facts(at, file, here)
+    for file in files if drafts else ():
+        here = [draft for draft in drafts if draft.file is file] or drafts[-1:]
+        attach_facts(file, here)
         for end in file.ends:
             draft = here[last_begun(here, end.where.line)]
-            if draft.file != at or may_end(draft, end):
+            if draft.file is not file or may_end(draft, end):
                 draft.ends.append(end)
         for problem in file.problems:
             here[last_begun(here, problem.where.line)].problems.append(problem)
@@ -52,7 +52,7 @@ def last_begun(drafts: list[RunDraft], line: int) -> int:
     return max(bisect_right(drafts, line, key=lambda draft: draft.first) - 1, 0)
 
 
-def attach_facts(at: int, file: ScannedFile, here: list[RunDraft]) -> None:
+def attach_facts(file: ScannedFile, here: list[RunDraft]) -> None:
     """Assign each fact about a whole run to the run that precedes it.
 
     The number of workers is printed before a run, so between two runs it belongs to the second.
@@ -71,7 +71,7 @@ def attach_facts(at: int, file: ScannedFile, here: list[RunDraft]) -> None:
             draft.totals.append(total)
         if facts.done or facts.early or "total_seconds" in facts.numbers:
             draft.places["outcome"] = where
-        draft.closings.append((at, line, facts))
+        draft.closings.append((file, line, facts))
 
 
 def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:

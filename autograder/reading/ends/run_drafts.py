@@ -28,7 +28,7 @@ class RunDraft:
     """A run that is still being assembled."""
 
     run: Run
-    file: int  # index of the job's file
+    file: ScannedFile  # the one of the job's files in which it begins
     first: int  # line numbers
     last: int
     # whether all epochs are there; None: the output does not give their number
@@ -48,7 +48,7 @@ class RunDraft:
     places: dict[str, Where] = field(default_factory=dict)  # as in Run
     totals: list[Number] = field(default_factory=list)  # all printed total times
     # Lines that may show the end of the training: file, line, facts.
-    closings: list[tuple[int, int, RunFacts]] = field(default_factory=list)
+    closings: list[tuple[ScannedFile, int, RunFacts]] = field(default_factory=list)
 
 
 def drafts_of(
@@ -56,21 +56,21 @@ def drafts_of(
 ) -> list[RunDraft]:
     """Return the runs in one job's files: at least one, unless the files only copy other files."""
     drafts: list[RunDraft] = []
-    for at, file in enumerate(files):
-        here = from_records(at, file, launches)
-        printed = from_printed(at, file, formats, here)
+    for file in files:
+        here = from_records(file, launches)
+        printed = from_printed(file, formats, here)
         here = sorted([*here, *printed], key=lambda draft: (draft.first, draft.last))
-        here += without_epochs(file, at, here) if printed else []
+        here += without_epochs(file, here) if printed else []
         drafts += sorted(here, key=lambda draft: (draft.first, draft.last))
     for draft, after in pairwise(drafts):
-        draft.followed = draft.file == after.file
+        draft.followed = draft.file is after.file
     copies = {name for launch in launches.by_run.values() for name in launch.copies}
     if not drafts and any(file.name in copies for file in files):
         return []
     return merged(drafts) if drafts else [without_run(files)]
 
 
-def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[RunDraft]:
+def from_records(file: ScannedFile, launches: record.Launches) -> list[RunDraft]:
     """Return the runs that begin in a file, from the course's record and from MLPerf's lines."""
     drafts = []
     for launch in launches.by_run.values():
@@ -79,7 +79,7 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
             beside = beside_records.of_run(file.beside, launch.run)
             run = replace(record_run.to_run(launch), beside=beside)
             certain = run.outcome == Outcome.COMPLETED
-            draft = RunDraft(run, at, launch.first.line, last, certain, certain)
+            draft = RunDraft(run, file, launch.first.line, last, certain, certain)
             if run.outcome == Outcome.FAILED:
                 name = run.end.reason or "Exception"
                 end = outcome.read_exception(f"{name}: ", launch.last or launch.first)
@@ -88,11 +88,11 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
     for benchmark in file.benchmarks.runs:
         run = mllog_run.to_run(benchmark)
         certain = run.outcome == Outcome.COMPLETED
-        drafts.append(RunDraft(run, at, benchmark.first, benchmark.last, certain, certain))
+        drafts.append(RunDraft(run, file, benchmark.first, benchmark.last, certain, certain))
     return drafts
 
 
-def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[RunDraft]:
+def without_epochs(file: ScannedFile, drafts: list[RunDraft]) -> list[RunDraft]:
     """Return runs that ended before they printed anything, if the file also has other runs.
 
     The only trace of such a run is a bad end after the start of another program, or after the
@@ -114,13 +114,13 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
         if over is not None and next_of(begins, draft.last, before) is None:
             end = next_of(ends, over, before)
             if end is not None:
-                added.append(RunDraft(begun, at, end, end, False))
+                added.append(RunDraft(begun, file, end, end, False))
         while place < len(begins) and begins[place] < before:
             end = next_of(ends, begins[place], before)
             if end is None:
                 break
             after = bisect_right(begins, end)
-            added.append(RunDraft(begun, at, begins[place], begins[after - 1], False))
+            added.append(RunDraft(begun, file, begins[place], begins[after - 1], False))
             place = after
     return added
 
@@ -131,7 +131,7 @@ def begins_of(file: ScannedFile) -> list[int]:
 
 
 def from_printed(
-    at: int, file: ScannedFile, formats: Sequence[Reader], records: Sequence[RunDraft]
+    file: ScannedFile, formats: Sequence[Reader], records: Sequence[RunDraft]
 ) -> list[RunDraft]:
     """Return the runs of all other formats in a file."""
     drafts = []
@@ -143,7 +143,7 @@ def from_printed(
         if any(goes_on(record_, lanes[0], file) for record_ in records):
             continue
         is_certain = whole is not None or run.format != STEPS
-        draft = RunDraft(run, at, first, last, whole, known=is_certain, facts=lanes[0].run)
+        draft = RunDraft(run, file, first, last, whole, known=is_certain, facts=lanes[0].run)
         lane = lanes_to_runs.first_rank(lanes)
         ranks = [other for other in lanes if max(other.epochs) == max(lane.epochs)]
         begun = min(rank.epochs[max(rank.epochs)].begun for rank in ranks)
@@ -178,8 +178,8 @@ def merged(drafts: list[RunDraft]) -> list[RunDraft]:
 
     One file has the progress bars, and the other has the printed lines.
     """
-    first = [draft for draft in drafts if draft.file == drafts[0].file]
-    rest = [draft for draft in drafts if draft.file != drafts[0].file]
+    first = [draft for draft in drafts if draft.file is drafts[0].file]
+    rest = [draft for draft in drafts if draft.file is not drafts[0].file]
     if rest and len(rest) == len(first):
         for draft, other in zip(first, rest, strict=True):
             epochs = merged_epochs(draft.run.epochs, other.run.epochs)
@@ -207,12 +207,12 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
     """Return a draft for a job in which no reader recognises a run."""
     names = tuple(file.name for file in files)
     if all(file.blank for file in files):
-        return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)
-    at, bar = next(((at, file.bar) for at, file in enumerate(files) if file.bar), (0, None))
-    if bar is not None:
-        whole = None if bar.at >= bar.of > 0 else False
-        return RunDraft(Run(names, bars.FORMAT, Outcome.INCOMPLETE), at, 0, 0, whole)
+        return RunDraft(Run(names, "unknown", Outcome.EMPTY), files[0], 0, 0, False)
+    for file in files:
+        if (bar := file.bar) is not None:
+            whole = None if bar.at >= bar.of > 0 else False
+            return RunDraft(Run(names, bars.FORMAT, Outcome.INCOMPLETE), file, 0, 0, whole)
     where = Where(names[0], 1)
     reason = "no training run was recognised in this file"
     run = Run(names, "unknown", Outcome.UNKNOWN, problems=(Problem(where, "", reason),))
-    return RunDraft(run, 0, 0, 0, None, known=False)
+    return RunDraft(run, files[0], 0, 0, None, known=False)

@@ -60,7 +60,7 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
     if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
         return run, whole
     if not draft.ended:
-        place = end_told(draft, files, whole) or tested_at_end(draft, files)
+        place = end_told(draft, whole) or tested_at_end(draft, files)
         if place is None:
             return run, whole
         draft.places["outcome"] = place
@@ -69,7 +69,7 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
     return run, True
 
 
-def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
+def end_told(draft: RunDraft, whole: bool | None) -> Where | None:
     """Return the line after the last epoch that rules out any further epochs.
 
     A line that also follows earlier epochs does not count. After a single epoch, such lines cannot
@@ -79,16 +79,16 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
     unsure = whole is False or not draft.known or draft.run.format == STEPS
     alone = epochs < 2 and not unsure
     # A message of another program that began without an epoch does not belong to this run.
-    starts = (line for line, facts in files[draft.file].facts if facts.starts and line > draft.last)
+    starts = (line for line, facts in draft.file.facts if facts.starts and line > draft.last)
     before_next = min(starts, default=math.inf) if draft.followed else math.inf
     before = {
         kind
-        for at, line, facts in draft.closings
-        if at == draft.file and draft.first <= line <= draft.begun
+        for file, line, facts in draft.closings
+        if file is draft.file and draft.first <= line <= draft.begun
         for kind in kinds_of(facts)
     }
-    for at, line, facts in draft.closings:
-        if at == draft.file and not draft.begun < line < before_next:
+    for file, line, facts in draft.closings:
+        if file is draft.file and not draft.begun < line < before_next:
             continue
         for kind in kinds_of(facts):
             if kind in before or (alone and kind not in ("done", "early")):
@@ -97,9 +97,9 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
                 continue
             if unsure and kind not in ("done", "early", "total"):
                 continue
-            if facts.sums_up == kind and not sums_up(draft, files[at], line, kind):
+            if facts.sums_up == kind and not sums_up(draft, file, line, kind):
                 continue
-            return Where(files[at].name, line)
+            return Where(file.name, line)
     return None
 
 
