@@ -25,6 +25,7 @@ def small(monkeypatch):
     ("data", "epochs", "outcome", "too_large"),
     [
         (EPOCHS, 3, Outcome.COMPLETED, False),
+        (EPOCHS + DEBUG[:2_500], 3, None, False),
         (EPOCHS + DEBUG, 3, None, True),
         (DEBUG + EPOCHS, 3, None, True),
         (EPOCHS + DEBUG + TIME_LIMIT, 3, Outcome.TIMEOUT, True),
@@ -32,7 +33,16 @@ def small(monkeypatch):
         (DEBUG + RECORD + DEBUG, len(read_bytes({"a.out": RECORD})[0].epochs), None, True),
         (RECORD, len(read_bytes({"a.out": RECORD})[0].epochs), Outcome.COMPLETED, False),
     ],
-    ids=["small", "begin", "end", "its end", "middle", "record in the middle", "record alone"],
+    ids=[
+        "small",
+        "no middle",
+        "begin",
+        "end",
+        "its end",
+        "middle",
+        "record in the middle",
+        "record alone",
+    ],
 )
 def test_what_is_read(data, epochs, outcome, too_large):
     runs = read_bytes({"a.out": data})
