@@ -44,7 +44,6 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
     with_results = [lanes for lanes in ranked if has_results(lanes)]
-    of_steps_ = joined([span(lanes) for lanes in with_results if lanes[0].format == STEPS])
     selected: list[list[Lane]] = []
     taken: list[tuple[int, int]] = []  # lines of the kept runs, sorted
     for format_, runs in groupby(with_results, key=lambda lanes: lanes[0].format):
@@ -53,8 +52,6 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
         for lanes in runs:
             here = span(lanes)
             before = bisect_right(others, here)
-            if format_ == STEPS and within_epochs(lanes, selected, of_steps_):
-                continue
             if format_ in WEAK and before and says_again(lanes[0], trusted[before - 1][0]):
                 continue
             if format_ == STEPS and not apart(here, others, begins):
@@ -86,24 +83,6 @@ def next_of(lines: list[int], after: int, before: float) -> int | None:
     """Return the first of these sorted line numbers that is between `after` and `before`."""
     place = bisect_right(lines, after)
     return lines[place] if place < len(lines) and lines[place] < before else None
-
-
-def within_epochs(
-    steps: list[Lane], kept: list[list[Lane]], of_steps_: list[tuple[int, int]]
-) -> bool:
-    """Return whether these steps belong to the first epoch of the next run.
-
-    Some programs name an epoch only at its end. With such a program, the run's other epochs have
-    steps too.
-    """
-    last = span(steps)[1]
-    behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
-    if not behind:
-        return False
-    run = min(behind, key=span)
-    if run[0].format == "plain" and any(e.last_step for e in run[0].epochs.values()):
-        return True
-    return overlaps(of_steps_, span(run))
 
 
 def says_again(lane: Lane, run: Lane) -> bool:
