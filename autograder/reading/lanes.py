@@ -121,12 +121,8 @@ def add_to_lane(
         if facts.run.workers is not None:
             lane.run.workers = facts.run.workers
     if lane.of and lane.current >= lane.of and epoch.closed:
-        # A lane that printed nothing while this one ran is not a rank of the same run, but a start
-        # that was cut off.
-        silent = [other for other in lanes if other.last < lane.first and len(lane.epochs) > 1]
-        for over in (lane, *silent):
-            lanes.remove(over)
-            all_.finished.append(over)
+        lanes.remove(lane)
+        all_.finished.append(lane)
     return True
 
 
