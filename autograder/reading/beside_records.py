@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.reading import lines
 from autograder.reading.formats import keras, mllog
+from autograder.reading.line_facts import EPOCH_NUMBERS
 from autograder.reading.printed_numbers import VALUE, finite, placed, printed
 from autograder.records import Beside, Epoch, Number, Where
 
@@ -137,7 +138,7 @@ def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
     facts = keras.read(text)
     if facts is None or not facts.closes:
         return None
-    numbers: dict[str, Any] = {**facts.numbers}
+    numbers: dict[str, Any] = {name: facts.numbers.get(name) for name in EPOCH_NUMBERS}
     return Epoch(number, steps=facts.steps, where=where, **numbers)
 
 
