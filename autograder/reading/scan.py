@@ -94,9 +94,7 @@ def read_records(
             run = len(file.benchmarks.runs)
         past = block.start + end + 1  # includes the newline, if there is one
         file.spans.setdefault(run, [block.start + tag, past])[1] = past
-    # Beside MLPerf's lines, nothing belongs to a record that has not begun.
-    if record_end or file.beside.runs or not file.benchmarks.runs:
-        beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
+    beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 
