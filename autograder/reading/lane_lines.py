@@ -46,9 +46,17 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
             all_.left_out += 1
             return False
         all_.count += 1
+        beside = lanes[-1] if lanes and not facts.opens else None
         words = NUMBERS.sub("", facts.text[:300])
         lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1, words=words)
         lanes.append(lane)
+        added = add_to_lane(all_, lanes, lane, reader, line, facts)
+        if added and beside and beside.heading and beside.current == lane.current:
+            # This rank has no heading, so another rank's heading was for it too. Another run would
+            # have its own.
+            lane.epochs[lane.current].opened = beside.epochs[beside.current].opened
+            lane.first = min(lane.first, beside.last)
+        return added
     return add_to_lane(all_, lanes, lane, reader, line, facts)
 
 
