@@ -145,7 +145,9 @@ def from_printed(
         is_certain = whole is not None or run.format != STEPS
         draft = RunDraft(run, file, first, last, whole, known=is_certain, facts=lanes[0].run)
         lane = lanes_to_runs.first_rank(lanes)
-        draft.begun = last if run.format == STEPS else lane.epochs[max(lane.epochs)].begun
+        ranks = [other for other in lanes if max(other.epochs) == max(lane.epochs)]
+        begun = min(rank.epochs[max(rank.epochs)].begun for rank in ranks)
+        draft.begun = last if run.format == STEPS else begun
         draft.unmet = lane.of is not None and lane.current < lane.of
         stated = draft.facts
         draft.ended = stated.done or stated.early or "total_seconds" in stated.numbers
