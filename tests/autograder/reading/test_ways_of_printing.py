@@ -148,6 +148,10 @@ WAYS: dict[str, tuple[str, dict]] = {
         each("Epoch N: loss 0.N\nTest accuracy: 0.N"),
         {"outcome": "unknown", "test_accuracy": 0.3},
     ),
+    "a history that repeats the epochs at the end": (
+        KERAS + each("Epoch N: loss 0.N00, accuracy 0.90"),
+        {"format": "keras", "epochs": 3, "outcome": "completed"},
+    ),
     "each epoch says that it is done": (
         each("Epoch N: loss 0.N\nFinished training epoch N"),
         {"outcome": "unknown", "epochs": 3},
