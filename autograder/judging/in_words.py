@@ -1,8 +1,8 @@
 """Describe in words what a condition requires and what was measured."""
 
 from autograder.measuring.interval import Measure
-from autograder.measuring.labels import OWN, label_of
-from autograder.measuring.metrics import METRICS, Value
+from autograder.measuring.labels import OWN
+from autograder.measuring.metrics import METRICS, Value, label_of
 from autograder.settings.rubric_schema import Condition, Threshold
 from autograder.wording import shown, with_unit
 
