@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
-Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
+Points = Sequence[tuple[float, Measure]]  # workers, and their speedup or seconds
 TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 
 
@@ -61,18 +61,25 @@ def gustafson(speedups: Points) -> Measure:
 
 def usl(speedups: Points) -> tuple[float, float]:
     """Return the σ and κ in S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
+    sigma, kappa = free_usl(speedups)
+    points = grown(speedups)
+    if kappa < 0:
+        return max(0.0, amdahl(points).value), 0.0
+    if sigma < 0:
+        alone = through_zero([p * (p - 1.0) for p, _ in points], overheads(points))
+        return 0.0, max(0.0, alone.value)
+    return sigma, kappa
+
+
+def free_usl(speedups: Points) -> tuple[float, float]:
+    """Return the σ and κ that fit best, even if one of them is negative."""
     points = grown(speedups, 2)
     ys = [y.value for y in overheads(points)]
     ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
     aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
     ya, yb = dot(ones, ys), dot(twos, ys)
-    sigma, kappa = (
-        (ya * bb - yb * ab) / (aa * bb - ab * ab),
-        (yb * aa - ya * ab) / (aa * bb - ab * ab),
-    )
-    if kappa < 0:
-        return max(0.0, ya / aa), 0.0
-    return (0.0, max(0.0, yb / bb)) if sigma < 0 else (sigma, kappa)
+    determinant = aa * bb - ab * ab
+    return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
 
 
 def dot(xs: Sequence[float], ys: Sequence[float]) -> float:

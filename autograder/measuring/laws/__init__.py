@@ -15,21 +15,15 @@ Sizes may repeat and come in any order. Speedups are relative to the smallest si
 """
 
 from autograder.measuring.laws.envelope import Foretold, Said, farthest, foretell
-from autograder.measuring.laws.fitting import Fit, best_fit
-from autograder.measuring.laws.forms import FORMS, Form
 from autograder.measuring.laws.study import KINDS, Study, of_rates, of_times
 from autograder.measuring.laws.text_books import Objection, objections, textbook
 
 __all__ = [
-    "FORMS",
     "KINDS",
-    "Fit",
     "Foretold",
-    "Form",
     "Objection",
     "Said",
     "Study",
-    "best_fit",
     "farthest",
     "foretell",
     "objections",

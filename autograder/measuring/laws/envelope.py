@@ -103,18 +103,12 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
                 low, high = min(low, best), max(high, best)
             ends = fitting.middle_of(own[:, i], score)
             few, many = min(best, ends[0] - level), max(best, ends[1] + level)
-            laws.append(
-                Said(fit, good, *(speedup(study, size, cost) for cost in (best, many, few)))
-            )
+            laws.append(Said(fit, good, *(study.speedup(size, cost) for cost in (best, many, few))))
         low, high = widened(study, size, low, high, noise, node)
         predictions.append(
-            Foretold(size, speedup(study, size, high), speedup(study, size, low), tuple(laws))
+            Foretold(size, study.speedup(size, high), study.speedup(size, low), tuple(laws))
         )
     return predictions
-
-
-def speedup(study: Study, size: int, log_cost: float) -> float:
-    return size / study.sizes[0] * math.exp(study.costs[0] - log_cost)
 
 
 def widened(

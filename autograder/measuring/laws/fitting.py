@@ -34,13 +34,7 @@ class Fit:
     residual: float
 
     def log_cost(self, sizes: Sequence[int] | Array) -> Array:
-        n = np.asarray(sizes, float)
-        k = self.coefficients
-        if self.form.kind == "power":
-            return k[0] + k[1] * np.log(n)
-        if self.form.kind == "speed":
-            return np.log(n) - np.log(k[0] + k[1] * n)
-        return np.log(columns(self.form, n) @ np.asarray(k))
+        return log_costs(self.form, np.array([self.coefficients]), np.asarray(sizes, float))[0]
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -48,12 +42,17 @@ class Fit:
 
 
 def columns(form: Form, n: Array) -> Array:
-    """Return a matrix of the form's terms at each size, with one column per term.
+    """Return a matrix of the form's terms at each size, with one column per term."""
+    return np.stack([np.ones_like(n), *(term(n) for term in form.terms)], axis=1)
 
-    For a speed law, the terms are a and d·n.
-    """
-    terms = (lambda n: n,) if form.kind == "speed" else form.terms
-    return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
+
+def log_costs(form: Form, k: Array, n: Array) -> Array:
+    """Return the logarithm of the cost: a row per set of coefficients, a column per size."""
+    if form.kind == "power":
+        return k[:, :1] + k[:, 1:] * np.log(n)
+    linear = k @ columns(form, n).T
+    with np.errstate(divide="ignore"):
+        return np.log(n) - np.log(linear) if form.kind == "speed" else np.log(linear)
 
 
 def best_fit(form: Form, study: Study) -> Fit:
@@ -147,14 +146,6 @@ def every_fit(form: Form, study: Study, noise: float, at: Sequence[int]) -> tupl
     level = off.mean(axis=1)[:, None]
     scores = -0.5 * np.sum((off - level) ** 2, axis=1) / noise**2
     return beyond + level, scores - math.log(len(scores))
-
-
-def log_costs(form: Form, k: Array, n: Array) -> Array:
-    if form.kind == "power":
-        return k[:, :1] + k[:, 1:] * np.log(n)
-    linear = k @ columns(form, n).T
-    with np.errstate(divide="ignore"):
-        return np.log(n) - np.log(linear) if form.kind == "speed" else np.log(linear)
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:

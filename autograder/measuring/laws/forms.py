@@ -12,32 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Term = Callable[[Array], Array]
-
-
-def workers(n: Array) -> Array:
-    return n
-
-
-def others(n: Array) -> Array:
-    return n - 1
-
-
-def pairs(n: Array) -> Array:
-    return n * (n - 1)
-
-
-def levels(n: Array) -> Array:
-    return np.log2(n)
-
-
-def levels_each(n: Array) -> Array:
-    return n * np.log2(n)
-
-
-def bandwidth(n: Array) -> Array:
-    """Return how many times the array's bytes each worker of a ring sends: 2(n−1)/n."""
-    return 1 - 1 / n
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +21,10 @@ class Form:
     name: str
     formula: str
     assumes: str
-    terms: tuple[Term, ...] = ()
+    terms: tuple[Callable[[Array], Array], ...] = ()  # functions of n
     kind: str = "cost"  # cost, speed or power
     named: Callable[[Array], Mapping[str, float]] = field(default=lambda _: {})
     is_step: bool = False  # whether the cost rises where a node ends
-
-
-def serial_share(k: Array) -> Mapping[str, float]:
-    return {"f": float(k[1] / (k[0] + k[1]))}
-
-
-def growing_share(k: Array) -> Mapping[str, float]:
-    return {"s": float(k[0] / (k[0] + k[1]))}
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
@@ -76,22 +42,23 @@ AMDAHL = Form(
     "S = 1 / (f + (1−f)/p)",
     "one worker alone does a fraction f of fixed work, and the rest divides evenly; the same law "
     "as T = a + b/p, where a stays the same and b is divided",
-    (workers,),
-    named=serial_share,
+    (lambda n: n,),
+    named=lambda k: {"f": float(k[1] / (k[0] + k[1]))},
 )
 GUSTAFSON = Form(
     "Gustafson",
     "S = p − s(p−1)",
     "the work grows with p, and the part that cannot be divided always takes the same time",
+    (lambda n: n,),
     kind="speed",
-    named=growing_share,
+    named=lambda k: {"s": float(k[0] / (k[0] + k[1]))},
 )
 USL = Form(
     "USL",
     "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
     "workers wait for a shared resource (σ), and each exchanges data with all others (κ), so "
     "there is a peak",
-    (others, pairs),
+    (lambda n: n - 1, lambda n: n * (n - 1)),
     named=shares("sigma", "kappa"),
 )
 TREE = Form(
@@ -99,28 +66,28 @@ TREE = Form(
     "cost = 1 + k·log₂ p",
     "messages that go up and down a tree (α–β model with log₂ p levels), plus work that stays the "
     "same for each worker",
-    (levels,),
+    (np.log2,),
     named=shares("k"),
 )
 TREE_FIXED = Form(
     "tree, fixed work",
     "cost = 1 + k·p·log₂ p",
     "the same tree plus fixed work: each worker does less of it, but sends as many messages",
-    (workers, levels_each),
+    (lambda n: n, lambda n: n * np.log2(n)),
     named=shares("c", "k"),
 )
 RING = Form(
     "ring",
     "cost = 1 + c·(1 − 1/p) + k·p",
     "each worker of a ring sends 2(p−1)/p of the bytes, in 2(p−1) messages (α–β model)",
-    (bandwidth, workers),
+    (lambda n: 1 - 1 / n, lambda n: n),
     named=shares("c", "k"),
 )
 LEVELS_AND_SHARE = Form(
     "tree and share",
     "cost = 1 + k·log₂ p + c·p",
     "the messages of a tree, plus a fraction of the work that cannot be divided",
-    (levels, workers),
+    (np.log2, lambda n: n),
     named=shares("k", "c"),
 )
 POWER = Form(
@@ -145,7 +112,7 @@ def stepped(node: int) -> tuple[Form, ...]:
             name,
             f"cost = 1 + j·[p > {node}] + k·log₂ p",
             f"{says}, and each doubling costs as much as the one before",
-            (outside, levels),
+            (outside, np.log2),
             named=shares("j", "k"),
             is_step=True,
         ),
@@ -153,7 +120,7 @@ def stepped(node: int) -> tuple[Form, ...]:
             f"{name}, share",
             f"cost = 1 + j·[p > {node}] + c·p",
             f"{says}, and a fraction does not divide",
-            (outside, workers),
+            (outside, lambda n: n),
             named=shares("j", "c"),
             is_step=True,
         ),

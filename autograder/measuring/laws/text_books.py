@@ -58,15 +58,6 @@ class Objection(StrEnum):
 CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
 
 
-def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return the USL's κ, which can be negative here."""
-    import numpy as np
-
-    p, s = np.asarray(sizes, float), np.asarray(speedups, float)
-    p, s = p[p > 1], s[p > 1]
-    return float(np.linalg.lstsq(np.stack([p - 1, p * (p - 1)], 1), p / s - 1, rcond=None)[0][1])
-
-
 def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
     """Return a sentence for each way in which speedups over the smallest size contradict a law."""
     first = min(sizes)
@@ -83,7 +74,10 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
             f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
             "there is overhead that grows with the size, which Amdahl's law does not have."
         )
-    if len(fractions) >= 2 and (kappa := free_kappa(*zip(*order, strict=True))) < -1e-9:
+    kappa = 0.0
+    if len(fractions) >= 2:
+        kappa = scaling_laws.free_usl([(p, exact(s)) for p, s in order])[1]
+    if kappa < -1e-9:
         sentences[Objection.KAPPA_BELOW_ZERO] = (
             f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "
             "there is no sign of a peak, and κ is kept at 0."
