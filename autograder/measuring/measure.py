@@ -106,8 +106,8 @@ def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
     return differences
 
 
-def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
-    """Return the reasons why the seconds of two runs cannot be compared.
+def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[str]:
+    """Return the differences in work and hardware that make the seconds of two runs incomparable.
 
     For strong scaling, their batch sizes have to be equal too.
     """
@@ -128,16 +128,12 @@ def different_work(first: Run, other: Run, scaling: str | None = None) -> list[s
         differences += unlike(first, other, ("global_batch",))
     if scaling in ("epoch", "weak"):
         differences += unlike(first, other, ("local_batch",))
-    return differences
-
-
-def different_hardware(first: Run, other: Run) -> list[str]:
-    return unlike(first, other, HARDWARE)
+    return differences + unlike(first, other, HARDWARE)
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
     """Return the base run's epoch time divided by this run's, for equal work and hardware."""
-    reasons = different_work(base, run, scaling) + different_hardware(base, run)
+    reasons = not_comparable(base, run, scaling)
     if reasons:
         raise NotMeasured(
             "not the same work on the same hardware: " + "; ".join(reasons),

@@ -1,38 +1,23 @@
 """Measure a scaling study: all finished runs that share a name in a rubric, at several sizes.
 
 Each metric is a function of all runs and of `at`, such as `{size: 4}`, `{size: largest}`,
-`{repeats: 3}` or `{workers: 1024}`. A size is a number of workers. The value at a size is the
-median over its runs, and its interval is their range. Only runs with the same work and hardware as
-those on the fewest workers are compared. If one launch measured all sizes in rounds, they are
-compared within a round, because other load on the machine affects all of them equally.
+`{repeats: 3}` or `{workers: 1024}`. `study_table` says how sizes are compared.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.codes import ReasonCode
-from autograder.measuring import interval, measure, rounds, study_points
-from autograder.measuring.interval import (
-    Measure,
-    NotMeasured,
-    each_measured,
-    exact,
-)
+from autograder.measuring import measure, rounds, study_points, study_table
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.scaling_laws import Points
+from autograder.measuring.study_table import by_size, scaling_of
 from autograder.records import MeasureEvent, Run, Where
-from autograder.safe_text import shortened
 
 At = Mapping[str, Any]
 
+
 # --- a run against its base ---------------------------------------------------------------------
-
-
-def scaling_of(run: Run) -> str | None:
-    """Return the kind of scaling.
-
-    A run on one worker fits every kind, so None is returned for it.
-    """
-    return run.header.scaling if run.header.scaling != "serial" else None
 
 
 def speedup(base: Run, run: Run) -> Measure:
@@ -46,35 +31,6 @@ def efficiency(base: Run, run: Run) -> Measure:
 # --- sizes --------------------------------------------------------------------------------------
 
 
-def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Group runs by number of workers, without runs that differ in work or hardware."""
-    sized: dict[int, list[Run]] = {}
-    runs = study_points.expanded(runs)
-    for run in runs:
-        if (count := measure.workers(run)) is not None:
-            sized.setdefault(count, []).append(run)
-    if not sized:
-        raise NotMeasured("no run reports its number of workers", code=ReasonCode.NO_RUN_OF_SIZE)
-    base = sized[min(sized)][-1]
-    kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
-    if len(kinds) > 1:
-        raise NotMeasured(
-            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "use a different name for the runs of each kind",
-        )
-    kind = kinds[0] if kinds else None
-    alike = {
-        count: [
-            run
-            for run in sized[count]
-            if not measure.different_work(base, run, kind)
-            and not measure.different_hardware(base, run)
-        ]
-        for count in sorted(sized)
-    }
-    return {count: same for count, same in alike.items() if same}
-
-
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
     """Return text that says why runs were left out of the comparison."""
     used_ids = {run.id for same in used.values() for run in same}
@@ -83,9 +39,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
         reason
         for run in runs
         if run.id not in used_ids
-        for reason in (measure.different_work(base, run) + measure.different_hardware(base, run))[
-            :1
-        ]
+        for reason in measure.not_comparable(base, run)[:1]
     ]
     return f"; left out: {reasons[0]}" if reasons else ""
 
@@ -93,57 +47,6 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
     """Return the location of one line of each run, for use in messages."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
-
-
-def epoch_times(runs: Sequence[Run]) -> Points:
-    """Return the epoch time of each size: the median over its repeats."""
-    points = []
-    for count, same in by_size(runs).items():
-        usable = each_measured(study_points.pass_time, same)
-        points.append((count, interval.middle(usable, f"median of {len(usable)} runs")))
-    return points
-
-
-def speedups(runs: Sequence[Run]) -> Points:
-    """Return the speedups relative to the smallest number of workers.
-
-    For weak scaling, compare work per second.
-    """
-    points = epoch_times(runs)
-    few, slow = points[0]
-    weak = "weak" in {scaling_of(run) for run in runs}
-    pairs = gains_in_rounds(runs, few)
-    gains = []
-    for count, fast in points:
-        gain = pairs.get(count) or interval.ratio(slow, fast)
-        gain = gain if count != few else exact(1, where=slow.where)
-        gains.append((count, interval.scaled(gain, count / few) if weak else gain))
-    return gains
-
-
-def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Return each size's speedup: the base's time divided by its own, paired within each round."""
-    gains: dict[int, list[Measure]] = {}
-    used = [run for same in by_size(runs).values() for run in same]
-    for by_ranks in study_points.by_round(used):
-        for count, run in by_ranks.items() if few in by_ranks else ():
-            slow, fast = (study_points.pass_time(which) for which in (by_ranks[few], run))
-            gains.setdefault(count, []).append(interval.ratio(slow, fast))
-    return {
-        count: interval.middle(values, f"median of {len(values)} rounds")
-        for count, values in gains.items()
-    }
-
-
-def from_one(runs: Sequence[Run]) -> Points:
-    """Return the speedups over one worker, which the laws need."""
-    points = speedups(runs)
-    if points[0][0] != 1:
-        raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")
-    return points
-
-
-# --- metrics ------------------------------------------------------------------------------------
 
 
 def sizes(runs: Sequence[Run], at: At) -> Measure:
@@ -169,17 +72,25 @@ def size_of(there: Sequence[int], at: At) -> int:
     )
 
 
-def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
+def at_size(column: str) -> Callable:
+    """Return a function for the value that this column of the study's table has at a size."""
+
     def value(runs: Sequence[Run], at: At) -> Measure:
-        by_size = dict(points_of(runs))
-        return by_size[size_of(list(by_size), at)]
+        by_ranks = {row.ranks: getattr(row, column) for row in study_table.rows(runs)}
+        return by_ranks[size_of(list(by_ranks), at)]
 
     return value
 
 
-def efficiencies(runs: Sequence[Run]) -> Points:
-    points = speedups(runs)
-    return [(count, interval.scaled(gain, points[0][0] / count)) for count, gain in points]
+# --- laws ---------------------------------------------------------------------------------------
+
+
+def from_one(runs: Sequence[Run]) -> Points:
+    """Return the speedups over one worker, which the laws need."""
+    points = [(row.ranks, row.speedup) for row in study_table.rows(runs)]
+    if points[0][0] != 1:
+        raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")
+    return points
 
 
 def fitted(law: Callable[[Points], Measure]) -> Callable:

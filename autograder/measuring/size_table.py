@@ -76,8 +76,7 @@ def comparable(runs: Sequence[Run]) -> Sizes:
             sizes.remarks.append(f"{name}: {missing.reason}")
             continue
         weak = "weak" if run.header.scaling == "weak" else None
-        differences = measure.different_work(done[0], run, weak)
-        differences += measure.different_hardware(done[0], run)
+        differences = measure.not_comparable(done[0], run, weak)
         if differences:
             sizes.remarks.append(f"{name} is not comparable: {'; '.join(differences)}")
         else:

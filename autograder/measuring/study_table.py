@@ -1,13 +1,19 @@
-"""Build the table of a scaling study, for reports, `cluster scale` and grading."""
+"""Build the table of a scaling study, for reports, `cluster scale` and grading.
 
-from collections.abc import Iterator, Sequence
+A size is a number of workers. The value at a size is the median over its runs, and its interval is
+their range. Only runs with the same work and hardware as those on the fewest workers are compared.
+If one launch measured all sizes in rounds, they are compared within a round, because other load on
+the machine affects all of them equally.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.codes import Outcome
-from autograder.measuring import scaling_study as study
-from autograder.measuring import study_points
-from autograder.measuring.interval import Measure, NotMeasured
+from autograder.codes import Outcome, ReasonCode
+from autograder.measuring import interval, measure, study_points
+from autograder.measuring.interval import Measure, NotMeasured, each_measured, exact
 from autograder.records import Run
+from autograder.safe_text import shortened
 
 HEAD = ("ranks", "runs", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
 SIGNIFICANT = 4  # significant digits of seconds
@@ -40,15 +46,77 @@ class Row:
         return [str(self.ranks), str(self.runs), *seconds, *gains]
 
 
+def scaling_of(run: Run) -> str | None:
+    """Return the kind of scaling.
+
+    A run on one worker fits every kind, so None is returned for it.
+    """
+    return run.header.scaling if run.header.scaling != "serial" else None
+
+
+def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
+    """Group runs by number of workers, without runs that differ in work or hardware."""
+    sized: dict[int, list[Run]] = {}
+    runs = study_points.expanded(runs)
+    for run in runs:
+        if (count := measure.workers(run)) is not None:
+            sized.setdefault(count, []).append(run)
+    if not sized:
+        raise NotMeasured("no run reports its number of workers", code=ReasonCode.NO_RUN_OF_SIZE)
+    base = sized[min(sized)][-1]
+    kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
+    if len(kinds) > 1:
+        raise NotMeasured(
+            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
+            "use a different name for the runs of each kind",
+        )
+    kind = kinds[0] if kinds else None
+    alike = {
+        count: [run for run in sized[count] if not measure.not_comparable(base, run, kind)]
+        for count in sorted(sized)
+    }
+    return {count: same for count, same in alike.items() if same}
+
+
 def rows(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each size whose runs did the same work, or raise NotMeasured."""
-    sized = study.by_size(runs)
-    times, gains = dict(study.epoch_times(runs)), dict(study.speedups(runs))
-    shares = dict(study.efficiencies(runs))
-    return [
-        Row(count, len(same), times[count], gains[count], shares[count])
-        for count, same in sized.items()
-    ]
+    """Return a row for each size whose runs did the same work, or raise NotMeasured.
+
+    Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
+    """
+    sized = by_size(runs)
+    times = {count: median_time(same) for count, same in sized.items()}
+    few = min(sized)
+    weak = "weak" in {scaling_of(run) for run in runs}
+    pairs = gains_in_rounds(sized, few)
+    table = []
+    for count, same in sized.items():
+        if count == few:
+            gain = exact(1, where=times[few].where)
+        else:
+            gain = pairs.get(count) or interval.ratio(times[few], times[count])
+        if weak:
+            gain = interval.scaled(gain, count / few)
+        share = interval.scaled(gain, few / count)
+        table.append(Row(count, len(same), times[count], gain, share))
+    return table
+
+
+def median_time(same: Sequence[Run]) -> Measure:
+    usable = each_measured(study_points.pass_time, same)
+    return interval.middle(usable, f"median of {len(usable)} runs")
+
+
+def gains_in_rounds(sized: Mapping[int, Sequence[Run]], few: int) -> dict[int, Measure]:
+    """Return each size's speedup: the base's time divided by its own, paired within each round."""
+    gains: dict[int, list[Measure]] = {}
+    for by_ranks in study_points.by_round([run for same in sized.values() for run in same]):
+        for count, run in by_ranks.items() if few in by_ranks else ():
+            slow, fast = (study_points.pass_time(which) for which in (by_ranks[few], run))
+            gains.setdefault(count, []).append(interval.ratio(slow, fast))
+    return {
+        count: interval.middle(values, f"median of {len(values)} rounds")
+        for count, values in gains.items()
+    }
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:

@@ -79,9 +79,7 @@ def repeats(
         except interval.NotMeasured as missing:
             left_out.append(f"{name}: {missing.reason}")
             continue
-        unlike = measure.different_work(ordered[0], run) + measure.different_hardware(
-            ordered[0], run
-        )
+        unlike = measure.not_comparable(ordered[0], run)
         if unlike:
             left_out.append(f"{name}: {'; '.join(unlike)}")
         else:
