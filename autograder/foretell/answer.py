@@ -32,16 +32,10 @@ def lines(table: Table, sizes: Sequence[int]) -> list[Line]:
 
 
 def line_of(table: Table, one: Foretold) -> Line:
-    speedup = one.low, one.high
     ideal = one.size / table.study.sizes[0]
-    value = sorted(value_at(table, one.size, s) for s in speedup)
-    return Line(
-        one.size,
-        (value[0], value[1]),
-        speedup,
-        (speedup[0] / ideal, speedup[1] / ideal),
-        one,
-    )
+    low, high = sorted(value_at(table, one.size, speedup) for speedup in (one.low, one.high))
+    efficiency = one.low / ideal, one.high / ideal
+    return Line(one.size, (low, high), (one.low, one.high), efficiency, one)
 
 
 def value_at(table: Table, size: int, speedup: float) -> float:
@@ -53,13 +47,14 @@ def value_at(table: Table, size: int, speedup: float) -> float:
     return size / cost
 
 
-def measured_speedups(table: Table) -> list[float]:
-    """Return the speedup of each size over the smallest, using the median of repeats."""
-    study = table.study
-    return [
-        size / study.sizes[0] * math.exp(study.costs[0] - cost)
-        for size, cost in zip(study.sizes, study.costs, strict=True)
-    ]
+def measured_speedups(table: Table) -> list[tuple[int, float]]:
+    """Return each row's size and its speedup over the median at the smallest size."""
+    points = []
+    for size, value in table.points:
+        same = value_at(table, size, 1)
+        gain = same / value if table.column == "seconds" else value / same
+        points.append((size, gain))
+    return points
 
 
 def usual_sizes(table: Table) -> list[int]:

@@ -3,12 +3,11 @@
 Points are runs, the dashed line is ideal, thin lines are the laws, and predictions are shaded.
 """
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.foretell.answer import drawn_sizes, lines, usual_sizes
+from autograder.foretell.answer import drawn_sizes, lines, measured_speedups, usual_sizes
 from autograder.foretell.table import Table
 
 BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
@@ -36,26 +35,15 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
         color=ORANGE, alpha=0.25, lw=0, label="foretold",
     )  # fmt: skip
     axes.axvline(last, color=GREY, lw=0.8, ls=":")
-    axes.plot(*zip(*gains(table), strict=True), "o", color=BLUE, alpha=0.8, label="measured")
+    axes.plot(
+        *zip(*measured_speedups(table), strict=True), "o", color=BLUE, alpha=0.8, label="measured"
+    )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
     axes.set(xlabel="workers", ylabel=f"speedup over {first:,}")
     axes.legend(loc="upper left", frameon=False)
-
-
-def gains(table: Table) -> list[tuple[int, float]]:
-    """Return each row's size and its speedup over the median at the smallest size."""
-    base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
-    points = []
-    for size, value in table.points:
-        if table.column == "seconds":
-            cost = value * (1 if table.scaling == "weak" else size)
-        else:
-            cost = size / value
-        points.append((size, size / first * base / cost))
-    return points
 
 
 def save(file: Path, table: Table, asked: Sequence[int]) -> None:

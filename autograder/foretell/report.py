@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from autograder.foretell.answer import Line, measured_speedups
+from autograder.foretell.answer import Line
 from autograder.foretell.table import Table
 from autograder.measuring import laws
 from autograder.measuring.laws import forms
@@ -49,7 +49,7 @@ def envelope(table: Table, lines: Sequence[Line]) -> str:
 
 def laws_on(table: Table, line: Line) -> str:
     """Return each law's own prediction for one size, and the objections to it."""
-    objections = laws.objections(table.study.sizes, measured_speedups(table))
+    objections = laws.objections(table.study.sizes, table.study.speedups)
     head = ("law", "misses the data by", f"speedup on {line.size:,}", "numbers", "")
     rows = [
         (
@@ -77,7 +77,7 @@ def against(law: laws.Said, objections: Collection[laws.Objection]) -> str:
 
 def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
     study = table.study
-    gains = measured_speedups(table)
+    gains = table.study.speedups
     sentences = list(laws.objections(study.sizes, gains).values())
     if gains[-1] < HARDLY and study.sizes[-1] >= 2 * study.sizes[0]:
         sentences.append(hardly_faster(table))

@@ -13,7 +13,6 @@ from autograder.measuring.interval import NotMeasured
 from autograder.safe_text import shortened
 
 VALUES = ("seconds", "samples_per_second", "speedup")
-COLUMNS = ("workers", *VALUES, "nodes")
 EXPECTED = (
     "Expected header: workers,seconds or workers,samples_per_second or workers,speedup; "
     "a column nodes may be added."
@@ -41,18 +40,21 @@ class Table:
 def read(file: Path, scaling: str = "strong", per_node: int | None = None) -> Table:
     """Read the table from a CSV file. `per_node` overrides the file's `nodes` column."""
     lines = numbered_lines(file)
-    place, names = header(file, lines)
-    rows = [cells(file, number, line, names) for number, line in lines[1:]]
+    names: list[str] = []
+    rows = []
+    for number, line in lines:
+        try:
+            if names:
+                rows.append(numbers_of(cells_of(line), names))
+            else:
+                names = checked_header(cells_of(line))
+        except ValueError as problem:
+            raise mistake(file, number, str(problem)) from None
     if not rows:
-        raise mistake(file, place, "no row follows the header")
+        raise mistake(file, lines[0][0], "no row follows the header")
     [column] = set(names) & set(VALUES)
-    return of_points(
-        [(int(row["workers"]), row[column]) for row in rows],
-        column,
-        scaling,
-        per_node or workers_per_node(rows),
-        file,
-    )
+    points = [(int(row["workers"]), row[column]) for row in rows]
+    return of_points(points, column, scaling, per_node or workers_per_node(rows), file)
 
 
 def of_values(
@@ -112,59 +114,45 @@ def numbered_lines(file: Path) -> list[tuple[int, str]]:
     except UnicodeDecodeError as error:
         number = data.count(b"\n", 0, error.start) + 1
         raise mistake(file, number, "the file is not UTF-8 text") from None
-    found = [
-        (number, line.strip())
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if not found:
+    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    if not lines:
         raise mistake(file, 1, "the file has no header")
-    return found
+    return lines
 
 
-def header(file: Path, lines: Sequence[tuple[int, str]]) -> tuple[int, list[str]]:
-    """Return the header's line number and its columns."""
-    number, line = lines[0]
-    names = split(file, number, line)
-    for name in names:
-        if name not in COLUMNS:
-            raise mistake(file, number, f"unknown column {shortened(name, 40)!r}")
-        if names.count(name) > 1:
-            raise mistake(file, number, f"the column {name} appears twice")
-    if "workers" not in names:
-        raise mistake(file, number, "the column workers is missing")
-    if len(set(names) & set(VALUES)) != 1:
-        values = "seconds, samples_per_second and speedup"
-        raise mistake(file, number, f"the header needs exactly one of {values}")
-    return number, names
+def cells_of(line: str) -> list[str]:
+    try:
+        [cells] = csv.reader([line], strict=True, skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise ValueError(f"this is not a CSV line: {shortened(line, 40)}") from None
+    return [cell.strip() for cell in cells]
 
 
-def cells(file: Path, number: int, line: str, names: Sequence[str]) -> dict[str, float]:
+def checked_header(names: list[str]) -> list[str]:
+    """Return the columns if they are workers, one of VALUES and perhaps nodes."""
+    allowed = [{"workers", name, "nodes"} for name in VALUES]
+    if {*names, "nodes"} not in allowed or len(set(names)) < len(names):
+        raise ValueError(f"the header is {shortened(','.join(names), 60)!r}")
+    return names
+
+
+def numbers_of(cells: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     """Return a row's numbers by column."""
-    texts = split(file, number, line)
-    if len(texts) != len(names):
-        problem = f"the header has {len(names)} columns, this line {len(texts)}"
-        raise mistake(file, number, f"{problem} (a decimal comma or a thousands separator?)")
+    if len(cells) != len(names):
+        problem = f"the header has {len(names)} columns, this line {len(cells)}"
+        raise ValueError(f"{problem} (a decimal comma or a thousands separator?)")
     row = {}
-    for name, text in zip(names, texts, strict=True):
+    for name, text in zip(names, cells, strict=True):
         value = float(text) if NUMBER.fullmatch(text) else math.nan
         whole = name in ("workers", "nodes")
         if not 0 < value < math.inf or (whole and value != int(value)):
             kind = "a whole number above 0" if whole else "a number above 0"
-            raise mistake(file, number, f"{name} is {shortened(text, 40)!r}, not {kind}")
+            raise ValueError(f"{name} is {shortened(text, 40)!r}, not {kind}")
         row[name] = value
     if row.get("nodes", 1) > row["workers"]:
-        raise mistake(file, number, "there are more nodes than workers")
+        raise ValueError("there are more nodes than workers")
     return row
-
-
-def split(file: Path, number: int, line: str) -> list[str]:
-    """Return the line's cells."""
-    try:
-        [found] = csv.reader([line], strict=True, skipinitialspace=True)
-    except (csv.Error, ValueError):
-        raise mistake(file, number, f"this is not a CSV line: {shortened(line, 40)}") from None
-    return [cell.strip() for cell in found]
 
 
 def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
