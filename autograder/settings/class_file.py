@@ -8,50 +8,65 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import LatePolicy
 from autograder.settings.rubric_schema import Profile
-from autograder.settings.strict_yaml import complaints, line_of, read_yaml
+from autograder.settings.strict_yaml import complaints, line_of, read_model
 
 NAME = "class.yaml"
-FOLDERS = ("rubrics", "expected", "released", "reruns")
+
+
+def existing(kind: str, is_there: Callable[[Path], bool]) -> AfterValidator:
+    """Return a validator that replaces a text by a path, if there is such a file or folder."""
+
+    def path_of(text: str, info: ValidationInfo) -> Path:
+        path = info.context / Path(text).expanduser()
+        if not is_there(path):
+            raise ValueError(f"there is no {kind} {shortened(str(path))}")
+        return path
+
+    return AfterValidator(path_of)
+
+
+File = Annotated[str, existing("file", os.path.isfile)]
+Folder = Annotated[str, existing("folder", os.path.isdir)]
 
 
 class ClassFields(BaseModel):
-    """The contents of class.yaml. File and folder names are still plain strings, not paths."""
+    """The contents of class.yaml. The context of its validation is the folder of its paths."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     title: str | None = None  # of all pages
     profile: Profile | None = None
-    rubrics: str | None = None
-    expected: str | None = None
-    released: str | None = None
-    roster: str | None = None
-    groups: str | None = None
+    rubrics: Folder | None = None
+    expected: Folder | None = None
+    released: Folder | None = None
+    roster: File | None = None
+    groups: File | None = None
     timezone: str | None = None
     late: LatePolicy = LatePolicy()
-    extensions: str | None = None
-    overrides: str | None = None
-    regrades: str | None = None
-    accounting: str | None = None
-    calibration: str | None = None
-    reruns: str | None = None
-    leaderboard: str | None = None
-    canvas: str | None = None
-    moodle: list[str] = []
+    extensions: File | None = None
+    overrides: File | None = None
+    regrades: File | None = None
+    accounting: File | None = None
+    calibration: File | None = None
+    reruns: Folder | None = None
+    leaderboard: File | None = None
+    canvas: File | None = None
+    moodle: Annotated[list[File], AfterValidator(tuple)] = []
     junit: bool = False
 
-
-FILES = (
-    *("roster", "groups", "extensions", "overrides", "regrades"),
-    *("accounting", "calibration", "leaderboard", "canvas"),
-)
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were given, with paths for files and folders."""
+        values = {name: getattr(self, name) for name in self.model_fields_set}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +89,8 @@ def read_class_file(path: Path | None) -> ClassFile:
     """
     if path is None:
         return ClassFile()
-    data, lines = read_yaml(path)
-    try:
-        fields = ClassFields.model_validate(data or {})
-    except ValidationError as error:
-        raise SettingsError(complaints(path, error, ClassFields, lines)) from None
-    read = ClassFile(path, lines=lines)
-    read.given.update(with_paths(fields, path.parent, read.where))
-    return read
+    fields, lines = read_model(path, ClassFields, context=path.parent)
+    return ClassFile(path, fields.given, lines)
 
 
 def read_words(words: Iterable[str]) -> dict[str, Any]:
@@ -95,33 +104,11 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             raise SettingsError(f"--set {shortened(word)}: no such field; {hint}")
         data: object = value == "true" if value in ("true", "false") else value
         try:
-            fields = ClassFields.model_validate({name: [value] if name == "moodle" else data})
+            fields = {name: [value] if name == "moodle" else data}
+            given |= ClassFields.model_validate(fields, context=Path()).given
         except ValidationError as error:
             wrong = complaints(Path("--set"), error, ClassFields, {(): 1})
             raise SettingsError(wrong.replace("--set:1", f"--set {shortened(word)}")) from None
-        given |= with_paths(fields, Path(), lambda *_, word=word: f"--set {shortened(word)}")
-    return given
-
-
-def with_paths(fields: ClassFields, base: Path, where: Callable[[str], str]) -> dict[str, Any]:
-    """Return the fields that were given.
-
-    Names of files and folders are replaced by paths that exist.
-    """
-    values = {name: getattr(fields, name) for name in fields.model_fields_set}
-    given = {name: value for name, value in values.items() if value is not None}
-
-    def path_of(text: str, name: str) -> Path:
-        path, kind = base / Path(text).expanduser(), "folder" if name in FOLDERS else "file"
-        if not (os.path.isdir(path) if kind == "folder" else os.path.isfile(path)):
-            raise SettingsError(f"{where(name)}: there is no {kind} {shortened(str(path))}")
-        return path
-
-    for name, value in given.items():
-        if name == "moodle":
-            given[name] = tuple(path_of(one, name) for one in value)
-        elif name in FILES or name in FOLDERS:
-            given[name] = path_of(value, name)
     return given
 
 

@@ -3,20 +3,17 @@
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from autograder.errors import SettingsError
 from autograder.reading.formats import template
 from autograder.reading.formats.reader import Reader
-from autograder.settings.strict_yaml import complaints, read_yaml
+from autograder.settings.strict_yaml import read_model
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class OwnFormat(Strict):
+class OwnFormat(BaseModel):
     """A format that a course defines for its own programs (docs/formats-read.md)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     templates: list[str] = []  # lines as the program prints them, with {fields}
@@ -30,17 +27,15 @@ class OwnFormat(Strict):
         return template.load_reader(self.name, self.templates)
 
 
-class Formats(Strict):
+class Formats(BaseModel):
+    """The section `formats:` of a file, which may be a whole rubric."""
+
+    model_config = ConfigDict(strict=True)
+
     formats: list[OwnFormat] = Field(min_length=1)
 
 
 def load_formats(path: Path) -> list[Reader]:
-    """Return readers for the `formats:` section of a file, which may be a whole rubric."""
-    data, lines = read_yaml(path)
-    if not isinstance(data, dict) or "formats" not in data:
-        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
-    try:
-        known = Formats.model_validate({"formats": data["formats"]})
-    except ValidationError as error:
-        raise SettingsError(complaints(path, error, Formats, lines)) from None
-    return [own.reader() for own in known.formats]
+    """Return readers for the formats that a file defines."""
+    section, _ = read_model(path, Formats)
+    return [own.reader() for own in section.formats]

@@ -10,13 +10,11 @@ from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from autograder.errors import SettingsError
 from autograder.reading.printed_lines import READERS
 from autograder.records import Header
 from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
-from autograder.settings.strict_yaml import complaints, line_of, read_yaml
+from autograder.settings.strict_yaml import line_of, read_model, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "rubrics"
 
@@ -36,11 +34,7 @@ def load_rubric(path: Path) -> Rubric:
 # The content is an argument so that a change is noticed.
 @lru_cache(maxsize=64)
 def _parse(path: Path, content: bytes) -> Rubric:
-    data, lines = read_yaml(path)
-    try:
-        rubric = Rubric.model_validate(data)
-    except ValidationError as error:
-        raise SettingsError(complaints(path, error, Rubric, lines)) from None
+    rubric, lines = read_model(path, Rubric)
     found = list(mistakes(rubric))
     if path.stem != rubric.lesson:  # elsewhere, lessons are found by file name
         found.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))

@@ -6,12 +6,25 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from autograder.errors import SettingsError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_model(
+    path: Path, model: type[Model], context: object = None
+) -> tuple[Model, dict[tuple, int]]:
+    """Return the contents of a file, and the line number of each part."""
+    data, lines = read_yaml(path)
+    try:
+        return model.model_validate({} if data is None else data, context=context), lines
+    except ValidationError as error:
+        raise SettingsError(complaints(path, error, model, lines)) from None
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:

@@ -59,9 +59,9 @@ def test_an_option_replaces_its_field(home, grade):
     ("text", "words"),
     [
         ("overides: x.csv\n", ":1: overides: no such field; did you mean overrides?"),
-        ("title: x\nroster: none.csv\n", ":2: there is no file "),
-        ("rubrics: none\n", ":1: there is no folder "),
-        ("moodle: [none.csv]\n", ":1: there is no file "),
+        ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
+        ("rubrics: none\n", ":1: rubrics: there is no folder "),
+        ("moodle: [none.csv]\n", ": there is no file "),
         ("profile: fast\n", ":1: profile has to be "),
         ("late: {dues: {}}\n", "did you mean due?"),
         ("- a\n", ":1: the file has to be "),
@@ -102,7 +102,7 @@ def test_init_class_explains_every_field(tmp_path):
     used = "\n".join(line[2:] for line in text.splitlines() if re.match(r"# *[a-z_0-9]+:", line))
     (tmp_path / "all.yaml").write_text(used)
     data, _ = read_yaml(tmp_path / "all.yaml")
-    assert ClassFields.model_validate(data).model_fields_set == set(ClassFields.model_fields)
+    assert set(data) == set(ClassFields.model_fields)
 
 
 def test_the_page_lists_every_field():
