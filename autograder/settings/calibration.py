@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
 from autograder.errors import SettingsError
-from autograder.measuring.interval import Measure, is_number
+from autograder.measuring.interval import Measure
 from autograder.settings.strict_yaml import line_of, read_yaml
 from autograder.wording import counted
 
@@ -43,33 +45,31 @@ class Calibration:
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
 
+class LessonValues(BaseModel):
+    """A lesson's part of the file."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    values: dict[str, Measure]
+    speedups: dict[str, dict[int, float]] = {}
+
+
+FILE = TypeAdapter(dict[str, LessonValues])
+
+
 def read_calibration(path: Path | None) -> Calibration:
     if path is None:
         return Calibration()
     data, lines = read_yaml(path)
-    references: dict[str, dict[str, Measure]] = {}
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
-    lesson = None
     try:
-        for lesson, known in data.items():
-            references[lesson] = {}
-            for title, value in known["values"].items():
-                if not all(is_number(value[key]) for key in ("value", "low", "high")):
-                    line = line_of(lines, (lesson, "values", title))
-                    raise SettingsError(f"{path}:{line}: {title}: not three finite numbers")
-                middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
-                references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
-            curves[lesson] = _read_curves(known.get("speedups") or {})
-    except (AttributeError, LookupError, TypeError, ValueError):
-        line = line_of(lines, (lesson,))
+        lessons = FILE.validate_python(data)
+    except ValidationError as error:
+        line = line_of(lines, error.errors()[0]["loc"])
         raise SettingsError(
             f"{path}:{line}: this is not what `autograder calibrate` writes; write the file again"
         ) from None
-    return Calibration(references, curves)
-
-
-def _read_curves(data: Mapping) -> dict[str, tuple[tuple[int, float], ...]]:
-    return {
-        str(name): tuple(sorted((int(workers), float(gain)) for workers, gain in line.items()))
-        for name, line in data.items()
+    curves = {
+        name: {program: tuple(sorted(gains.items())) for program, gains in lesson.speedups.items()}
+        for name, lesson in lessons.items()
     }
+    return Calibration({name: lesson.values for name, lesson in lessons.items()}, curves)

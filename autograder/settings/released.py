@@ -6,12 +6,15 @@ answers.
 `lessons build` writes a file NN.json for each lesson: {"train.py": [["a line", …], …], …}.
 """
 
-import json
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 
 Pieces = tuple[tuple[str, ...], ...]
+FILE = TypeAdapter(dict[str, Annotated[Pieces, Field(min_length=1)]])
 
 
 def load_released(path: Path) -> dict[str, Pieces]:
@@ -19,22 +22,9 @@ def load_released(path: Path) -> dict[str, Pieces]:
     if not path.exists():
         return {}
     try:
-        programs = json.loads(path.read_bytes())
-        found = {
-            name: tuple(tuple(map(as_line, piece)) for piece in pieces)
-            for name, pieces in programs.items()
-        }
-        if not all(found.values()):
-            raise ValueError("a program without text")
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        return FILE.validate_json(path.read_bytes())
+    except (OSError, ValueError):
         raise SettingsError(
-            f"{path} is not what `lessons build` writes ({error}): take the file of the edition "
-            "that you released"
+            f"{path} is not what `lessons build` writes: take the file of the edition that you "
+            "released"
         ) from None
-    return found
-
-
-def as_line(line: object) -> str:
-    if not isinstance(line, str):
-        raise TypeError("a line that is no text")
-    return line

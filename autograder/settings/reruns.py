@@ -8,12 +8,18 @@ import json
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import AfterValidator, TypeAdapter
 
 from autograder.errors import SettingsError
-from autograder.safe_text import shortened
 
 NAME, OUTPUTS = "rerun.json", "outputs"
+
+
+def file_name(text: str) -> str:
+    """Return the last part of a path, so that no file outside the folder is read."""
+    return Path(text).name
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +30,16 @@ class RepeatedJob:
     """
 
     job_id: str
-    files: tuple[str, ...]  # its outputs, in the folder of outputs
+    files: tuple[Annotated[str, AfterValidator(file_name)], ...]  # in the folder of outputs
     state: str  # as the scheduler reports it
     submitted: float
     ended: float
     launches: tuple[str, ...]  # the student's runs that it repeats, by their ids in the record
     # whether no other job used its cores, so that speeds can be compared
     undisturbed: bool = False
+
+
+JOBS = TypeAdapter(tuple[RepeatedJob, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +69,13 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
 def read_rerun(path: Path) -> Rerun:
     try:
         content = path.read_bytes()
-        told = json.loads(content)
+        rerun = json.loads(content)
         return Rerun(
-            student=str(told["student"]),
-            lesson=str(told["lesson"]),
+            student=str(rerun["student"]),
+            lesson=str(rerun["lesson"]),
             outputs=path.parent / OUTPUTS,
-            jobs=tuple(map(repeated_job, told["jobs"])),
+            jobs=JOBS.validate_python(rerun["jobs"]),
             key=blake2b(content, digest_size=16).hexdigest(),
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise SettingsError(
-            f"{path} is not what `cluster rerun` writes ({shortened(error, 80)}): run it again"
-        ) from None
-
-
-def repeated_job(told: dict[str, Any]) -> RepeatedJob:
-    return RepeatedJob(
-        job_id=str(told["job_id"]),
-        files=tuple(Path(str(name)).name for name in told["files"]),
-        state=str(told["state"]),
-        submitted=float(told["submitted"]),
-        ended=float(told["ended"]),
-        launches=tuple(map(str, told["launches"])),
-        undisturbed=told.get("undisturbed") is True,
-    )
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingsError(f"{path} is not what `cluster rerun` writes: run it again") from None
