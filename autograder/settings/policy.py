@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from autograder.wording import counted
+
 Key = tuple[str, str]  # student, lesson
 
 
@@ -45,7 +47,6 @@ class Override:
     points: float | None  # None: excused
     reason: str
     check: str = ""  # empty: the whole lesson
-    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,6 @@ class Regrade:
 
     says: str
     check: str = ""  # empty: the whole lesson
-    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +70,15 @@ class Policy:
         tables = (self.extensions, self.overrides, self.regrades)
         mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
         return [self.late.model_dump(), *mine]
+
+    def answer_to(self, student: str, lesson: str, request: Regrade) -> str:
+        """Return the points and the reason of the override of this check or the whole lesson.
+
+        The answer is empty if there is no override yet.
+        """
+        changes = {change.check: change for change in self.overrides.get((student, lesson), ())}
+        change = changes.get(request.check) or changes.get("")
+        if change is None:
+            return ""
+        points = "excused" if change.points is None else counted(change.points, "point")
+        return f"{points}: {change.reason}"

@@ -4,18 +4,17 @@ They are checked against the rubrics before anything is graded (docs/change-grad
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from autograder.errors import SettingsError
-from autograder.safe_text import shortened
+from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, Known, WhoIs, nobody
 from autograder.settings.class_file import ClassFile
 from autograder.settings.policy import Key, LatePolicy, Override, Policy, Regrade
-from autograder.settings.regrades import read_regrade
-from autograder.settings.rubric_schema import Rubric
+from autograder.settings.rubric_schema import Rubric, RubricCheck
 from autograder.strict_csv import read_csv
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.moments import YEARS
@@ -23,6 +22,7 @@ from autograder.wording import counted
 
 Located = tuple[str, Key, dict[str, str]]  # file:line; student and lesson; the row
 LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
+LONGEST_REQUEST = 2000  # maximum characters of a student's request
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,14 @@ def read_policy(
     rules = checked(late, rubrics)
     named: dict[str, str] = {}
 
-    def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
+    def rows(path: Path | None, needed: str, optional: str) -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
             student = student_meant(who(Claim(row["student"])), row["student"], where)
             named.setdefault(student, where)
             yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(files.extensions, "days", "reason"):
-        _once(longer, key, where)
+    for where, key, row in once(rows(files.extensions, "days", "reason")):
         longer[key] = (_days(row["days"], where), row.get("reason", ""))
         if key[1] not in rules.due:
             raise SettingsError(
@@ -65,15 +64,14 @@ def read_policy(
                 "changes nothing: give it one, or remove this row"
             )
     changes: dict[Key, tuple[Override, ...]] = {}
-    for where, key, row in rows(files.overrides, "points reason", "check"):
+    for where, key, row in once(rows(files.overrides, "points reason", "check")):
         change = _override(row, rubrics[key[1]], where)
-        earlier = changes.get(key, ())
-        if change.check in [other.check for other in earlier]:
-            raise _twice(key, where, change.check)
-        changes[key] = (*earlier, change)
+        changes[key] = (*changes.get(key, ()), change)
     asked: dict[Key, tuple[Regrade, ...]] = {}
     for where, key, row in rows(files.regrades, "says", "check"):
-        request = read_regrade(row, rubrics[key[1]], where)
+        shown = [check for check in rubrics[key[1]].checks if not check.hidden]
+        name = _check_named(row, key[1], shown, where)
+        request = Regrade(printable(row["says"], LONGEST_REQUEST), name)
         asked[key] = (*asked.get(key, ()), request)
     return Policy(rules, longer, changes, asked, named)
 
@@ -87,18 +85,18 @@ def student_meant(known: Known, name: str, where: str) -> str:
     return known.students[0] if len(known.students) == 1 else name
 
 
-def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
-    """Raise an error for a second row with the same key."""
-    if key in rows:
-        raise _twice(key, where)
-
-
-def _twice(key: Key, where: str, check: str = "") -> SettingsError:
-    student, lesson = key
-    what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
-    return SettingsError(
-        f"{where}: {what} of {shortened(student)} appears twice in this file; keep one row"
-    )
+def once(rows: Iterable[Located]) -> Iterator[Located]:
+    """Yield the rows. A second row about the same lesson or check is an error."""
+    seen = set()
+    for where, (student, lesson), row in rows:
+        check = row.get("check", "")
+        if (student, lesson, check) in seen:
+            what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
+            raise SettingsError(
+                f"{where}: {what} of {shortened(student)} appears twice in this file; keep one row"
+            )
+        seen.add((student, lesson, check))
+        yield where, (student, lesson), row
 
 
 def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
@@ -110,22 +108,30 @@ def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
     return name
 
 
+def _check_named(
+    row: Mapping[str, str], lesson: str, checks: Iterable[RubricCheck], where: str
+) -> str:
+    """Return the check that a row is about. It is empty for the whole lesson."""
+    name, there = row.get("check", ""), [check.id for check in checks]
+    if name and name not in there:
+        raise SettingsError(
+            f"{where}: lesson {lesson} has no check {shortened(name)!r}; leave `check` empty or "
+            f"take one of {', '.join(there)}"
+        )
+    return name
+
+
 def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
-    name = row.get("check", "")
+    name = _check_named(row, rubric.lesson, rubric.checks, where)
     excused = row["points"].casefold() == "excused"
     points = None if excused else _number(row["points"], where, "points", " or the word excused")
     if excused and name:
         raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
-    most = {check.id: check.points for check in rubric.checks}
-    if name and name not in most:
-        raise SettingsError(
-            f"{where}: lesson {rubric.lesson} has no check {name!r}; there are {', '.join(most)}"
-        )
-    limit = most[name] if name else rubric.points
+    limit = next((check.points for check in rubric.checks if check.id == name), rubric.points)
     if points is not None and points > limit:
         most_of = f"{counted(limit, 'point')} for check {name}" if name else counted(limit, "point")
         raise SettingsError(f"{where}: lesson {rubric.lesson} has {most_of}, not {points:g}")
-    return Override(points, row["reason"], name, where)
+    return Override(points, row["reason"], name)
 
 
 def checked(rules: LateRules, rubrics: Mapping[str, Rubric]) -> LatePolicy:

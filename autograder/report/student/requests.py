@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autograder.settings.policy import Policy, Regrade
-from autograder.settings.regrades import answer_to
 from autograder.verdict import Check, Grade, LookReason
 
 
@@ -52,4 +51,4 @@ def request_of(
 ) -> Request:
     checks: Sequence[Check] = grade.checks if grade else ()
     check = next((known_check for known_check in checks if known_check.id == asked.check), None)
-    return Request(student, lesson, asked, answer_to(policy, student, lesson, asked), grade, check)
+    return Request(student, lesson, asked, policy.answer_to(student, lesson, asked), grade, check)
