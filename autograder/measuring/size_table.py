@@ -11,15 +11,8 @@ from typing import Any
 
 from autograder.codes import Outcome
 from autograder.measuring import epochs, measure
-from autograder.measuring.interval import (
-    Measure,
-    NotMeasured,
-    middle,
-    ratio,
-    scaled,
-    stated,
-)
-from autograder.measuring.study_table import Row
+from autograder.measuring.interval import Measure, NotMeasured, stated
+from autograder.measuring.study_table import Row, rows_of
 from autograder.records import Run
 
 HEAD = ("ranks", "jobs", "{}", "range", "speedup", "range", "efficiency")
@@ -106,17 +99,7 @@ def compared(runs: Sequence[Run]) -> Compared:
 
 def rows(sizes: Sizes) -> list[Row]:
     """Return one row per size, with the median over its repeats."""
-    if not sizes.by_size:
-        return []
-    fewest = min(sizes.by_size)
-    base = middle(sizes.by_size[fewest])
-    table = []
-    for size in sorted(sizes.by_size):
-        here = middle(sizes.by_size[size])
-        gain = ratio(here, base) if sizes.of.rate else ratio(base, here)
-        share = 1.0 if sizes.weak and not sizes.of.rate else fewest / size
-        table.append(Row(size, len(sizes.by_size[size]), here, gain, scaled(gain, share)))
-    return table
+    return rows_of(sizes.by_size, sizes.weak, sizes.of.rate) if sizes.by_size else []
 
 
 def cells(row: Row) -> list[str]:

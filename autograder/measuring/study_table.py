@@ -8,6 +8,7 @@ the machine affects all of them equally.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from autograder.codes import Outcome, ReasonCode
 from autograder.measuring import interval, measure, study_points
@@ -79,31 +80,42 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def rows(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each size whose runs did the same work, or raise NotMeasured.
-
-    Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
-    """
+    """Return a row for each size whose runs did the same work, or raise NotMeasured."""
     sized = by_size(runs)
-    times = {count: median_time(same) for count, same in sized.items()}
-    few = min(sized)
+    times = {count: each_measured(study_points.pass_time, same) for count, same in sized.items()}
     weak = "weak" in {scaling_of(run) for run in runs}
-    pairs = gains_in_rounds(sized, few)
+    return rows_of(times, weak, gains=gains_in_rounds(sized, min(sized)))
+
+
+def rows_of(
+    values: Mapping[int, Sequence[Measure]],
+    weak: bool,
+    rates: bool = False,
+    gains: Mapping[int, Measure] = MappingProxyType({}),
+) -> list[Row]:
+    """Return a row for each size, with the median over its repeats.
+
+    The values are times or rates. Speedups are relative to the fewest workers; for weak scaling,
+    they compare work per second. `gains` has the speedups that were measured within rounds.
+    """
+    medians = {
+        count: interval.middle(repeats, f"median of {len(repeats)} runs")
+        for count, repeats in values.items()
+    }
+    few = min(medians)
     table = []
-    for count, same in sized.items():
+    for count in sorted(medians):
+        here = medians[count]
         if count == few:
-            gain = exact(1, where=times[few].where)
+            gain = exact(1, where=here.where)
+        elif rates:
+            gain = interval.ratio(here, medians[few])
         else:
-            gain = pairs.get(count) or interval.ratio(times[few], times[count])
-        if weak:
+            gain = gains.get(count) or interval.ratio(medians[few], here)
+        if weak and not rates:
             gain = interval.scaled(gain, count / few)
-        share = interval.scaled(gain, few / count)
-        table.append(Row(count, len(same), times[count], gain, share))
+        table.append(Row(count, len(values[count]), here, gain, interval.scaled(gain, few / count)))
     return table
-
-
-def median_time(same: Sequence[Run]) -> Measure:
-    usable = each_measured(study_points.pass_time, same)
-    return interval.middle(usable, f"median of {len(usable)} runs")
 
 
 def gains_in_rounds(sized: Mapping[int, Sequence[Run]], few: int) -> dict[int, Measure]:
