@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed, stated
+from autograder.measuring.interval import Measure, NotMeasured, exact, printed, stated
 from autograder.measuring.record_facts import in_header, last_epoch
 from autograder.records import Number, Read, Run
 
@@ -26,7 +26,7 @@ def extreme(choose: Callable) -> Callable[[Run], Measure]:
 
     def value(run: Run) -> Measure:
         measure.epoch_time(run)
-        times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
+        times = (e.seconds for e in run.epochs[1:] if e.seconds is not None)
         return printed(choose(times, key=lambda seconds: seconds.value), "s")
 
     return value
@@ -42,10 +42,7 @@ def total_seconds(run: Run) -> Measure:
 
 
 def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
-    target = at.get("accuracy")
-    if not is_number(target):
-        raise NotMeasured("time_to_accuracy needs the accuracy in `at`")
-    return measure.time_to_accuracy(run, target)
+    return measure.time_to_accuracy(run, at["accuracy"])
 
 
 # --- steps ----------------------------------------------------------------------------------

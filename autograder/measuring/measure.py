@@ -17,7 +17,7 @@ from autograder.measuring.interval import (
     ratio,
     scaled,
 )
-from autograder.records import Epoch, Run
+from autograder.records import Run
 
 
 def epoch_time(run: Run) -> Measure:
@@ -34,7 +34,7 @@ def epoch_time(run: Run) -> Measure:
             tuple(e.where for e in run.epochs if e.where),
         )
     values = []
-    later = later_epochs(run)
+    later = run.epochs[1:]
     for epoch in later:
         seconds = epoch.seconds
         if seconds is None:
@@ -51,11 +51,6 @@ def epoch_time(run: Run) -> Measure:
     if len(values) == 1:
         return middle(values, f"one sample, epoch {first}")
     return middle(values, f"median of epochs {first} to {last}")
-
-
-def later_epochs(run: Run) -> tuple[Epoch, ...]:
-    """Return all epochs except the first, whose time is reported separately."""
-    return run.epochs[1:]
 
 
 def unique_samples(run: Run) -> Measure:

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from autograder.measuring import epochs
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.measure import whole
 from autograder.measuring.record_facts import first_line
 from autograder.records import Run
@@ -19,13 +19,10 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
     The mean is over the seeds.
     """
-    within = at.get("within")
-    if not is_number(within):
-        raise NotMeasured("useful_workers needs `within` in `at`")
     best = best_of_each(runs)
     if 1 not in best:
         raise NotMeasured("the sweep has no run with one worker", "submit it with --workers 1 …")
-    needed = best[1] - within
+    needed = best[1] - at["within"]
     largest = max(count for count, accuracy in best.items() if accuracy >= needed)
     table = ", ".join(f"{accuracy:.4f} for {count}" for count, accuracy in sorted(best.items()))
     return exact(largest, "workers", first_line(runs[-1]), f"the best of each N: {table}")
@@ -37,9 +34,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     Communication counts as free. The result is N divided by the ratio of the epochs that N workers
     and one worker need. The result is averaged over the seeds that reach the accuracy.
     """
-    target, several = at.get("accuracy"), at.get("workers")
-    if not is_number(target) or not is_number(several):
-        raise NotMeasured("`sooner` needs `accuracy` and `workers` in `at`")
+    target, several = at["accuracy"], at["workers"]
     needed = epochs_until(runs, target)
     for count in (1, several):
         if not needed.get(count):
@@ -53,36 +48,32 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     return exact(gain, "", first_line(runs[-1]), f"epochs until {target:g}: {table}")
 
 
-def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
-    """For each N, return the epoch in which each seed first reaches the validation accuracy."""
-    latest: dict[tuple[int, str], int | None] = {}
+def latest(runs: Sequence[Run], *facts: str) -> dict[tuple, Run]:
+    """Return the latest run for each number of workers with the same values of these facts."""
+    found = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
-            reached = (
-                number
-                for number, epoch in enumerate(run.epochs, start=1)
-                if epoch.val_accuracy and epoch.val_accuracy.value >= target
-            )
-            latest[count, str(run.header.seed)] = next(reached, None)
+            found[count, *(str(run.header.get(fact)) for fact in facts)] = run
+    return found
+
+
+def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
+    """For each N, return the epoch in which each seed first reaches the validation accuracy."""
     needed: dict[float, list[int]] = {}
-    for (count, _), number in latest.items():
-        if number is not None:
-            needed.setdefault(count, []).append(number)
+    for (count, _), run in latest(runs, "seed").items():
+        for number, epoch in enumerate(run.epochs, start=1):
+            if epoch.val_accuracy and epoch.val_accuracy.value >= target:
+                needed.setdefault(count, []).append(number)
+                break
     return needed
 
 
 def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
     """Return the mean accuracy of the best rule for each number of workers."""
-    latest: dict[tuple[int, str, str], float] = {}
-    for run in runs:  # oldest first
-        count = whole(run.header.get("workers"))
-        if count is not None:
-            rule, seed = str(run.header.get("rule")), str(run.header.seed)
-            latest[count, rule, seed] = epochs.test_accuracy(run).value
     by_rule: dict[tuple[int, str], list[float]] = {}
-    for (count, rule, _), accuracy in latest.items():
-        by_rule.setdefault((count, rule), []).append(accuracy)
+    for (count, rule, _), run in latest(runs, "rule", "seed").items():
+        by_rule.setdefault((count, rule), []).append(epochs.test_accuracy(run).value)
     best: dict[int, float] = {}
     for (count, _), accuracies in by_rule.items():
         best[count] = max(best.get(count, 0.0), mean(accuracies))

@@ -1,12 +1,14 @@
 """The fields of a rubric, and the rules for each part."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from autograder.measuring.interval import is_number
 from autograder.measuring.metrics import METRICS, metric_named
 from autograder.reading.formats.reader import Reader
 from autograder.settings.own_formats import OwnFormat
@@ -18,7 +20,9 @@ Scalar = str | int | float | bool
 # --- what several fields need ---------------------------------------------------------------
 
 
-def _known_metric(name: str | None, base: str | None = None, at: Collection[str] = ()) -> None:
+def _known_metric(
+    name: str | None, base: str | None = None, at: Mapping[str, Scalar] = MappingProxyType({})
+) -> None:
     if name is None:
         if base is not None:
             raise ValueError("base needs a metric")
@@ -31,7 +35,7 @@ def _known_metric(name: str | None, base: str | None = None, at: Collection[str]
     odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
     if odd and not metric.at:
         raise ValueError(f"{name} has no points to choose from: remove `at`")
-    if metric.needs_at and set(at) != set(metric.at):
+    if metric.needs_at and not (set(at) == set(metric.at) and all(map(is_number, at.values()))):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
         raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
     if odd:

@@ -50,13 +50,6 @@ SHAPES = {
     "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, starting with a letter",
 }
 
-# Fields of earlier versions, as (part of the file, field), and what to write instead.
-REMOVED_FIELDS = {
-    ("formats", "lines"): "regular expressions are no longer supported; write each line as the "
-    "program prints it under `templates`, as in 'epoch {epoch} took {seconds} s' "
-    "(docs/formats-read.md)",
-}
-
 
 def complaints(
     path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
@@ -85,8 +78,6 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
         if kinds == ["text"] and isinstance(given, int | float):
             return f'{wanted}, not {given!r}: write "{given}"'
         return f"{wanted}; there is no value" if given is None else f"{wanted}, not {given!r}"
-    if kind == "extra_forbidden" and (place[0], place[-1]) in REMOVED_FIELDS:
-        return f"{name}: {REMOVED_FIELDS[place[0], place[-1]]}"
     if kind == "extra_forbidden":
         there = fields_beside(model, place)
         near = difflib.get_close_matches(str(place[-1]), there, 1)

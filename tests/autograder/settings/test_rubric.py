@@ -71,6 +71,8 @@ MISTAKES = [
     ("metric: params", "at: {size: 2}, metric: time_to_accuracy", 11,
      "needs `at: {accuracy: 0.9}`"),
     ("metric: params", "metric: time_to_accuracy", 11, "needs `at: {accuracy: 0.9}`"),
+    ("metric: params", "at: {accuracy: high}, metric: time_to_accuracy", 11,
+     "needs `at: {accuracy: 0.9}`"),
     ("source: keras}", "source: keras}, largest: rank", 5, "no metric is called 'rank'"),
     ("source: keras}", "source: keras}, largest: study_sizes", 5, "cannot be chosen by study_s"),
     ("equal: 407050", "at_least: 2, half_from: {metric: epochs, of: torch}", 11, "no run 'torch'"),
@@ -122,7 +124,7 @@ MISTAKES = [
         "checks:",
         "formats:\n  - name: a\n    lines: ['took (?P<seconds>\\d+) s']\nchecks:",
         8,
-        "formats.0.lines: regular expressions are no longer supported; write each line as",
+        "formats.0.lines: no such field",
     ),
     ("points: 2", "points: 0", 3, "points has to be more than 0, not 0"),
 ]  # fmt: skip
