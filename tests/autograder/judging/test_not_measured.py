@@ -20,7 +20,7 @@ SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric selec
 
 
 def asking(metric: str, of: str = "run", **condition) -> dict:
-    row = METRICS.get(metric, Metric(len, "", "", any_at=True))
+    row = METRICS.get(metric, Metric(len, "", any_at=True))
     beside = {"base": "base"} if row.base else {"at": dict(row.at)} if row.needs_at else {}
     return {"metric": metric, "of": of, "at_least": 1.0} | beside | condition
 
