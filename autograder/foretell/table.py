@@ -11,6 +11,7 @@ from autograder.errors import SettingsError
 from autograder.measuring import laws
 from autograder.measuring.interval import NotMeasured
 from autograder.safe_text import shortened
+from autograder.strict_csv import read_text
 
 VALUES = ("seconds", "samples_per_second", "speedup")
 EXPECTED = (
@@ -18,7 +19,7 @@ EXPECTED = (
     "a column nodes may be added."
 )
 NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-MOST_BYTES, MOST_LINES = 2_000_000, 10_000
+MOST_BYTES = 1_000_000
 
 
 class TableError(SettingsError):
@@ -99,21 +100,11 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
 
 def numbered_lines(file: Path) -> list[tuple[int, str]]:
     """Return the numbered lines that are neither blank nor comments."""
-    try:
-        if not file.is_file():
-            raise TableError(f"{file} is not a file")
-        with file.open("rb") as source:
-            data = source.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise TableError(f"{file} cannot be read: {error.strerror}") from None
-    if len(data) > MOST_BYTES or data.count(b"\n") > MOST_LINES:
-        limits = f"{MOST_BYTES:,} bytes or {MOST_LINES:,} lines"
-        raise TableError(f"{file} has more than {limits}. Keep only the scaling table.")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise mistake(file, number, "the file is not UTF-8 text") from None
+    if not file.is_file():
+        raise TableError(f"{file} is not a file")
+    if file.stat().st_size > MOST_BYTES:
+        raise TableError(f"{file} has more than {MOST_BYTES:,} bytes. Keep only the scaling table.")
+    text = read_text(file)
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:

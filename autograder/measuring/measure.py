@@ -158,6 +158,7 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
 
     The accuracy has to stay at or above the target for one more epoch.
     """
+    reached = [bool(e.val_accuracy and e.val_accuracy.value >= target) for e in run.epochs]
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:
@@ -165,10 +166,7 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
         if not is_number(epoch.seconds.value) or epoch.seconds.value <= 0:
             raise NotMeasured(f"epoch {epoch.number} has no usable time")
         total += epoch.seconds.value
-        following = run.epochs[index + 1] if index + 1 < len(run.epochs) else None
-        if epoch.val_accuracy.value >= target and following is not None:
-            held = following.val_accuracy
-            if held is not None and held.value >= target:
-                where = (epoch.where,) if epoch.where else ()
-                return exact(total, "s", where, f"after epoch {epoch.number}")
+        if reached[index : index + 2] == [True, True]:
+            where = (epoch.where,) if epoch.where else ()
+            return exact(total, "s", where, f"after epoch {epoch.number}")
     raise NotMeasured(f"validation accuracy did not reach {target:g} and stay there")

@@ -136,7 +136,8 @@ METRICS: dict[str, Metric] = {
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files that the ranks wrote",
         "files"),
-    "files_found": Metric(participants.files_found, "new checkpoint files on the disk", "files"),
+    "files_found": Metric(at_end("files_found", "files"), "new checkpoint files on the disk",
+        "files"),
     "checkpoint_kept": Metric(participants.checkpoint_kept,
         "the checkpoint has the trained parameters"),
     "chain_intact": Metric(record_facts.chain_intact, "the record is complete and unchanged"),

@@ -89,7 +89,7 @@ def job_known(run: Run) -> str:
 # --- end and measures -----------------------------------------------------------------------
 
 
-def at_end(name: str) -> Callable[[Run], Measure]:
+def at_end(name: str, unit: str = "") -> Callable[[Run], Measure]:
     def number(run: Run) -> Measure:
         value = getattr(run.end, name)
         if value is None:
@@ -97,7 +97,8 @@ def at_end(name: str) -> Callable[[Run], Measure]:
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
         place = run.places.get("end")
-        return exact(value, "", (place,) if place else first_line(run), "from the run record's end")
+        where = (place,) if place else first_line(run)
+        return exact(value, unit, where, "from the run record's end")
 
     return number
 

@@ -25,10 +25,6 @@ def expanded(runs: Sequence[Run]) -> list[Run]:
     return result
 
 
-def launch_of(run: Run) -> tuple[str, str]:
-    return run.launch, str(run.header.scaling)
-
-
 def as_run(run: Run, event: MeasureEvent) -> Run:
     place, seconds = event.where, event.value
     names = (ROUND, "ranks", "local_batch", "steps", "samples")
@@ -56,5 +52,6 @@ def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
     rounds: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if run.point:
-            rounds.setdefault((*launch_of(run), run.point.facts[ROUND]), {})[run.workers or 0] = run
+            key = (run.launch, run.header.scaling, run.point.facts[ROUND])
+            rounds.setdefault(key, {})[run.workers or 0] = run
     yield from rounds.values()
