@@ -6,6 +6,7 @@ computed as the same weighted sums of the values' intervals.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
@@ -100,28 +101,35 @@ def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
     )  # fmt: skip
 
 
+def amdahl_law(p: float, f: float) -> float:
+    return p / (1 + f * (p - 1))
+
+
+def gustafson_law(p: float, s: float) -> float:
+    return p - s * (p - 1)
+
+
+def usl_law(p: float, sigma: float, kappa: float) -> float:
+    return p / (1 + sigma * (p - 1) + kappa * p * (p - 1))
+
+
 def amdahl_speedup(speedups: Points, p: int) -> Measure:
     f = amdahl(speedups)
     if 1 + f.low * (p - 1) <= 0:
         raise NotMeasured("the range of f reaches below zero, so Amdahl's law does not apply here")
-    return monotone(lambda f: p / (1 + f * (p - 1)), f)
+    return monotone(partial(amdahl_law, p), f)
 
 
 def gustafson_speedup(speedups: Points, p: int) -> Measure:
-    return monotone(lambda s: p - s * (p - 1), gustafson(speedups))
+    return monotone(partial(gustafson_law, p), gustafson(speedups))
 
 
 def usl_speedup(speedups: Points, p: int) -> Measure:
-    sigma, kappa = usl(speedups)
     where = tuple(dict.fromkeys(w for _, s in speedups for w in s.where))
-    return exact(p / (1 + sigma * (p - 1) + kappa * p * (p - 1)), where=where, basis="USL, κ ≥ 0")
+    return exact(usl_law(p, *usl(speedups)), where=where, basis="USL, κ ≥ 0")
 
 
-LAWS: tuple[Callable[[Points, int], Measure], ...] = (
-    amdahl_speedup,
-    gustafson_speedup,
-    usl_speedup,
-)
+LAWS = (amdahl_speedup, gustafson_speedup, usl_speedup)
 
 
 def lowest(speedups: Points, p: int) -> Measure:

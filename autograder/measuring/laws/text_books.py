@@ -9,40 +9,23 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from autograder.measuring import scaling_laws
-from autograder.measuring.interval import NotMeasured, exact
-
-Law = Callable[[float], float]  # workers → speedup
+from autograder.measuring.interval import NotMeasured, exact, measured_or_none
 
 
-def amdahl(points: scaling_laws.Points) -> Law:
-    f = scaling_laws.amdahl(points).value
-    return lambda p: p / (1 + f * (p - 1))
-
-
-def gustafson(points: scaling_laws.Points) -> Law:
-    s = scaling_laws.gustafson(points).value
-    return lambda p: p - s * (p - 1)
-
-
-def usl(points: scaling_laws.Points) -> Law:
-    a, b = scaling_laws.usl(points)
-    return lambda p: p / (1 + a * (p - 1) + b * p * (p - 1))
-
-
-FITS = {"Amdahl": amdahl, "Gustafson": gustafson, "USL": usl}
-
-
-def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
-    """Return the fits, keyed by the law's name. Laws that need more sizes are left out."""
+def textbook(
+    sizes: Sequence[int], speedups: Sequence[float]
+) -> dict[str, Callable[[float], float]]:
+    """Return the laws as functions of the workers, by name. The USL needs two larger sizes."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
-    laws = {}
-    for name, fit in FITS.items():
-        try:
-            laws[name] = fit(points)
-        except NotMeasured:
-            continue
+    f, s = scaling_laws.amdahl(points).value, scaling_laws.gustafson(points).value
+    laws: dict[str, Callable[[float], float]] = {
+        "Amdahl": lambda p: scaling_laws.amdahl_law(p, f),
+        "Gustafson": lambda p: scaling_laws.gustafson_law(p, s),
+    }
+    if usl := measured_or_none(scaling_laws.usl, points):
+        laws["USL"] = lambda p: scaling_laws.usl_law(p, *usl)
     return laws
 
 
