@@ -12,11 +12,8 @@ from typing import Any
 from autograder.codes import Outcome
 from autograder.measuring import epochs, measure
 from autograder.measuring.interval import Measure, NotMeasured, stated
-from autograder.measuring.study_table import Row, rows_of
+from autograder.measuring.study_table import HEAD, Row, rows_of
 from autograder.records import Run
-
-HEAD = ("ranks", "jobs", "{}", "range", "speedup", "range", "efficiency")
-ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +99,13 @@ def rows(sizes: Sizes) -> list[Row]:
     return rows_of(sizes.by_size, sizes.weak, sizes.of.rate) if sizes.by_size else []
 
 
-def cells(row: Row) -> list[str]:
-    here, gain = row.seconds, row.speedup
-    return [
-        str(row.ranks),
-        str(row.runs),
-        short(here.value),
-        f"{short(here.low)} to {short(here.high)}",
-        f"{gain.value:.2f}",
-        f"{gain.low:.2f} to {gain.high:.2f}",
-        f"{100 * row.efficiency.value:.0f} %",
-    ]
-
-
-def short(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
-
-
 def text(sizes: Sizes) -> str:
     """Return the table as text, followed by the runs that were left out."""
-    table = rows(sizes)
-    head = [ROW.format(*(name.format(sizes.of.head) for name in HEAD))] if table else []
-    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *sizes.remarks])
+    table = [row.cells for row in rows(sizes)]
+    if table:
+        table.insert(0, [sizes.of.head if name == "seconds" else name for name in HEAD])
+    lines = [" ".join(f"{cell:>11}" for cell in cells) for cells in table]
+    return "\n".join(lines + sizes.remarks)
 
 
 def plain(sizes: Sizes) -> dict[str, Any]:
