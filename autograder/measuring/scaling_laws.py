@@ -1,35 +1,31 @@
 """Fit laws of scaling to measured points, with an interval for each parameter.
 
-A point is a number of workers and a Measure. Amdahl's f, Gustafson's s and the two parts of a time
-are least-squares fits, that is, sums of the measured values with fixed weights. Their intervals are
-computed as the same weighted sums of the values' intervals.
+A point is a number of workers and a Measure. Amdahl's f and Gustafson's s are least-squares fits,
+that is, sums of the measured values with fixed weights. Their intervals are computed as the same
+weighted sums of the values' intervals.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from autograder.measuring.interval import Measure, NotMeasured, exact
+from autograder.measuring.interval import Measure, NotMeasured, exact, scaled
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup or seconds
 TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 
 
-def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:
-    ends = [sorted((w * v.low, w * v.high)) for w, v in zip(weights, values, strict=True)]
-    return Measure(
-        sum(w * v.value for w, v in zip(weights, values, strict=True)),
-        sum(low for low, _ in ends),
-        sum(high for _, high in ends),
-        "",
-        tuple(dict.fromkeys(where for value in values for where in value.where)),
-        f"least squares over {len(values)} sizes",
-    )
-
-
 def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
     """Return the slope of the line y = slope · x that fits best."""
     squares = sum(x * x for x in xs)
-    return weighted_sum([x / squares for x in xs], ys)
+    parts = [scaled(y, x / squares) for x, y in zip(xs, ys, strict=True)]
+    return Measure(
+        sum(part.value for part in parts),
+        sum(part.low for part in parts),
+        sum(part.high for part in parts),
+        "",
+        tuple(dict.fromkeys(where for part in parts for where in part.where)),
+        f"least squares over {len(parts)} sizes",
+    )
 
 
 def grown(speedups: Points, least: int = 1) -> Points:
