@@ -119,6 +119,9 @@ class Threshold(Strict):
         return (kind, number) if isinstance(number, int | float) else None
 
 
+OPERATORS = ("at_least", "at_most", "above", "below", "equal")
+
+
 class Condition(Strict):
     """A condition, which compares a metric of one or more runs with a threshold."""
 
@@ -153,9 +156,8 @@ class Condition(Strict):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         _known_metric(self.metric, self.base, self.at)
-        operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
-        if sum(o is not None for o in operators) != 1:
-            raise ValueError("give one of: at_least, at_most, above, below, equal")
+        if sum(getattr(self, name) is not None for name in OPERATORS) != 1:
+            raise ValueError(f"give one of: {', '.join(OPERATORS)}")
         if self.half_from and self.zero_from:
             raise ValueError("give half_from or zero_from, not both")
         if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
@@ -176,7 +178,7 @@ class Condition(Strict):
         """Check that partial credit begins below the threshold."""
         start = "half_from" if self.half_from else "zero_from"
         part_from = self.half_from or self.zero_from
-        if part_from is None or self.operator not in ("at_least", "at_most"):
+        if part_from is None:
             return
         begin, end = part_from.comparable(profile), self.threshold.comparable(profile)
         if begin is None or end is None or begin[0] != end[0]:
@@ -188,8 +190,7 @@ class Condition(Strict):
 
     @cached_property
     def operator(self) -> str:
-        names = ("at_least", "at_most", "above", "below", "equal")
-        return next(name for name in names if getattr(self, name) is not None)
+        return next(name for name in OPERATORS if getattr(self, name) is not None)
 
     @cached_property
     def threshold(self) -> Threshold:

@@ -97,7 +97,7 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
         low, high = fitting.middle_of(costs[:, i], scores)
         laws = []
         for fit, good, (own, score) in zip(fits, describes, grids, strict=True):
-            best = float(fit.log_cost([size])[0])
+            best = fit.log_cost(size)
             # With as many coefficients as sizes, a law would describe anything.
             if good and len(fit.coefficients) < len(study.sizes):
                 low, high = min(low, best), max(high, best)

@@ -33,8 +33,9 @@ class Fit:
     coefficients: tuple[float, ...]
     residual: float
 
-    def log_cost(self, sizes: Sequence[int] | Array) -> Array:
-        return log_costs(self.form, np.array([self.coefficients]), np.asarray(sizes, float))[0]
+    def log_cost(self, size: int) -> float:
+        at = np.array([float(size)])
+        return float(log_costs(self.form, np.array([self.coefficients]), at)[0, 0])
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -67,9 +68,8 @@ def best_fit(form: Form, study: Study) -> Fit:
         k = not_negative(columns(form, n) * (y / n)[:, None]) / math.exp(middle)
     else:
         k = not_negative(columns(form, n) / y[:, None]) * math.exp(middle)
-    fit = Fit(form, tuple(map(float, k)), math.nan)
-    off = fit.log_cost(n) - logs
-    return Fit(form, fit.coefficients, float(np.sqrt(np.mean(off**2))))
+    off = log_costs(form, k[None], n)[0] - logs
+    return Fit(form, tuple(map(float, k)), float(np.sqrt(np.mean(off**2))))
 
 
 def not_negative(rows: Array) -> Array:
