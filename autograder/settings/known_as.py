@@ -143,17 +143,17 @@ def forms(person: Person) -> Iterator[str]:
 
 
 def spellings(person: Person) -> Iterator[str]:
-    """Yield the spellings of a name in rosters and folders, and in Canvas without spaces."""
-    whole = person.full_name
-    first, last = person.first_name, person.last_name
-    if not (first and last):
-        family, comma, given = whole.partition(",")
-        parts = whole.split()
-        last, first = (family, given) if comma else (" ".join(parts[-1:]), " ".join(parts[:-1]))
-    names = {whole, f"{first} {last}", f"{last} {first}"} if whole else set()
-    words = whole.replace(",", " ").split()
-    names |= {" ".join(words[at:] + words[:at]) for at in range(1, len(words))}
-    for name in names:
-        for way in (name, without_accents(name), ascii_alone(name)):
-            yield plain(way)
-            yield squeezed(way)
+    """Yield the spellings of a name in rosters and folders, and in Canvas without spaces.
+
+    The family name may come first or last, and may have several words.
+    """
+    names = [person.full_name]
+    if person.first_name and person.last_name:
+        names.append(f"{person.first_name} {person.last_name}")
+    for whole in names:
+        words = whole.replace(",", " ").split()
+        for at in range(len(words)):
+            name = " ".join(words[at:] + words[:at])
+            for way in (name, without_accents(name), ascii_alone(name)):
+                yield plain(way)
+                yield squeezed(way)
