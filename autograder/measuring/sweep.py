@@ -50,7 +50,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 def latest(runs: Sequence[Run], *facts: str) -> dict[tuple, Run]:
     """Return the latest run for each number of workers with the same values of these facts."""
-    found = {}
+    found: dict[tuple, Run] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
