@@ -25,7 +25,7 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> AfterValidator:
     """Return a validator that replaces a text by a path, if there is such a file or folder."""
 
     def path_of(text: str, info: ValidationInfo) -> Path:
-        path = info.context / Path(text).expanduser()
+        path = Path(info.context or "") / Path(text).expanduser()
         if not is_there(path):
             raise ValueError(f"there is no {kind} {shortened(str(path))}")
         return path

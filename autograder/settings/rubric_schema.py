@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from autograder.measuring.interval import is_number
 from autograder.measuring.metrics import METRICS, metric_named
@@ -47,11 +47,15 @@ def _known_metric(
         raise ValueError(f"{name} needs a base: the run that it is relative to")
 
 
-def _of_a_run(name: str | None) -> None:
-    """Check that runs can be sorted by this metric."""
+def _of_a_run(name: str) -> str:
+    """Return the metric if runs can be sorted by it."""
     _known_metric(name)
-    if name is not None and not metric_named(name).of_a_run:
+    if not metric_named(name).of_a_run:
         raise ValueError(f"runs cannot be chosen by {name}, which needs more than one run")
+    return name
+
+
+RunMetric = Annotated[str, AfterValidator(_of_a_run)]
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
@@ -250,7 +254,8 @@ class Question(Strict):
     base: str | None = None
     at: dict[str, Scalar] = {}
     tolerance: str | float = 0.0
-    widest: float | None = None  # for an interval: the maximum ratio of its upper to its lower end
+    # For an interval: the maximum ratio of its upper to its lower end.
+    widest: float | None = Field(None, gt=1)
     choices: list[str] = []
     try_: str = Field("", alias="try")
 
@@ -265,8 +270,6 @@ class Question(Strict):
             raise ValueError(
                 "`widest` is required for an interval, and not allowed for anything else"
             )
-        if self.widest is not None and self.widest <= 1:
-            raise ValueError("widest is a ratio above 1")
         tolerance(self.tolerance)
         return self
 
@@ -280,14 +283,9 @@ class RunChoice(Strict):
     where: dict[str, Scalar] = Field(min_length=1)
     or_format: list[str] = []
     train_samples: Threshold | None = None  # required size, if it differs from the lesson's
-    smallest: str | None = None  # of these runs, only those with the smallest value of this metric
-    largest: str | None = None
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        _of_a_run(self.smallest)
-        _of_a_run(self.largest)
-        return self
+    # Of these runs, only those with the smallest or largest value of this metric.
+    smallest: RunMetric | None = None
+    largest: RunMetric | None = None
 
 
 class Rubric(Strict):

@@ -164,9 +164,11 @@ def test_policy(refused, policy, words):
     assert words in refused(policy)
 
 
-@pytest.mark.parametrize("text", ["'02': {}\n", "'02':\n  values: 3\n", "'02': 7\n"])
-def test_a_calibration_that_is_none(refused, text):
-    words = "file:1: this is not what `autograder calibrate` writes"
+@pytest.mark.parametrize(
+    ("text", "line"), [("'02': {}\n", 1), ("'02':\n  values: 3\n", 2), ("'02': 7\n", 1)]
+)
+def test_a_calibration_that_is_none(refused, text, line):
+    words = f"file:{line}: this is not what `autograder calibrate` writes"
     assert words in refused(calibration=text)
 
 
