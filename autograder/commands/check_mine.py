@@ -7,7 +7,7 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.self_grade import grade_yourself, own_files
-from autograder.commands.options import FILE, THERE, rubrics_option
+from autograder.commands.options import FILE, THERE, rubrics_in, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
@@ -47,12 +47,13 @@ def check_mine_command(
     Shows the points that your outputs already earn, what is missing, and what only your instructor
     can decide. Writes nothing and opens no archive.
     """
-    for place in folders:
-        if is_package(place.name) and place.is_file():
-            raise click.UsageError(f"{place} is an archive. Name the folder that it was made from.")
     settings = own_settings(rubrics, released, calibration)
     try:
         for place in folders:
+            if is_package(place.name) and place.is_file():
+                raise click.UsageError(
+                    f"{place} is an archive. Name the folder that it was made from."
+                )
             if not place.exists():
                 raise click.UsageError(f"{place} does not exist. Name the folder of your lesson.")
         files = own_files(folders or [Path()], lesson, settings)
@@ -67,11 +68,8 @@ def check_mine_command(
 def own_settings(
     rubrics: Path = rubric.FOLDER, released: Path | None = None, calibration: Path | None = None
 ) -> ClassSettings:
-    """Return settings from the rubrics and the released programs.
-
-    The students' edition contains these too.
-    """
-    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubrics)}
+    """Return settings from the files that the students' edition contains too."""
+    loaded = rubrics_in(rubrics)
     known = read_calibration(calibration)
     programs = released or rubrics / "released"
     return ClassSettings(

@@ -1,8 +1,7 @@
 """`autograder collect`: turn a platform's download into a class that can be graded."""
 
 import sys
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -13,34 +12,16 @@ from autograder.codes import FindingCode
 from autograder.collect import groups, times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
 from autograder.collect.platforms import PLATFORMS, moodle, resemblance
-from autograder.commands.options import FILE, FOLDER, THERE
-from autograder.commands.roll_call import against_roster, some, to_check
+from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
+from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.safe_text import shortened
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
-from autograder.submissions.lesson_names import lesson_among
-from autograder.submissions.manifest import Row, doubts_in, is_doubtful
+from autograder.submissions.manifest import doubts_in, is_doubtful
 from autograder.wording import counted
-
-
-@dataclass(frozen=True, slots=True)
-class CollectOptions:
-    """The options of the command, with the names that click gives them."""
-
-    downloads: tuple[Path, ...]
-    platform: str | None
-    into: Path
-    lesson: str | None
-    latest: bool
-    roster: Path | None
-    groups: Path | None
-    times: Path | None
-    worksheet: tuple[Path, ...]
-    timezone: str | None
-    rubrics: Path | None
 
 
 @click.command(
@@ -68,47 +49,45 @@ class CollectOptions:
 )
 @click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
 @click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
-def collect_command(class_file: Path | None, **given: Any) -> None:
+def collect_command(
+    class_file: Path | None,
+    downloads: tuple[Path, ...],
+    platform: str | None,
+    into: Path,
+    **given: Any,
+) -> None:
     """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
 
     CLASS/manifest.csv says who submitted each folder, and what you should check. Your edits stay
     when you collect again, and `autograder grade CLASS` follows them. If CLASS/class.yaml exists,
     its roster, groups, timezone and rubrics are used.
     """
-    file = read_class_file(class_file or class_file_of(given["into"]))
+    file = read_class_file(class_file or class_file_of(into))
     for name in ("roster", "groups", "timezone", "rubrics"):
         given[name] = given[name] or file.given.get(name)
-    options = CollectOptions(**given)
-    if options.platform is None:
-        raise click.UsageError(without_platform(options.downloads[0]))
-    check_apart(options.downloads, options.into)
-    people = read_roster(options.roster)
-    done = collect(options.downloads, options.into, wanted_by(options, options.platform, people))
-    for line in report(done, options.into, people):
+    if platform is None:
+        raise click.UsageError(without_platform(downloads[0]))
+    check_apart(downloads, into)
+    # All settings are read before anything is collected.
+    people = read_roster(given["roster"])
+    lessons = rubrics_in(given["rubrics"] or rubric.FOLDER)
+    alone = who_is(people, {})
+    together = groups.read_groups(given["groups"], alone, people, lessons)
+    wanted = Wanted(
+        platform,
+        {name: one.answers.keys() for name, one in lessons.items()},
+        who_is(people, groups.by_name(together)) if people or together else nobody,
+        lesson_named(given["lesson"], lessons) if given["lesson"] else "",
+        given["latest"],
+        moodle.read_worksheets(given["worksheet"]),
+        zone_named(given["timezone"]),
+        together,
+        times.read_times(given["times"], alone, lessons),
+    )
+    done = collect(downloads, into, wanted)
+    for line in report(done, into, people):
         click.echo(line)
     sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
-
-
-def wanted_by(options: CollectOptions, platform: str, people: dict[str, Person]) -> Wanted:
-    """Read all settings files before anything is collected."""
-    asked = {
-        path.stem: rubric.load_rubric(path)
-        for path in rubric.files_in(options.rubrics or rubric.FOLDER)
-    }
-    alone = who_is(people, {})
-    together = groups.read_groups(options.groups, alone, people, asked)
-    known = who_is(people, groups.by_name(together)) if people or together else nobody
-    return Wanted(
-        platform,
-        {name: one.answers.keys() for name, one in asked.items()},
-        known,
-        lesson_named(options.lesson, asked),
-        options.latest,
-        moodle.read_worksheets(options.worksheet),
-        zone_named(options.timezone),
-        together,
-        times.read_times(options.times, alone, asked),
-    )
 
 
 def without_platform(download: Path) -> str:
@@ -128,16 +107,6 @@ def check_apart(downloads: Sequence[Path], into: Path) -> None:
             )
 
 
-def lesson_named(text: str | None, lessons: Collection[str]) -> str:
-    if text is None:
-        return ""
-    if found := lesson_among(text, lessons):
-        return found
-    raise click.UsageError(
-        f"there is no rubric for lesson {text!r}. Lessons: {', '.join(sorted(lessons))}"
-    )
-
-
 def zone_named(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name) if name else None
@@ -147,33 +116,22 @@ def zone_named(name: str | None) -> ZoneInfo | None:
         ) from None
 
 
-def has(row: Row, code: FindingCode) -> bool:
-    return any(doubt.code == code for doubt in doubts_in(row))
-
-
 def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
-    if done.kept:
-        kept = some(done.kept)
-        lines.append(f"Kept, because the class already has a later attempt: {kept}")
-    if done.kept_by_hand:
-        folders = some(done.kept_by_hand)
-        lines.append(f"Kept these folders, because the download has no files for them: {folders}")
-    if done.removed:
-        lines.append(f"Removed, because the download has no such files: {some(done.removed)}")
-    if done.older:
-        older = some(done.older)
-        lines.append(f"Replaced by an earlier attempt (--latest keeps the later one): {older}")
-    if done.ended:
-        ended = some(done.ended)
-        lines.append(f"Edits that no longer apply, because the files were replaced: {ended}")
-    if overridden := [row.folder for row in done.new if has(row, FindingCode.LESSON_OVERRIDDEN)]:
-        lines.append(f"Files from a lesson other than --lesson: {some(overridden)}")
-    everybody = {student for row in done.rows.values() for student in row.owners}
-    return [
-        *lines,
-        *to_check(done.rows, into, done.nobodys),
-        *against_roster(everybody, people),
+    other_lesson = [
+        row.folder
+        for row in done.new
+        if any(doubt.code == FindingCode.LESSON_OVERRIDDEN for doubt in doubts_in(row))
     ]
+    lines += listed_lines(
+        ("Kept, because the class already has a later attempt", done.kept),
+        ("Kept these folders, because the download has no files for them", done.kept_by_hand),
+        ("Removed, because the download has no such files", done.removed),
+        ("Replaced by an earlier attempt (--latest keeps the later one)", done.older),
+        ("Edits that no longer apply, because the files were replaced", done.ended),
+        ("Files from a lesson other than --lesson", other_lesson),
+    )
+    everybody = {student for row in done.rows.values() for student in row.owners}
+    return [*lines, *to_check(done.rows, into, done.nobodys), *against_roster(everybody, people)]

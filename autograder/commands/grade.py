@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,12 +36,8 @@ from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
 
-OURS = {
-    *student_files.FOLDERS,
-    kept.STATES,
-    kept.PROGRAMS,
-    LESSONS,
-}  # what the grader writes into --out
+# The folders that the grader writes into --out
+OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS, LESSONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +62,7 @@ class Where:
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
 @shard_option
-def grade_command(
-    class_folder: Path,
-    class_file: Path | None,
-    given: dict[str, Any],
-    dry_run: bool,
-    **words: Any,
-) -> None:
+def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **given: Any) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
     CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
@@ -81,7 +71,7 @@ def grade_command(
 
     --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
     """
-    where = Where(**words)
+    where = Where(**{one.name: given.pop(one.name) for one in fields(Where)})
     if where.shard and (where.out is None or where.gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
     if where.out is None and (given["canvas"] or given["moodle"]):

@@ -4,21 +4,22 @@ The zip contains this package and the rubrics. Gradescope runs it in a container
 files in /autograder/submission. Students' programs are not executed there either.
 """
 
-import io
-import zipfile
 from pathlib import Path
 
 import click
 
-from autograder.commands.options import chosen_profile, profile_option, rubrics_option
+from autograder.commands.options import (
+    NEW_FILE,
+    chosen_profile,
+    lesson_named,
+    profile_option,
+    rubrics_option,
+)
+from autograder.report.back.zipped import zipped
 from autograder.settings import rubric
 from autograder.settings.released import load_released
 from autograder.settings.rubric_schema import Profile
-from autograder.submissions.lesson_names import lesson_among
 from autograder.writing import write_bytes_if_new
-
-# Fixed timestamps of zip members, so that the same course gives the same bytes.
-DAY_ONE = (2020, 1, 1, 0, 0, 0)
 
 SETUP = """\
 #!/usr/bin/env bash
@@ -43,10 +44,7 @@ mkdir -p /autograder/results
 @click.command()
 @click.argument("lesson")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The zip to upload as Gradescope's autograder.",
+    "--out", type=NEW_FILE, required=True, help="The zip to upload as Gradescope's autograder."
 )
 @profile_option
 @rubrics_option
@@ -55,11 +53,7 @@ def gradescope_zip_command(
     lesson: str, out: Path, profile: Profile | None, rubrics: Path, leaderboard: bool
 ) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
-    there = [path.stem for path in rubric.files_in(rubrics)]
-    lesson = lesson_among(lesson, there) or lesson
-    if lesson not in there:
-        known = ", ".join(there)
-        raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {known}")
+    lesson = lesson_named(lesson, [path.stem for path in rubric.files_in(rubrics)])
     source = rubrics / f"{lesson}.yaml"
     loaded = rubric.load_rubric(source)
     profile = chosen_profile(profile, {lesson: loaded})
@@ -70,28 +64,19 @@ def gradescope_zip_command(
     board = " --gradescope-leaderboard" if leaderboard else ""
     script = RUN.format(lesson=lesson, profile=profile, leaderboard=board)
     package = Path(__file__).parent.parent
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        add(archive, "setup.sh", SETUP.format(packages=" ".join(requirements())), run=True)
-        add(archive, "run_autograder", script, run=True)
-        for path in sorted(package.rglob("*")):
-            name = path.relative_to(package)
-            if path.suffix in (".py", ".j2", ".css") and "__pycache__" not in path.parts:
-                add(archive, f"autograder/{name.as_posix()}", path.read_bytes())
-        add(archive, f"rubrics/{source.name}", source.read_bytes())
-        if answers.exists():
-            add(archive, f"rubrics/expected/{source.name}", answers.read_bytes())
-        if released.exists():
-            add(archive, f"rubrics/released/{released.name}", released.read_bytes())
-    write_bytes_if_new(out, packed.getvalue())
+    files: dict[str, str | bytes] = {
+        "setup.sh": SETUP.format(packages=" ".join(requirements())),
+        "run_autograder": script,
+        f"rubrics/{source.name}": source.read_bytes(),
+    }
+    for path in package.rglob("*"):
+        if path.suffix in (".py", ".j2", ".css") and "__pycache__" not in path.parts:
+            files[f"autograder/{path.relative_to(package).as_posix()}"] = path.read_bytes()
+    for path in (answers, released):
+        if path.exists():
+            files[f"rubrics/{path.relative_to(rubrics).as_posix()}"] = path.read_bytes()
+    write_bytes_if_new(out, zipped(files, programs=("setup.sh", "run_autograder")))
     click.echo(f"Written to {out}: lesson {lesson}, {loaded.points:g} points, profile {profile}.")
-
-
-def add(archive: zipfile.ZipFile, name: str, content: str | bytes, run: bool = False) -> None:
-    info = zipfile.ZipInfo(name, DAY_ONE)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = (0o100755 if run else 0o100644) << 16
-    archive.writestr(info, content)
 
 
 def requirements() -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
-from autograder.commands.options import ClassOptions, chosen_profile
+from autograder.commands.options import ClassOptions, chosen_profile, rubrics_in
 from autograder.evidence.accounting_dump import read_accounting
 from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
@@ -22,7 +22,7 @@ from autograder.settings.roster import Person, read_roster
 def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
     """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
-    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
+    loaded = rubrics_in(options.rubrics)
     files = PolicyFiles(options.extensions, options.overrides, options.regrades)
     known = read_calibration(options.calibration)
     settings = ClassSettings(

@@ -30,7 +30,7 @@ from autograder.writing import write_bytes_if_new
 @click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
 @class_options
 def merge_command(
-    parts: tuple[Path, ...], out: Path, class_file: Path | None, given: dict[str, Any]
+    parts: tuple[Path, ...], out: Path, class_file: Path | None, **given: Any
 ) -> None:
     """Combine the folders PARTS that `grade --shard` wrote. Give the same options as for grading.
 

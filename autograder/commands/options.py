@@ -1,8 +1,7 @@
 """Combine class.yaml with the options of `grade` and `merge` that replace its fields."""
 
-import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ from autograder.settings.class_file import ClassFile, read_words
 from autograder.settings.policy import LatePolicy
 from autograder.settings.read_policy import LateRules
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
+from autograder.submissions.lesson_names import lesson_among
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 THERE = click.Path(path_type=Path, file_okay=False, exists=True)
 COURSE = "Deep learning on supercomputers"
@@ -100,6 +101,10 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
     return ClassOptions(**settings)
 
 
+def rubrics_in(folder: Path) -> dict[str, Rubric]:
+    return {path.stem: rubric.load_rubric(path) for path in rubric.files_in(folder)}
+
+
 def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Profile:
     """Return the profile to judge by.
 
@@ -113,6 +118,14 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
             "`profile: smoke` or `profile: full` in class.yaml does the same."
         )
     return chosen or "full"
+
+
+def lesson_named(text: str, lessons: Collection[str]) -> str:
+    """Return the lesson that has a rubric and this number or name."""
+    if found := lesson_among(text, lessons):
+        return found
+    known = ", ".join(sorted(lessons))
+    raise click.UsageError(f"there is no rubric for lesson {text!r}. Lessons: {known}")
 
 
 def shard_of(context: click.Context, parameter: click.Parameter, text: str | None) -> Shard | None:
@@ -134,13 +147,7 @@ shard_option = click.option(
 
 
 def class_options(command: Callable) -> Callable:
-    """Add the options above to a command, which receives them in one dictionary, `given`."""
-
-    @functools.wraps(command)
-    def with_options(**words: Any) -> object:
-        names = ("profile", "rubrics", "words", "roster", "canvas", "moodle")
-        return command(given={name: words.pop(name) for name in names}, **words)
-
+    """Add the options above to a command."""
     for option in reversed(OPTIONS):
-        with_options = option(with_options)
-    return with_options
+        command = option(command)
+    return command

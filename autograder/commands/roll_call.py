@@ -13,24 +13,23 @@ from autograder.wording import counted, enumerated
 
 def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
     """Return what to check in a class's manifest. `unowned` lists files that belong to nobody."""
-    lines = []
-    if doubtful := [row.folder for row in rows.values() if manifest.is_doubtful(row)]:
-        lines.append(f"To check in {folder / manifest.NAME}: {some(doubtful)}")
-    if nobody_of := [row.folder for row in rows.values() if not row.owners]:
-        lines.append(f"Not graded, because the row names no student: {some(nobody_of)}")
-    if unowned:
-        lines.append(f"Files that belong to nobody: {some(unowned)}")
-    return lines
+    doubtful = [row.folder for row in rows.values() if manifest.is_doubtful(row)]
+    of_nobody = [row.folder for row in rows.values() if not row.owners]
+    return listed_lines(
+        (f"To check in {folder / manifest.NAME}", doubtful),
+        ("Not graded, because the row names no student", of_nobody),
+        ("Files that belong to nobody", unowned),
+    )
 
 
 def against_roster(students: Collection[str], people: Collection[str]) -> list[str]:
     """Return who submitted nothing, and who is not on the roster."""
-    lines = []
-    if people and (absent := sorted({*people} - {*students})):
-        lines.append(f"Nothing submitted by: {some(absent)}")
-    if people and (strange := sorted({*students} - {*people})):
-        lines.append(f"Not on the roster: {some(strange)}")
-    return lines
+    if not people:
+        return []
+    return listed_lines(
+        ("Nothing submitted by", sorted({*people} - {*students})),
+        ("Not on the roster", sorted({*students} - {*people})),
+    )
 
 
 def roll_call(
@@ -51,15 +50,19 @@ def roll_call(
     share = f"{len(students)} of {counted(len(everybody), 'student')}"
     lines = [f"{share} submitted something to {folder}. Nothing was graded or written."]
     for lesson, there in sorted(by_lesson.items()):
-        missing = f"; missing: {some(sorted(everybody - there))}" if lesson in lessons else ""
-        missing = missing if everybody - there else ""
+        absent = everybody - there if lesson in lessons else ()
+        missing = f"; missing: {some(sorted(absent))}" if absent else ""
         lines.append(f"Lesson {lesson}: {len(there)} of {len(everybody)} students{missing}")
     rows = manifest.read(folder / manifest.NAME)
     unowned = strays([Path(entry.path) for entry in listed(folder)]) if rows is None else []
     checks = to_check(rows or {}, folder, unowned) + against_roster(students, people)
-    if unknown:
-        checks.append(f"Of a lesson without a rubric: {some(unknown)}")
+    checks += listed_lines(("Of a lesson without a rubric", unknown))
     return [*lines, *checks], bool(checks)
+
+
+def listed_lines(*items: tuple[str, Sequence[str]]) -> list[str]:
+    """Return a line for each text that has names to list."""
+    return [f"{text}: {some(names)}" for text, names in items if names]
 
 
 def some(names: Sequence[str]) -> str:
