@@ -4,48 +4,30 @@ import click
 
 from autograder.lazy_group import LazyGroup
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "read": ("autograder.commands.read:read_command", "Print what an output file says."),
-    "init-class": (
-        "autograder.commands.init_class:init_class_command",
-        "Write the settings of a class, with comments.",
-    ),
-    "collect": (
-        "autograder.commands.collect:collect_command",
-        "Sort a platform's download into a class folder.",
-    ),
-    "grade": ("autograder.commands.grade:grade_command", "Grade a class of submissions."),
-    "check-mine": (
-        "autograder.commands.check_mine:check_mine_command",
-        "Grade your own folder before you submit it.",
-    ),
-    "merge": ("autograder.commands.merge:merge_command", "Merge the shards of a class."),
-    "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
-    "feedback": (
-        "autograder.commands.feedback:feedback_command",
-        "Pack the students' pages for Moodle or Canvas.",
-    ),
-    "foretell": (
-        "autograder.commands.foretell:foretell_command",
-        "Predict results for sizes larger than those in a scaling table.",
-    ),
-    "new-rubric": (
-        "autograder.commands.new_rubric:new_rubric_command",
-        "Write a rubric for an exercise of your own.",
-    ),
-    "rubric": (
-        "autograder.commands.rubric_check:rubric_command",
-        "Check rubrics, or extract a part of one.",
-    ),
-    "calibrate": (
-        "autograder.commands.calibrate:calibrate_command",
-        "Measure reference runs of a site.",
-    ),
-    "gradescope-zip": (
-        "autograder.commands.gradescope_zip:gradescope_zip_command",
-        "Make an autograder for Gradescope.",
-    ),
+HELP = {
+    "read": "Print what an output file says.",
+    "init-class": "Write the settings of a class, with comments.",
+    "collect": "Sort a platform's download into a class folder.",
+    "grade": "Grade a class of submissions.",
+    "check-mine": "Grade your own folder before you submit it.",
+    "merge": "Merge the shards of a class.",
+    "explain": "Show how one grade came about.",
+    "feedback": "Pack the students' pages for Moodle or Canvas.",
+    "foretell": "Predict results for sizes larger than those in a scaling table.",
+    "new-rubric": "Write a rubric for an exercise of your own.",
+    "rubric": "Check rubrics, or extract a part of one.",
+    "calibrate": "Measure reference runs of a site.",
+    "gradescope-zip": "Make an autograder for Gradescope.",
 }
+
+
+def place(name: str) -> str:
+    """Return the function of a subcommand: `init-class` is init_class_command in init_class.py."""
+    module = name.replace("-", "_")
+    return f"autograder.commands.{module}:{module}_command"
+
+
+COMMANDS = {name: (place(name), line) for name, line in HELP.items()}
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS)

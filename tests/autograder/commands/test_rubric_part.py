@@ -62,7 +62,7 @@ def test_a_rubric_that_somebody_has_changed_stays(tmp_path):
     ("words", "said"),
     [
         (("07", "sped"), "has no check 'sped'; there are: ranks, equal,"),
-        (("77",), "has no rubric 77.yaml"),
+        (("77",), "no rubric for lesson '77'"),
         (("07", "speed", "--out", FOLDER), "would overwrite the rubric itself"),
     ],
 )

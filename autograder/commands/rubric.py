@@ -1,4 +1,4 @@
-"""`autograder rubric part`: make a rubric from some checks of a lesson."""
+"""`autograder rubric`: check rubrics without grading, or make one from some checks of a lesson."""
 
 import shutil
 from pathlib import Path
@@ -7,14 +7,55 @@ from typing import Any
 import click
 import yaml
 
-from autograder.commands.options import FOLDER, rubrics_option
+from autograder.commands.options import FOLDER, lesson_named, rubrics_option
 from autograder.errors import SettingsError
+from autograder.json_lists import print_json, with_json
+from autograder.settings import rubric
 from autograder.settings.rubric import load_expected, load_rubric
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
 
 
-@click.command("part")
+@click.group()
+def rubric_command() -> None:
+    """Check rubrics, or make one from a part of a lesson."""
+
+
+@rubric_command.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@with_json
+def check_command(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Read rubrics (default: the course's own) as grading does, and say what is wrong and where."""
+    wrong, rows = [], []
+    for path in paths or (rubric.FOLDER,):
+        for file in rubric.files_in(path) if path.is_dir() else [path]:
+            try:
+                loaded = load_rubric(file)
+                expected = load_expected(file.parent / "expected" / file.name, loaded)
+            except SettingsError as error:
+                wrong.append(error.message)
+                continue
+            row = {
+                "file": str(file),
+                "lesson": loaded.lesson,
+                "points": loaded.points,
+                "checks": len(loaded.checks),
+                "answers": len(loaded.answers),
+                "expected": len(expected),
+            }
+            rows.append(row)
+            if not as_json:
+                click.echo(
+                    "{file}: lesson {lesson}, {points:g} points, {checks} checks, {answers} "
+                    "answers ({expected} expected values)".format_map(row)
+                )
+    if as_json:
+        print_json(rows)
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+
+
+@rubric_command.command("part")
 @click.argument("lesson")
 @click.argument("checks", nargs=-1)
 @click.option(
@@ -29,9 +70,8 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
 
     Use it for a session that covers only part of a lesson: `autograder grade --rubrics OUT`.
     """
-    path = rubrics / f"{lesson.zfill(2)}.yaml"
-    if not path.is_file():
-        raise SettingsError(f"{rubrics} has no rubric {path.name}")
+    lessons = [path.stem for path in rubric.files_in(rubrics)]
+    path = rubrics / f"{lesson_named(lesson, lessons)}.yaml"
     if out.resolve() == rubrics.resolve():
         raise SettingsError(f"--out {out}: this would overwrite the rubric itself")
     expected = load_expected(rubrics / "expected" / path.name, load_rubric(path))
