@@ -19,9 +19,14 @@ def _grades() -> TypeAdapter[tuple[Grade, ...]]:
     return TypeAdapter(tuple[Grade, ...])
 
 
+def record_file(folder: Path, page: str) -> Path:
+    """Return the record of the student whose page has this name."""
+    return folder / RECORDS / Path(page).with_suffix(".json").name
+
+
 def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
     """Return all grades of the student whose page has this name."""
-    path = folder / RECORDS / Path(page).with_suffix(".json").name
+    path = record_file(folder, page)
     try:
         return _grades().validate_python(from_json(path.read_bytes())["grades"])
     except (OSError, ValueError, LookupError, TypeError, ValidationError):
@@ -35,7 +40,7 @@ def read_rows(folder: Path) -> Sequence[Row]:
         return [from_data(row) for row in from_json(path.read_bytes())["grades"]]
     except FileNotFoundError:
         raise SettingsError(
-            f"{folder} has no grades: give the folder of `autograder grade --out`"
+            f"{folder} holds no grades: give the folder of `autograder grade --out`"
         ) from None
     except (OSError, ValueError, LookupError, TypeError):
         raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None

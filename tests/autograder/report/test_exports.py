@@ -281,7 +281,7 @@ def test_explain_of_a_folder_without_grades(home, graded):
     assert result.exit_code == 2
     assert "holds no grades: give the folder of `autograder grade --out`" in result.stderr
     (graded / "grades.json").write_text("{")
-    assert "is not what" in run("explain", "zoe", "02", "--grades", graded).stderr
+    assert "is damaged" in run("explain", "zoe", "02", "--grades", graded).stderr
 
 
 def test_the_counts_of_the_class_page_add_up(graded):
