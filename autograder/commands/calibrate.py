@@ -9,7 +9,7 @@ import click
 import yaml
 
 from autograder.codes import Outcome
-from autograder.commands.options import rubrics_option
+from autograder.commands.options import NEW_FILE, THERE, rubrics_option
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn, matching, says
 from autograder.judging.in_words import reference_key
@@ -18,7 +18,7 @@ from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
-from autograder.reading.lesson_runs import lesson_named, read_runs
+from autograder.reading.lesson_runs import read_runs
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
@@ -29,30 +29,26 @@ from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import folder_lesson
 from autograder.writing import write_if_new
 
-ALWAYS = (FIRST_ACCURACY,)
 EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as RUNS/02/*.out"
 
 
 @click.command()
-@click.argument("runs", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The calibration, for class.yaml.",
-)
+@click.argument("runs", type=THERE)
+@click.option("--out", type=NEW_FILE, required=True, help="The calibration, for class.yaml.")
 @rubrics_option
 def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
+    lessons = [path.stem for path in rubric.files_in(rubrics)]
     data: dict[str, dict] = {}
-    for files in references(runs, rubrics):
-        if lesson := files.lesson or lesson_named(read_runs(files)):
-            if lesson in data:
-                raise SettingsError(f"{runs} contains lesson {lesson} twice: remove one of them")
-            if found := values_of(files, lesson, rubrics):
-                data[lesson] = found
-        elif files.outputs:
-            click.echo("left out: outputs with no lesson in their folder or file name", err=True)
+    for folder in (Path(entry.path) for entry in listed(runs)):
+        # The folders of a class have students' names. Their speeds are no reference.
+        lesson = folder_lesson(folder.name, lessons) if folder.is_dir() else None
+        if lesson is None:
+            click.echo(f"left out: {printable(folder.name)}, not a lesson's folder", err=True)
+        elif lesson in data:
+            raise SettingsError(f"{runs} contains lesson {lesson} twice: remove one of them")
+        elif found := values_of(read_places(lesson, [folder]), lesson, rubrics):
+            data[lesson] = found
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
@@ -61,29 +57,6 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
         for name, found in values["values"].items():
             click.echo(f"{lesson}: {name}: {found['value']:g} {found['unit']}".rstrip())
     click.echo(f"Written to {out}")
-
-
-def references(runs: Path, rubrics: Path) -> Iterator[LessonFiles]:
-    """Yield the files of each lesson's folder.
-
-    Several folders that are not named after lessons are probably a class, whose speeds cannot serve
-    as a reference.
-    """
-    lessons = [path.stem for path in rubric.files_in(rubrics)]
-    if lesson := folder_lesson(runs.resolve().name, lessons):
-        yield read_places(lesson, [runs])
-        return
-    entries = [Path(entry.path) for entry in listed(runs)] if runs.is_dir() else [runs]
-    named = {one: folder_lesson(one.name, lessons) for one in entries}
-    others = [one.name for one in entries if one.is_dir() and not named[one]]
-    if len(others) > 1:
-        some = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
-        raise SettingsError(f"{runs} looks like a class, with {some}. {EXPECTED}")
-    for place in entries:
-        if place.is_dir():
-            yield read_places(named[place], [place])
-    if loose := [one for one in entries if one.is_file()]:
-        yield read_places(None, loose)
 
 
 def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] | None:
@@ -102,7 +75,7 @@ def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] 
 def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
     """Return every reference value that the rubric's conditions need, and the speedup curves."""
     solution = HandIn(asked, runs, {}, None, "full")
-    values: dict[str, Measure] = {}
+    values: dict[str, Value | None] = {}
     devices = set()
     for check in asked.checks:
         for condition in check.require:
@@ -110,25 +83,20 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
                 continue
             for name in condition.of:
                 title = reference_key(condition, name)
-                value = measured_or_none(_value, solution, condition, name)
-                if isinstance(value, Measure):
-                    values[title] = value
+                values[title] = measured_or_none(_value, solution, condition, name)
                 for workers, only in _by_workers(solution, condition, name):
                     value = measured_or_none(_value, only, condition, name)
-                    if isinstance(value, Measure):
-                        values[on_workers(title, workers)] = value
+                    values[on_workers(title, workers)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
         devices |= {str(r.header.device) for r in finished}
-        for metric in ALWAYS if finished else ():
-            median = _median(metric, finished)
-            if median:
-                values[of_run(metric, name)] = median
+        values[of_run(FIRST_ACCURACY, name)] = _median(FIRST_ACCURACY, finished)
     return {
         "devices": sorted(devices),
         "values": {
             title: {"value": v.value, "low": v.low, "high": v.high, "unit": v.unit}
             for title, v in values.items()
+            if isinstance(v, Measure)
         },
         "speedups": _curves([run for run in runs if says(run, "lesson", asked.lesson)]),
     }

@@ -7,7 +7,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
@@ -292,33 +291,16 @@ def test_the_counts_of_the_class_page_add_up(graded):
     assert ("1", "no rubric") in chips
 
 
-def test_a_class_is_no_reference(tmp_path):
-    for name in ("ada", "ben"):
-        hand_in(tmp_path / "class" / name / "02")
-    result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
-    assert result.exit_code == 2
-    assert "looks like a class, with ada, ben. Expected: one folder" in result.stderr
-    assert not (tmp_path / "site.yaml").exists()
-
-
 @pytest.mark.parametrize("ben", ["Ben Cook_1234568_assignsubmission_file_", "ben"])
-def test_a_platforms_class_is_no_reference(tmp_path, ben):
-    for name in ("Ada Lovelace_1234567_assignsubmission_file_", ben):
+def test_a_class_is_no_reference(tmp_path, ben):
+    for name in ("ada", ben):
         hand_in(tmp_path / "class" / name / "02")
     result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
-    assert "looks like a class, with Ada Lovelace_1234567" in result.stderr
-
-
-@pytest.mark.parametrize("folder", ["02", "runs"])
-def test_outputs_in_no_lessons_folder_say_their_lesson(tmp_path, folder):
-    write_lines(tmp_path / "runs" / folder / "a.out", make_record())
-    (tmp_path / "runs" / "notes").mkdir()
-    where = tmp_path / "runs" / ("" if folder == "02" else folder)
-    result = run("calibrate", where, "--out", tmp_path / "site.yaml")
-    assert result.exit_code == 0, result.output
-    assert "None" not in result.output
-    assert list(yaml.safe_load((tmp_path / "site.yaml").read_text())) == ["02"]
+    for name in ("ada", ben):
+        assert f"left out: {name}, not a lesson's folder" in result.stderr
+    assert "Expected: one folder" in result.stderr
+    assert not (tmp_path / "site.yaml").exists()
 
 
 def test_nothing_of_use_is_no_calibration(tmp_path):
