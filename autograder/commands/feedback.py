@@ -5,12 +5,10 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import FILE, FOLDER
-from autograder.errors import SettingsError
 from autograder.report.back import packed
 from autograder.report.back.records import read_rows
 from autograder.settings.roster import read_roster
-from autograder.submissions.lesson_names import lesson_among
-from autograder.writing import write_bytes_if_new, write_if_new
+from autograder.writing import write_bytes_if_new
 
 EXISTING = click.Path(path_type=Path, exists=True)
 
@@ -47,22 +45,10 @@ def feedback_command(
         )
     rows, people = read_rows(grades), read_roster(roster)
     out = out or grades / "feedback"
-    said = []
-    for worksheet in moodle:
-        name, data, sentence = packed.for_moodle(worksheet, rows, grades, people)
+    packs = [packed.for_moodle(worksheet, rows, grades, people) for worksheet in moodle]
+    packs += [packed.for_canvas(download, rows, grades, people) for download in canvas]
+    packs += [packed.canvas_comments(lesson, rows, grades, people) for lesson in canvas_comments]
+    for name, data, sentence in packs:
         write_bytes_if_new(out / name, data)
-        said.append(sentence)
-    for downloaded in canvas:
-        name, data, sentence = packed.for_canvas(downloaded, rows, grades, people)
-        write_bytes_if_new(out / name, data)
-        said.append(sentence)
-    for given in canvas_comments:
-        lesson = lesson_among(given, {row.lesson for row in rows})
-        if lesson is None:
-            raise SettingsError(f"{grades} has no grades of lesson {given!r}")
-        name, text, sentence = packed.canvas_comments(lesson, rows, grades, people)
-        write_if_new(out / name, text)
-        said.append(sentence)
-    for sentence in said:
         click.echo(sentence)
     click.echo(f"Written to {out}")

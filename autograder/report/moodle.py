@@ -15,16 +15,10 @@ from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among, lesson_of
 
-GRADE = {
-    "grade",
-    "bewertung",
-    "note",
-    "nota",
-    "calificación",
-    "valutazione",
-    "beoordeling",
-    "cijfer",
-}
+GRADE = (
+    *("grade", "bewertung", "note", "nota", "calificación", "valutazione"),
+    *("beoordeling", "cijfer"),
+)
 FEEDBACK = ("feedback", "comment", "kommentar", "comentario", "commento", "opmerking")
 MAXIMUM = ("max", "máx", "massim", "maks", "bestwertung", "höchst")
 ANY_ID = re.compile(r"\D*(\d+)\Z")
@@ -33,7 +27,7 @@ FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
-    lesson, table = opened(worksheet, rows)
+    lesson, table = lesson_meant(worksheet, rows), filling.read_table(worksheet)
     header = [name.strip().casefold() for name in table[0]] if table else []
     grades = [i for i, name in enumerate(header) if name in GRADE]
     if len(grades) != 1:
@@ -70,7 +64,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     )
 
 
-def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
+def lesson_meant(path: Path, rows: Iterable[Row]) -> str:
     """Return the lesson that a platform's file is for.
 
     The file's name must contain the lesson, unless there is only one lesson.
@@ -80,14 +74,8 @@ def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
     if lesson is None and len(known) == 1:
         lesson = known[0]
     if lesson is None:
-        raise SettingsError(f"{path}: begin its name with the lesson, like {example}")
+        raise SettingsError(f"{path}: begin its name with the lesson, like 02-{path.name}")
     return lesson
-
-
-def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
-    """Return the lesson that a worksheet belongs to, and the worksheet's lines."""
-    lesson = lesson_meant(worksheet, rows, "02-worksheet.csv")
-    return lesson, filling.read_table(worksheet)
 
 
 def finder(

@@ -18,12 +18,13 @@ from pathlib import Path, PurePosixPath
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
-from autograder.report import html, moodle
+from autograder.report import filling, html, moodle
 from autograder.report.back.records import heading_of, read_record
 from autograder.report.back.zipped import zipped
 from autograder.report.student.next_steps import summary
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
+from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
 
@@ -32,10 +33,14 @@ UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")
 NAMED = 5
 
 
+Pack = tuple[str, bytes, str]  # name and bytes of a file, and a sentence about it
+
+
 @dataclass(frozen=True, slots=True)
 class Back:
     """Feedback for the students of one lesson, keyed by name. `people` comes from the roster."""
 
+    lesson: str
     grades: Mapping[str, Grade]
     people: Mapping[str, Person]
     nothing: Sequence[str]  # students who submitted nothing for it, and get nothing back
@@ -49,6 +54,19 @@ class Back:
     def text(self, student: str) -> str:
         return summary(self.grades[student])
 
+    def files(self, student: str) -> dict[str, str]:
+        name = f"feedback-{self.lesson}"
+        return {f"{name}.html": self.page(student), f"{name}.txt": self.text(student)}
+
+    def sentence(self, name: str, given: Sequence[str], advice: str) -> str:
+        """Return a sentence that names who gets feedback, and who has a grade but gets none."""
+        text = f"{name}: for {len(given)} of {len(self.grades)} students"
+        if lost := sorted(set(self.grades) - set(given)):
+            text += f"; none for {enumerated(lost, NAMED)} ({advice})"
+        if self.nothing:
+            text += f"; nothing was submitted by {enumerated(self.nothing, NAMED)}"
+        return text
+
 
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
     """Return the students who submitted something for this lesson, even if only a picture.
@@ -57,37 +75,27 @@ def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[st
     feedback.
     """
     found = {}
+    absent = set()
     for row in rows:
-        if row.lesson != lesson or not row.page:
+        if row.lesson != lesson:
             continue
-        record = read_record(grades, row.page)
+        if row.status == GradeStatus.MISSING:
+            absent.add(row.student)
+        record = read_record(grades, row.page) if row.page else ()
         mine = [one for one in record if one.lesson == lesson]
-        mine = mine or [of_this(row, one) for one in record if no_lesson(one)]
+        mine = mine or [
+            replace(one, lesson=lesson, title=row.title, max_score=row.max_score)
+            for one in record
+            if belongs_to_no_lesson(one)
+        ]
         if mine:
             found[row.student] = mine[0]
-    absent = {
-        one.student for one in rows if one.lesson == lesson and one.status == GradeStatus.MISSING
-    }
-    return Back(found, people, sorted(absent - found.keys()), heading_of(grades))
+    return Back(lesson, found, people, sorted(absent - found.keys()), heading_of(grades))
 
 
-def no_lesson(grade: Grade) -> bool:
+def belongs_to_no_lesson(grade: Grade) -> bool:
     """Return whether a submission belongs to no lesson and therefore cannot be graded."""
     return grade.status == GradeStatus.MISSING and any(finding.where for finding in grade.findings)
-
-
-def of_this(row: Row, grade: Grade) -> Grade:
-    return replace(grade, lesson=row.lesson, title=row.title, max_score=row.max_score)
-
-
-def sentence(name: str, given: Sequence[str], back: Back, advice: str) -> str:
-    """Return a sentence that names who gets feedback, and who has a grade but gets none."""
-    text = f"{name}: for {len(given)} of {len(back.grades)} students"
-    if lost := sorted(set(back.grades) - set(given)):
-        text += f"; none for {enumerated(lost, NAMED)} ({advice})"
-    if back.nothing:
-        text += f"; nothing was submitted by {enumerated(back.nothing, NAMED)}"
-    return text
 
 
 # --- Moodle -----------------------------------------------------------------------------------
@@ -95,27 +103,23 @@ def sentence(name: str, given: Sequence[str], back: Back, advice: str) -> str:
 
 def for_moodle(
     worksheet: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> tuple[str, bytes, str]:
-    """Return the name and bytes of the zip, and a sentence about it."""
-    lesson, table = moodle.opened(worksheet, rows)
+) -> Pack:
+    lesson = moodle.lesson_meant(worksheet, rows)
     back = of_lesson(lesson, rows, grades, people)
     find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
-    files, packed_students = {}, []
-    for line in table[1:]:
+    files: dict[str, str] = {}
+    packed_students = []
+    for line in filling.read_table(worksheet)[1:]:
         student, number = find(line) or "", moodle.participant(line)
         if student not in back.grades or not number:
             continue
         name = UNFIT.sub(" ", line[1] if len(line) > 1 else "").strip() or "Participant"
         folder = f"{name}_{number}_assignfeedback_file_"
-        files[f"{folder}/feedback-{lesson}.html"] = back.page(student)
-        files[f"{folder}/feedback-{lesson}.txt"] = back.text(student)
+        files |= {f"{folder}/{file}": text for file, text in back.files(student).items()}
         packed_students.append(student)
     name = f"moodle-{worksheet.stem}.zip"
-    return (
-        name,
-        zipped(files),
-        sentence(name, packed_students, back, "the roster needs their moodle_id or email"),
-    )
+    advice = "the roster needs their moodle_id or email"
+    return name, zipped(files), back.sentence(name, packed_students, advice)
 
 
 # --- Canvas -----------------------------------------------------------------------------------
@@ -125,35 +129,23 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 
 def for_canvas(
     downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> tuple[str, bytes, str]:
-    """Return the name and bytes of the zip, and a sentence about it.
-
-    The names come from Canvas's own download of the lesson's submissions.
-    """
-    lesson = moodle.lesson_meant(downloaded, rows, "02-submissions.zip")
+) -> Pack:
+    """Return a zip with the names in Canvas's own download of the lesson's submissions."""
+    lesson = moodle.lesson_meant(downloaded, rows)
     back = of_lesson(lesson, rows, grades, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
     offered: dict[str, list[str]] = {}
     for name in names_in(downloaded):
         student = by_id.get(canvas_user(name), "")
-        if student in back.grades:
+        if student in back.grades and fitness(name) < 2:
             offered.setdefault(student, []).append(name)
     files: dict[str, str | bytes] = {}
-    packed_students = []
-    for student, names in sorted(offered.items()):
+    for student, names in offered.items():
         best = min(names, key=lambda name: (fitness(name), name))
-        if fitness(best) > 1:
-            continue
-        packed_students.append(student)
-        text = back.text(student)
-        if fitness(best):
-            files[best] = text
-        else:
-            pages = {f"feedback-{lesson}.html": back.page(student), f"feedback-{lesson}.txt": text}
-            files[best] = zipped(pages)
+        files[best] = back.text(student) if fitness(best) else zipped(back.files(student))
     name = f"canvas-{lesson}.zip"
     advice = "the roster needs their canvas_id, and the download must have their .zip or text file"
-    return name, zipped(files), sentence(name, packed_students, back, advice)
+    return name, zipped(files), back.sentence(name, [*offered], advice)
 
 
 def fitness(name: str) -> int:
@@ -186,22 +178,22 @@ def names_in(downloaded: Path) -> Iterator[str]:
 
 
 def canvas_comments(
-    lesson: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> tuple[str, str, str]:
+    asked: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
+) -> Pack:
     """Return comments on one assignment in the format of Canvas's API."""
+    lesson = lesson_among(asked, {row.lesson for row in rows})
+    if lesson is None:
+        raise SettingsError(f"{grades} has no grades of lesson {asked!r}")
     back = of_lesson(lesson, rows, grades, people)
     ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
-    data = {
-        ids[student]: {"text_comment": back.text(student)}
-        for student in sorted(back.grades)
-        if student in ids
-    }
+    commented = [student for student in sorted(back.grades) if student in ids]
     name = f"canvas-{lesson}-comments.json"
-    text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
-    commented = [student for student in back.grades if student in ids]
     if not commented:
         raise SettingsError(
             f"{name} would contain none of {counted(len(back.grades), 'student')}: give --roster "
             "with their canvas_id, and the names that are in the grades"
         )
-    return name, text, sentence(name, commented, back, "the roster needs their canvas_id")
+    data = {ids[student]: {"text_comment": back.text(student)} for student in commented}
+    text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
+    sentence = back.sentence(name, commented, "the roster needs their canvas_id")
+    return name, text.encode("utf-8", "backslashreplace"), sentence
