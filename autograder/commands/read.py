@@ -43,31 +43,29 @@ SHOWN = (
 @with_json
 @click.option(
     "--formats",
-    "formats_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Also use the `formats:` section of this file, such as a rubric.",
 )
 @click.option("--why", is_flag=True, help="Show the line and the rule behind each fact.")
-def read_command(
-    files: tuple[Path, ...], as_json: bool, formats_file: Path | None, why: bool
-) -> None:
+def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, why: bool) -> None:
     """Print what output files of jobs contain: every run with its outcome, times and accuracies.
 
     A job's error output in the same folder is read with its output.
     """
     for path in files:
         check(path)
-    formats = load_formats(formats_file) if formats_file else []
-    runs = read_files(with_those_beside(files), formats)
+    runs = read_files(with_those_beside(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
+    jobs = scaling.by_files(runs)
     if why:
         show("\n".join(why_lines(runs)))
     elif as_json:
-        sizes = scaling.by_files(runs)
+        tables = {files: scaling.tables(job) or None for files, job in jobs.items()}
         pairs = zip(summaries, runs, strict=True)
-        print_json([facts | {"scaling": sizes.get(run.files)} for facts, run in pairs])
+        print_json([facts | {"scaling": tables[run.files]} for facts, run in pairs])
     else:
-        show("\n\n".join([*map(describe, summaries), *scaling.texts(runs)]))
+        sizes = filter(None, map(scaling.text, jobs.values()))
+        show("\n\n".join([*map(describe, summaries), *sizes]))
     if not any(map(is_recognised, summaries)):
         click.echo(
             f"No training run was recognised in {named(files)}. If the program prints its epochs "
@@ -117,10 +115,7 @@ def why_lines(runs: Sequence[Run]) -> Iterator[str]:
 
 def lines_of(reason: Reason, text: str) -> Iterator[str]:
     name = reason.fact.replace("_", " ")
-    if reason.value is None:
-        yield f"  {name}: not read"
-    else:
-        yield f"  {name}: {shown(reason.value)}"
+    yield f"  {name}: {'not read' if reason.value is None else shown(reason.value)}"
     if reason.where is not None:
         yield f"      {reason.where.file}:{reason.where.line}: {printable(text, LONGEST_TEXT)}"
     yield f"      {reason.rule}"

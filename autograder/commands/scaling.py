@@ -12,14 +12,8 @@ from autograder.records import Run
 MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with each of its runs
 
 
-def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """Return the tables of each job that has runs on different numbers of workers."""
-    return {
-        files: job_tables for files, job in jobs_of(runs).items() if (job_tables := tables(job))
-    }
-
-
-def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
+def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
+    """Return the runs of each job."""
     jobs: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         jobs.setdefault(run.files, []).append(run)
@@ -55,11 +49,7 @@ def kind_of(runs: Sequence[Run]) -> str | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def texts(runs: Sequence[Run]) -> list[str]:
-    """Return the tables as text, one for each job with runs on different numbers of workers."""
-    sizes_of_files = {files: comparable(job) for files, job in jobs_of(runs).items()}
-    return [
-        f"{', '.join(files)}\n{size_table.text(sizes)}"
-        for files, sizes in sizes_of_files.items()
-        if sizes
-    ]
+def text(runs: Sequence[Run]) -> str:
+    """Return a job's table as text; empty if all its runs have the same number of workers."""
+    sizes = comparable(runs)
+    return f"{', '.join(runs[0].files)}\n{size_table.text(sizes)}" if sizes else ""
