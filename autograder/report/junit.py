@@ -4,7 +4,7 @@ A failure is caused by the student's work, and an error by the grader.
 """
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from autograder.safe_text import printable
 from autograder.verdict import BORDERLINE, GRADER_ERROR, NOT_MEASURED, PASSED, Check, Grade
@@ -12,49 +12,42 @@ from autograder.wording import sentence
 
 
 def document(student: str, grades: Sequence[Grade]) -> str:
-    suites = "".join(_suite(student, grade) for grade in grades)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suites}</testsuites>\n'
+    suites = Element("testsuites")
+    for grade in grades:
+        _add_suite(suites, student, grade)
+    indent(suites, space="")
+    text = tostring(suites, encoding="unicode", short_empty_elements=True)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(student: str, grade: Grade) -> str:
-    checks = [c for c in grade.checks if not c.hidden]
-    missed = sum(c.status not in (PASSED, BORDERLINE, NOT_MEASURED) for c in checks)
-    skipped = sum(c.status == NOT_MEASURED for c in checks)
+def _add_suite(suites: Element, student: str, grade: Grade) -> None:
+    checks = [check for check in grade.checks if not check.hidden]
     broken = grade.status == GRADER_ERROR
-    name = quoteattr(printable(f"{student} {grade.lesson}"))
+    suite = SubElement(suites, "testsuite", name=printable(f"{student} {grade.lesson}"), time="0")
+    properties = SubElement(suite, "properties")
     facts = {"score": grade.score, "max_score": grade.max_score, "evidence": grade.tier}
-    properties = "".join(
-        f'<property name="{key}" value={quoteattr("" if value is None else str(value))}/>'
-        for key, value in facts.items()
-    )
-    cases = "".join(_case(student, grade, check) for check in checks)
+    for name, value in facts.items():
+        text = "" if value is None else str(value)
+        SubElement(properties, "property", name=name, value=text)
+    group = printable(f"{student}.{grade.lesson}")
+    for check in checks:
+        _add_result(SubElement(suite, "testcase", classname=group, name=check.id, time="0"), check)
     if broken:
-        text = grade.findings[0].found if grade.findings else GRADER_ERROR
-        cases += (
-            _open(student, grade, "grader") + f"<error message={quoteattr(text)}/></testcase>\n"
-        )
-    return (
-        f'<testsuite name={name} tests="{len(checks) + broken}" failures="{missed}" '
-        f'errors="{int(broken)}" skipped="{skipped}" time="0">\n'
-        f"<properties>{properties}</properties>\n{cases}</testsuite>\n"
-    )
+        case = SubElement(suite, "testcase", classname=group, name="grader", time="0")
+        message = grade.findings[0].found if grade.findings else GRADER_ERROR
+        SubElement(case, "error", message=message)
+    suite.set("tests", str(len(checks) + broken))
+    for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
 
 
-def _open(student: str, grade: Grade, name: str) -> str:
-    group = quoteattr(printable(f"{student}.{grade.lesson}"))
-    return f'<testcase classname={group} name={quoteattr(name)} time="0">'
-
-
-def _case(student: str, grade: Grade, check: Check) -> str:
-    start = _open(student, grade, check.id)
-    if check.status in (PASSED, BORDERLINE):
-        return start + "</testcase>\n"
-    message = quoteattr(check.found)
+def _add_result(case: Element, check: Check) -> None:
     if check.status == NOT_MEASURED:
-        return f"{start}<skipped message={message}/></testcase>\n"
-    places = " ".join(f"{w.file}:{w.line}" for w in check.where)
-    text = f"{check.title}\nexpected: {check.expected}\nfound: {check.found}\nwhere: {places}\n"
-    text += f"try: {sentence(check.try_)}\n{check.score:g} of {check.points:g} points"
-    kind = quoteattr(check.status)
-    failure = f"<failure type={kind} message={message}>{escape(text)}</failure>"
-    return f"{start}{failure}</testcase>\n"
+        SubElement(case, "skipped", message=check.found)
+    elif check.status not in (PASSED, BORDERLINE):
+        places = " ".join(f"{w.file}:{w.line}" for w in check.where)
+        failure = SubElement(case, "failure", type=check.status, message=check.found)
+        failure.text = (
+            f"{check.title}\nexpected: {check.expected}\nfound: {check.found}\nwhere: {places}\n"
+            f"try: {sentence(check.try_)}\n{check.score:g} of {check.points:g} points"
+        )
