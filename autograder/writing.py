@@ -17,7 +17,7 @@ def write_if_new(path: Path, text: str) -> bool:
 def write_bytes_if_new(path: Path, data: bytes) -> bool:
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if same(path, data):
+        if path.exists() and path.read_bytes() == data:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -30,13 +30,6 @@ def write_bytes_if_new(path: Path, data: bytes) -> bool:
             raise
         raise cannot_write(path, error) from None
     return True
-
-
-def same(path: Path, data: bytes) -> bool:
-    try:
-        return path.read_bytes() == data
-    except FileNotFoundError:
-        return False
 
 
 def cannot_write(path: Path, error: OSError) -> SettingsError:

@@ -10,6 +10,7 @@ from autograder.wording import shown
 
 WIDTH, HEIGHT = 340, 200
 LEFT, RIGHT, TOP, FLOOR = 44, WIDTH - 12, 26, HEIGHT - 34
+Height = Callable[[float], float]  # of a value, in the picture
 
 
 def _frame(title: str, body: Sequence[str]) -> Markup:
@@ -35,20 +36,22 @@ def _nice(largest: float) -> list[float]:
     return [i * step for i in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
-def _heights(ticks: Sequence[float]) -> Callable[[float], float]:
-    """Return a function that converts a value to its height in the picture."""
-    return lambda value: FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
+def _linear_axis(largest: float, unit: str, whole: bool = False) -> tuple[Height, list[str]]:
+    """Return a function that converts a value to its height in the picture, and the axis."""
+    ticks = _nice(largest)
+
+    def height(value: float) -> float:
+        return FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
+
+    drawn = [tick for tick in ticks if not whole or tick == int(tick)]
+    return height, _vertical_axis(drawn, height, unit)
 
 
-def _vertical_axis(
-    ticks: Sequence[float], height: Callable[[float], float], unit: str
-) -> list[str]:
+def _vertical_axis(ticks: Sequence[float], height: Height, unit: str) -> list[str]:
     lines = []
     for tick in ticks:
-        lines += [
-            _rule(height(tick), "grid"),
-            _text(LEFT - 6, height(tick) + 4, shown(tick), "end"),
-        ]
+        lines.append(_rule(height(tick), "grid"))
+        lines.append(_text(LEFT - 6, height(tick) + 4, shown(tick), "end"))
     return [*lines, _text(4, 10, unit, "start", "unit")]
 
 
@@ -75,9 +78,7 @@ def epoch_bars(run: RunSummary) -> Markup:
     The first bar is hatched, because it includes the start-up.
     """
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
-    ticks = _nice(max(seconds, default=0.0))
-    height = _heights(ticks)
-    body = _vertical_axis(ticks, height, "s per epoch")
+    height, body = _linear_axis(max(seconds, default=0.0), "s per epoch")
     slot = (RIGHT - LEFT) / max(len(seconds), 1)
     every = math.ceil(len(seconds) / 12)
     for index, value in enumerate(seconds):
@@ -102,9 +103,7 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
         for alone, silent, together in rounds.seconds
     ]
     most = min(max([float(workers), *(value for both in bars for value in both)]), 2.0 * workers)
-    ticks = _nice(most)
-    height = _heights(ticks)
-    body = _vertical_axis(ticks, height, "times one rank")
+    height, body = _linear_axis(most, "times one rank")
     slot = (RIGHT - LEFT) / max(len(bars), 1)
     for index, both in enumerate(bars):
         x = LEFT + slot * (index + 0.5)
@@ -168,9 +167,7 @@ def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
     counts = [0] * 10
     for value in values:
         counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1
-    ticks = _nice(max(max(counts), 1))
-    height = _heights(ticks)
-    body = _vertical_axis([t for t in ticks if t == int(t)], height, "submissions")
+    height, body = _linear_axis(max(max(counts), 1), "submissions", whole=True)
     slot = (RIGHT - LEFT) / 10
     for index, count in enumerate(counts):
         x = LEFT + slot * (index + 0.5)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
-from autograder.report.signs import LEGEND, SIGNS, points
+from autograder.report.signs import LEGEND, SIGNS, check_line, points
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
 from autograder.verdict import NOT_MEASURED, Check, Part
@@ -54,24 +54,25 @@ def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[s
     for check in self_grade.shown:
         lines = list(check_lines(check, reasons.get(check.id, [])))
         yield from lines[:1] if brief else lines
-    if brief:
-        yield from for_the_instructor(self_grade)
-        return
-    for finding in grade.findings:
+    for finding in grade.findings if not brief else ():
         if not finding.private:
             yield f"  ! {finding.title}: {finding.found}"
             if finding.try_:
                 yield f"        try: {sentence(finding.try_)}"
-    if self_grade.missing:
+    if self_grade.missing and not brief:
         yield "  Missing: " + "; ".join(self_grade.missing)
     yield from for_the_instructor(self_grade)
 
 
 def check_lines(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
-    worth = f"{points(round(check.score, 2))}/{points(check.points)}" if check.points else "info"
-    decided = [part for part in reasons if not is_open(part)]
+    decided = [
+        part
+        for part in reasons
+        if part.status != NOT_MEASURED or part.code not in LEFT_TO_INSTRUCTOR
+    ]
     waits = bool(reasons) and not decided
-    yield f"  {OPEN if waits else SIGNS.get(check.status, '!')} {worth:>9}  {check.title}"
+    sign = OPEN if waits else SIGNS.get(check.status, "!")
+    yield check_line(sign, check.score, check.points, check.title)
     for part in decided:
         if part.found:
             yield f"        found: {part.found}"
@@ -81,19 +82,10 @@ def check_lines(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
             yield f"        try: {sentence(part.try_)}"
 
 
-def is_open(part: Part) -> bool:
-    return part.status == NOT_MEASURED and part.code in LEFT_TO_INSTRUCTOR
-
-
 def has_reasons(self_grade: SelfGrade) -> bool:
     """Return whether the full report has lines that the brief one omits."""
-    reasons = reasons_in(self_grade.grade)
-    long = (list(check_lines(one, reasons.get(one.id, [])))[1:] for one in self_grade.shown)
-    return (
-        any(long)
-        or bool(self_grade.missing)
-        or any(not finding.private for finding in self_grade.grade.findings)
-    )
+    full, short = (text([self_grade], chosen=True, brief=brief) for brief in (False, True))
+    return full != short
 
 
 def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
@@ -107,14 +99,13 @@ def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
     for left in by_looks["wrong"]:
         yield f"    {left.about}: {left.hint}"
     yield "  Only your instructor can say:"
-    answered: dict[str, list[str]] = {}
+    by_hint: dict[str, list[str]] = {"": []}
     for left in by_looks[""]:
-        if left.points and left.hint:
-            answered.setdefault(left.hint, []).append(left.about)
-    silent = [left.about for left in by_looks[""] if left.points and not left.hint]
-    if silent:
+        if left.points:
+            by_hint.setdefault(left.hint, []).append(left.about)
+    if silent := by_hint.pop(""):
         yield f"    whether these are right: {', '.join(silent)}"
-    for hint, names in answered.items():
+    for hint, names in by_hint.items():
         are, them = ("are", "them") if len(names) > 1 else ("is", "it")
         again = f"To check {them} again yourself: {hint}"
         yield f"    whether {', '.join(names)} {are} right. {again}"

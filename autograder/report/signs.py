@@ -11,6 +11,11 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def check_line(sign: str, score: float, most: float, title: str) -> str:
+    worth = f"{points(score)}/{points(most)}" if most else "info"
+    return f"  {sign} {worth:>9}  {title}"
+
+
 def check_signs(row: Row) -> str:
     return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
 

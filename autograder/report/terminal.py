@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
-from autograder.report.signs import SIGNS, notice, points
+from autograder.report.signs import SIGNS, check_line, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
 
@@ -111,11 +111,9 @@ def _show_checks(rows: Sequence[Row], titles: Titles) -> None:
         named = {**titles.get(row.lesson, {}), **dict(row.told)}
         print(f"\n{row.lesson} {row.title}")
         for name, score, most, status in row.checks:
-            worth = f"{points(score)}/{points(most)}" if most else "info"
             state = "" if status == PASSED else f" ({status})"
-            print(
-                f"  {SIGNS.get(status, '!')} {worth:>9}  {printable(named.get(name, name))}{state}"
-            )
+            title = printable(named.get(name, name)) + state
+            print(check_line(SIGNS.get(status, "!"), score, most, title))
     print()
 
 
@@ -129,16 +127,15 @@ def _show_table(rows: Sequence[Row]) -> None:
     for title in COLUMNS:
         table.add_column(title, no_wrap=title not in ("student", COLUMNS[-1]))
     for row in rows:
-        full = row.score is not None and row.score >= row.max_score
-        colour = (
-            "red"
-            if row.tier == EvidenceLevel.CONTRADICTED
-            else "yellow"
-            if row.look
-            else "green"
-            if full
-            else ""
-        )
         student, lesson, score, *others = cells(row)
-        table.add_row(Text(student), Text(lesson), Text(score, style=colour), *map(Text, others))
+        worth = Text(score, style=_colour(row))
+        table.add_row(Text(student), Text(lesson), worth, *map(Text, others))
     Console().print(table)
+
+
+def _colour(row: Row) -> str:
+    if row.tier == EvidenceLevel.CONTRADICTED:
+        return "red"
+    if row.look:
+        return "yellow"
+    return "green" if row.score is not None and row.score >= row.max_score else ""

@@ -92,10 +92,9 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     """Yield each piece of advice, its subject and the points at stake, per answer or per check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
-    if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
-        yield from whole(check)
-        return
-    if not any(shares > part.credit for part in missed):  # one reason covers all of them
+    adds_up = len(check.parts) > 1 and abs(shares * check.points - check.score) <= LEAST
+    # If all parts have the same credit, one reason covers all of them.
+    if not adds_up or not any(shares > part.credit for part in missed):
         yield from whole(check)
         return
     for part in missed:
@@ -110,12 +109,8 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
     """Yield one next step for the whole check, unless its advice is for the instructor."""
     advising = [part for part in check.parts if part.status != PASSED and part.try_]
     if not advising or for_student(advising[0]):
-        yield check.try_ or below(check), check.title, check.points - check.score
-
-
-def below(check: Check) -> str:
-    """Return advice to compare expected and found values, for checks that have no advice."""
-    return f"compare what was expected with what was found: {check.expected}"
+        without = f"compare what was expected with what was found: {check.expected}"
+        yield check.try_ or without, check.title, check.points - check.score
 
 
 def summary(grade: Grade) -> str:
