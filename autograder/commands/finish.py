@@ -13,7 +13,7 @@ from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.options import ClassOptions
-from autograder.report import class_files, student_files, terminal
+from autograder.report import class_files, leaderboard, student_files, terminal
 from autograder.settings.known_as import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
@@ -41,8 +41,9 @@ def finish_class(
         rows = student_files.with_pages_of_absent(rows, people, settings, publish)
         student_files.update_pages(people, missing, out, settings)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
-        exports = class_files.Exports(options.canvas, options.moodle, names)
-        said = class_files.write_all(rows, out, people, settings, exports)
+        said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
+        if names is not None:
+            said.append(leaderboard.write(rows, out, people, settings, names))
     elif len(done) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     said = [*said, *about_times(rows), *submitted_by_one(rows, settings)]

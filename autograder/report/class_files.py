@@ -1,9 +1,8 @@
 """Write the files of a class, unless nothing has changed."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -11,27 +10,14 @@ from pathlib import Path
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key
 from autograder.classroom.rows import Row
-from autograder.report import canvas, leaderboard, moodle, tables
+from autograder.report import canvas, moodle, tables
 from autograder.report.back.records import read_record
-from autograder.report.class_page.lesson import LESSONS
-from autograder.report.class_page.page import (
-    About,
-    class_page,
-    lesson_pages,
-    requests_of,
-    review_page,
-)
+from autograder.report.class_page.page import About, class_pages, requests_of
+from autograder.report.student_files import facts_of
 from autograder.settings.roster import Person
 from autograder.writing import write_if_new
 
-
-@dataclass(frozen=True, slots=True)
-class Exports:
-    """The instructor's Canvas and Moodle files to fill in, and the leaderboard's pseudonyms."""
-
-    canvas: Path | None = None
-    moodle: tuple[Path, ...] = ()
-    pseudonyms: Mapping[str, str] | None = None  # for the leaderboard
+STATE = ".tables"  # what the pages and tables were made from, and how they were left
 
 
 def write_all(
@@ -39,71 +25,60 @@ def write_all(
     out: Path,
     people: Mapping[str, Person],
     settings: ClassSettings,
-    exports: Exports,
+    gradebook: Path | None,
+    worksheets: Sequence[Path],
 ) -> list[str]:
-    """Write the files of a class. Return a sentence on each file that was filled in."""
-    sentences = []
+    """Write the files of a class. Return a sentence on each file that was filled in.
+
+    `gradebook` and `worksheets` are the exports of Canvas and Moodle to fill in.
+    """
+    write_tables(rows, out, people, settings, with_gradebook=gradebook is None)
+    filled = {}
+    if gradebook:
+        filled["canvas.csv"] = canvas.filled(rows, people, gradebook)
+    for worksheet in worksheets:
+        filled[moodle.filled_name(worksheet)] = moodle.filled(rows, people, worksheet)
+    for name, (text, _) in filled.items():
+        write_if_new(out / name, text)
+    return [sentence for _, sentence in filled.values()]
+
+
+def write_tables(
+    rows: Sequence[Row],
+    out: Path,
+    people: Mapping[str, Person],
+    settings: ClassSettings,
+    with_gradebook: bool,
+) -> None:
+    """Write the pages and tables.
+
+    If nothing changed, they are kept, because writing them takes longer than everything else.
+    """
     about = About(people, settings.policy, settings.titles, heading=settings.heading)
     text = tables.as_json(rows, settings.profile, settings.heading)
-    key = blake2b(f"{code_key()} {exports.canvas} {about}".encode("utf-8", "replace"))
-    key.update(text.encode("utf-8", "replace"))
-    made_before = _as_left(out, key.hexdigest())
-    if exports.canvas:
-        filled, sentence = canvas.filled(rows, people, exports.canvas)
-        write_if_new(out / "canvas.csv", filled)
-        sentences.append(sentence)
-    elif not made_before:
-        write_if_new(out / "canvas.csv", canvas.made(rows, people))
-    if not made_before:
-        requests = requests_of(rows, about.policy, partial(read_record, out))
-        write_if_new(out / "index.html", class_page(rows, replace(about, requests=requests)))
-        write_if_new(out / "review.html", review_page(rows, about))
-        for place, page in lesson_pages(rows, about).items():
-            write_if_new(out / place, page)
-        write_if_new(out / "grades.csv", tables.grades_csv(rows, people))
-        write_if_new(out / "checks.csv", tables.checks_csv(rows))
-        write_if_new(out / "grades.json", text)
-        write_if_new(out / "nbgrader.csv", tables.nbgrader_csv(rows, people))
-        write_if_new(out / STATE, _state(out, key.hexdigest()))
-    for worksheet in exports.moodle:
-        filled, sentence = moodle.filled(rows, people, worksheet)
-        write_if_new(out / moodle.filled_name(worksheet), filled)
-        sentences.append(sentence)
-    if exports.pseudonyms is not None:
-        names, graded = (
-            exports.pseudonyms,
-            leaderboard.speed_graded(settings.rubrics, settings.profile),
-        )
-        made = leaderboard.boards(names, graded, rows, partial(read_record, out))
-        write_if_new(out / "leaderboard.html", leaderboard.page(made, settings.heading))
-        write_if_new(out / "leaderboard.csv", leaderboard.table(made))
-        students = {*(row.student for row in rows), *people}
-        sentences.append(leaderboard.sentence(names, made, students))
-    return sentences
+    made_from = f"{code_key()} {with_gradebook} {about} {text}"
+    key = blake2b(made_from.encode("utf-8", "replace")).hexdigest()
+    if is_unchanged(out, key):
+        return
+    requests = requests_of(rows, about.policy, partial(read_record, out))
+    files = class_pages(rows, replace(about, requests=requests)) | {
+        "grades.csv": tables.grades_csv(rows, people),
+        "checks.csv": tables.checks_csv(rows),
+        "grades.json": text,
+        "nbgrader.csv": tables.nbgrader_csv(rows, people),
+    }
+    if with_gradebook:
+        files["canvas.csv"] = canvas.made(rows, people)
+    for name, contents in files.items():
+        write_if_new(out / name, contents)
+    left = {name: facts_of(out / name) for name in files}
+    write_if_new(out / STATE, json.dumps([key, left]) + "\n")
 
 
-# If nothing changed, the tables are kept, because writing them takes longer than everything else.
-STATE = ".tables"
-TABLES = (
-    "index.html",
-    "review.html",
-    "grades.csv",
-    "checks.csv",
-    "grades.json",
-    "nbgrader.csv",
-    "canvas.csv",
-)
-
-
-def _state(out: Path, key: str) -> str:
-    """Return the tables' input hash and file metadata, to detect later changes."""
-    pages = sorted((out / LESSONS).glob("*.html"))
-    stats = [os.stat(path) for path in (*(out / name for name in TABLES), *pages)]
-    return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in stats]]) + "\n"
-
-
-def _as_left(out: Path, key: str) -> bool:
+def is_unchanged(out: Path, key: str) -> bool:
+    """Return whether the files were made from the same, and nobody has changed them since."""
     try:
-        return (out / STATE).read_text() == _state(out, key)
-    except OSError:
+        before, left = json.loads((out / STATE).read_bytes())
+        return before == key and left == {name: facts_of(out / name) for name in left}
+    except (OSError, ValueError, TypeError):
         return False

@@ -5,20 +5,21 @@ script, to sort and filter its table.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autograder.codes import GradeStatus, Outcome
+from autograder.records import Where
 from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.not_handed_in import Absent
-from autograder.report.student.quotes import quotes_in
 from autograder.report.student.requests import Request
+from autograder.submissions.quoted import AROUND
 from autograder.verdict import NO_LESSON, Check, Grade, Part, Point
 from autograder.wording import sentence, shown
 
@@ -44,15 +45,11 @@ def environment() -> Environment:
         legend=LEGEND,
         curves=curves,
         met=met,
-        reasons_in=said_once.reasons_in,
-        problems=said_once.problems,
-        adjustments=said_once.adjustments,
+        said_once=said_once,
         quotes_in=quotes_in,
         lesson_number=lesson_number,
         for_student=for_student,
-        epoch_bars=pictures.epoch_bars,
-        rounds_bars=pictures.rounds_bars,
-        speedup_curve=pictures.speedup_curve,
+        draw=pictures,
     )
     env.filters["coded"] = coded
     env.filters["sentence"] = sentence
@@ -94,6 +91,33 @@ def required(part: Part) -> str:
     """Return the required value, with a non-breaking space after an operator such as `>`."""
     text = part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0]
     return OPERATOR.sub("\\1\N{NO-BREAK SPACE}", text)
+
+
+def quotes_in(grade: Grade) -> Callable[[Iterable[Where]], Markup]:
+    """Return a function that quotes the output lines at given places, if there are any.
+
+    The lines are in a collapsed block.
+    """
+    lines = {(one.file, one.line): escape(one.text) for one in grade.quoted}
+
+    def quote(places: Iterable[Where]) -> Markup:
+        meant = [(one.file, one.line) for one in places if (one.file, one.line) in lines]
+        if not meant:
+            return Markup()
+        near = {
+            (file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)
+        }
+        parts, files = list[str](), set[str]()
+        for key in sorted(near & lines.keys()):
+            if key[0] not in files:
+                parts.append(f'<p class="dim"><code>{escape(key[0])}</code></p>')
+                files.add(key[0])
+            kind = "meant" if key in meant else "dim"
+            parts.append(f'<pre class="{kind}"><b>{key[1]}</b> {lines[key]}</pre>')
+        text = "the line of the output" if len(set(meant)) == 1 else "the lines of the output"
+        return Markup(f'<details class="quote"><summary>{text}</summary>{"".join(parts)}</details>')
+
+    return quote
 
 
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]

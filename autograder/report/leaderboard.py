@@ -6,13 +6,16 @@ grades, leaves out contradicted runs, and compares only runs on the same number 
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus, Outcome
 from autograder.errors import SettingsError
+from autograder.report.back.records import read_record
 from autograder.report.html import environment
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable, shortened
@@ -23,6 +26,7 @@ from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.strict_csv import read_csv
 from autograder.verdict import Grade, Point, RunSummary
 from autograder.wording import counted
+from autograder.writing import write_if_new
 
 Graded = Mapping[str, Collection[str]]  # lesson -> its runs whose speed is graded
 
@@ -108,17 +112,10 @@ def boards(
     for student, name in sorted(names.items()):
         page = pages.get(printable(student))
         for grade in record_of(page) if page else ():
-            for key, entry in entries(name, grade, graded):
-                found[key].append(entry)
+            for run, speedup in speeds(grade, graded):
+                board = (grade.lesson, grade.title, run.name, run.workers or 0)
+                found[board].append(Entry(name, speedup, grade.tier, run.device))
     return [Board(*key, places(those)) for key, those in sorted(found.items())]
-
-
-def entries(
-    name: str, grade: Grade, graded: Graded
-) -> Iterator[tuple[tuple[str, str, str, int], Entry]]:
-    for run, speedup in speeds(grade, graded):
-        entry = Entry(name, speedup, grade.tier, run.device)
-        yield (grade.lesson, grade.title, run.name, run.workers or 0), entry
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
@@ -141,17 +138,33 @@ def places(those: Sequence[Entry]) -> tuple[Entry, ...]:
     """
     ordered = sorted(those, key=lambda one: (-one.speedup.value, one.name))
     return tuple(
-        Entry(one.name, one.speedup, one.tier, one.device,
-              1 + sum(other.speedup.low > one.speedup.high for other in those))
+        replace(one, place=1 + sum(other.speedup.low > one.speedup.high for other in those))
         for one in ordered
-    )  # fmt: skip
+    )
 
 
 # --- as files ---------------------------------------------------------------------------------
 
 
-def page(made: Sequence[Board], heading: str) -> str:
-    return environment().get_template("leaderboard.html.j2").render(boards=made, heading=heading)
+def write(
+    rows: Sequence[Row],
+    out: Path,
+    people: Collection[str],
+    settings: ClassSettings,
+    names: Mapping[str, str],
+) -> str:
+    """Write the page and the table. Return a sentence about them."""
+    graded = speed_graded(settings.rubrics, settings.profile)
+    made = boards(names, graded, rows, partial(read_record, out))
+    template = environment().get_template("leaderboard.html.j2")
+    write_if_new(out / "leaderboard.html", template.render(boards=made, heading=settings.heading))
+    write_if_new(out / "leaderboard.csv", table(made))
+    there = {one.name for board in made for one in board.entries}
+    asked = counted(len(names), "student")
+    text = f"leaderboard.html: {len(there)} of {asked} who asked to be on it"
+    if strange := sorted(set(names) - {row.student for row in rows} - set(people)):
+        text += f"; not in this class: {', '.join(shortened(name, 60) for name in strange[:5])}"
+    return text
 
 
 def table(made: Sequence[Board]) -> str:
@@ -162,16 +175,6 @@ def table(made: Sequence[Board]) -> str:
             lines.append((board.lesson, board.run, board.workers, one.place, one.name, *speedup,
                           one.tier, one.device))  # fmt: skip
     return to_csv(lines)
-
-
-def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[str]) -> str:
-    there = {one.name for board in made for one in board.entries}
-    text = (
-        f"leaderboard.html: {len(there)} of {counted(len(names), 'student')} who asked to be on it"
-    )
-    if strange := sorted(set(names) - set(known)):
-        text += f"; not in this class: {', '.join(shortened(name, 60) for name in strange[:5])}"
-    return text
 
 
 def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:

@@ -3,13 +3,13 @@
 A page and a text file go to a folder of their own, so that they are not given to students.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from autograder.classroom.kept import PROGRAMS
 from autograder.report.html import environment
-from autograder.verdict import ChangedLine, FilledGap, Grade
+from autograder.verdict import ChangedLine, Grade
 from autograder.wording import counted
 from autograder.writing import write_if_new
 
@@ -30,7 +30,7 @@ def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str
         grades=with_programs,
         kinds=KINDS,
         more=more,
-        side_by_side=side_by_side,
+        zip_longest=zip_longest,
     )
     for path, text in zip(files(out, page), (html, as_text(name, with_programs)), strict=True):
         write_if_new(path, text)
@@ -63,12 +63,6 @@ def as_text(name: str, grades: Sequence[Grade]) -> str:
 def as_line(line: ChangedLine) -> str:
     unusual = f"   ({line.unusual})" if line.unusual else ""
     return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
-
-
-def side_by_side(gap: FilledGap) -> Iterator[tuple[ChangedLine | None, str]]:
-    """Yield the lines of a gap, each with the solution's line beside it."""
-    for line, solution in zip_longest(gap.lines, gap.solution):
-        yield line, solution or ""
 
 
 def more(left_out: int) -> str:

@@ -16,7 +16,7 @@ from autograder.classroom.pool import Publish
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.report import gradescope, html, junit, programs
-from autograder.report.back.records import read_record
+from autograder.report.back.records import RECORDS, read_record, record_file
 from autograder.report.class_page import matrix
 from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
@@ -27,7 +27,7 @@ from autograder.writing import write_if_new
 
 Missing = Mapping[str, Mapping[str, float]]  # student -> lesson that others submitted -> points
 MISSING = ".missing"  # the missing lessons listed on the students' pages
-FOLDERS = {PAGES: ".html", "records": ".json", "junit": ".xml"}  # of the files of one student
+FOLDERS = {PAGES: ".html", RECORDS: ".json", "junit": ".xml"}  # of the files of one student
 
 
 def publisher(
@@ -51,7 +51,7 @@ def publisher(
         programs.write(out, page, name, grades, settings.heading)
         data = {"format": 1, "student": printable(student), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
-        write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)
+        write_if_new(record_file(out, page), record)
         if with_junit:
             path = out / "junit" / Path(page).with_suffix(".xml").name
             write_if_new(path, junit.document(student, grades))
@@ -89,18 +89,20 @@ def with_pages_of_absent(
 
 def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
     """Return the lessons that count towards a student's points but are missing from their page."""
-    heads = matrix.columns(rows, settings.policy)
-    absent = {(row.student, row.lesson) for row in rows if is_absent(row)}
+    absent = {
+        (row.student, row.lesson)
+        for row in rows
+        if row.status == GradeStatus.MISSING and not row.page
+    }
+    if not absent:
+        return {}
     found: dict[str, dict[str, float]] = {}
-    for line in matrix.lines(rows, {}, settings.policy, heads) if absent else ():
-        for head, cell in zip(heads, line.cells, strict=True):
-            if cell.most and (line.student, head.lesson) in absent:
-                found.setdefault(line.student, {})[head.lesson] = cell.most
+    columns, lines = matrix.table(rows, {}, settings.policy)
+    for line in lines:
+        for column, cell in zip(columns, line.cells, strict=True):
+            if cell.most and (line.student, column.lesson) in absent:
+                found.setdefault(line.student, {})[column.lesson] = cell.most
     return found
-
-
-def is_absent(row: Row) -> bool:
-    return row.status == GradeStatus.MISSING and not row.page
 
 
 def update_pages(

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.classroom.rows import Row  # noqa: E402
 from autograder.codes import FindingCode  # noqa: E402
-from autograder.report.class_page.page import About, class_page  # noqa: E402
+from autograder.report.class_page.page import About, class_pages  # noqa: E402
 from autograder.settings.policy import LatePolicy, Policy  # noqa: E402
 from autograder.settings.roster import Person  # noqa: E402
 from autograder.settings.rubric import FOLDER, files_in, load_rubric  # noqa: E402
@@ -64,7 +64,8 @@ def class_of(students: int) -> str:
     due = {rubric.lesson: f"20{20 + n}-03-01T12:00:00+00:00" for n, rubric in enumerate(rubrics)}
     titles = {rubric.lesson: {c.id: c.title for c in rubric.checks} for rubric in rubrics}
     began = time.perf_counter()
-    text = class_page(rows, About(people, Policy(LatePolicy(due=due)), titles))
+    about = About(people, Policy(LatePolicy(due=due)), titles)
+    text = class_pages(rows, about)["index.html"]
     print(
         f"{students} students × {len(rubrics)} lessons: {len(text.encode()) / 1e6:.1f} MB,", end=" "
     )

@@ -1,7 +1,13 @@
-"""Make a page for each lesson: students × checks, to see one question across all students."""
+"""Make a page for each lesson: students × checks, to see one question across all students.
+
+It counts the students who passed each check, and finds the common reasons why others did not.
+"""
 
 import math
+import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import mean, median
 from urllib.parse import quote
@@ -10,7 +16,6 @@ from markupsafe import Markup, escape
 
 from autograder.classroom.rows import Row
 from autograder.report import pictures
-from autograder.report.class_page.checks import CheckOfClass
 from autograder.report.html import coded, environment
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, readable_name
@@ -21,51 +26,126 @@ LESSONS = "lessons"  # the folder of these pages
 WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 MOST_REASONS = 3  # per student
 NO_RANK = 99
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+
+Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 
 
-def path_of(lesson: str) -> str:
-    """Return the page's place, relative to the class page."""
-    return f"{LESSONS}/{file_name(lesson)}.html"
+@dataclass(frozen=True, slots=True)
+class CheckOfClass:
+    id: str
+    title: str
+    points: float
+    passed: int
+    judged: int
+    reason: str = ""
+    having: int = 0  # number of those who missed the check that have this reason
+
+    @property
+    def share(self) -> float:
+        return self.passed / self.judged if self.judged else 0.0
+
+    @property
+    def missed(self) -> int:
+        return self.judged - self.passed
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """Return the mean and the median of a lesson's graded submissions."""
-    scores = [row.score for row in rows if row.score is not None]
-    if not scores:
-        return ""
-    most = max(row.max_score for row in rows)
-    middle = f"mean {points(round(mean(scores), 2))}, median {points(round(median(scores), 2))}"
-    return f"{middle} of {points(most)}"
+@dataclass(frozen=True, slots=True)
+class LessonOfClass:
+    """A lesson in which somebody was graded."""
+
+    rows: Sequence[Row]
+    checks: Sequence[CheckOfClass]  # in the rubric's order
+
+    @property
+    def title(self) -> str:
+        return f"{self.rows[0].lesson} {self.rows[0].title}"
+
+    @property
+    def path(self) -> str:
+        """Return the page's place, relative to the class page."""
+        return f"{LESSONS}/{file_name(self.rows[0].lesson)}.html"
+
+    @property
+    def share(self) -> float:
+        return sum(check.share for check in self.checks) / len(self.checks)
+
+    @property
+    def scores(self) -> list[float]:
+        return [row.score for row in self.rows if row.score is not None]
+
+    @property
+    def most(self) -> float:
+        return max(row.max_score for row in self.rows)
+
+    @property
+    def summary(self) -> str:
+        """Return the mean and the median of the graded submissions."""
+        if not self.scores:
+            return ""
+        average, middle = round(mean(self.scores), 2), round(median(self.scores), 2)
+        return f"mean {points(average)}, median {points(middle)} of {points(self.most)}"
+
+    @property
+    def distribution(self) -> Markup:
+        return pictures.histogram(self.scores, self.most, "points") if self.scores else Markup()
 
 
-def distribution(rows: Sequence[Row]) -> Markup:
-    scores = [row.score for row in rows if row.score is not None]
-    if not scores:
-        return Markup()
-    return pictures.histogram(scores, max(row.max_score for row in rows), "points")
+def of_class(rows: Sequence[Row], titles: Titles) -> list[LessonOfClass]:
+    """Return each lesson in which somebody was graded, with its students and checks."""
+    by_lesson: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_lesson[row.lesson].append(row)
+    return [
+        LessonOfClass(same, checks)
+        for lesson, same in sorted(by_lesson.items())
+        if (checks := of_lesson(same, titles.get(lesson, {})))
+    ]
 
 
-def page(
-    rows: Sequence[Row],
-    checks: Sequence[CheckOfClass],
-    people: Mapping[str, Person],
-    heading: str,
-) -> str:
+def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfClass]:
+    worth = {name: most for row in rows for name, _, most, _ in row.checks}
+    order = [name for name in titles if name in worth]
+    order += [name for name in worth if name not in titles]
+    checks = []
+    for name in order:
+        states = [status for row in rows for one, _, _, status in row.checks if one == name]
+        passed = sum(status in (PASSED, BORDERLINE) for status in states)
+        reason, having = commonest([r for row in rows for one, r in row.why if one == name])
+        title = titles.get(name, name)
+        checks.append(CheckOfClass(name, title, worth[name], passed, len(states), reason, having))
+    return checks
+
+
+def commonest(reasons: Sequence[str]) -> tuple[str, int]:
+    """Return the most common reason and its count.
+
+    Reasons that differ only in numbers count as the same reason.
+    """
+    if not reasons:
+        return "", 0
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for reason in reasons:
+        groups[NUMBER.sub("#", reason)][reason] += 1
+    most = max(groups.values(), key=lambda texts: (sum(texts.values()), texts.most_common(1)))
+    return most.most_common(1)[0][0], sum(most.values())
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> str:
     """Return a lesson's page, with students who need attention or lost the most points first."""
+    ids = [check.id for check in lesson.checks]
+    lines = [line(row, ids, people) for row in sorted(lesson.rows, key=by_severity)]
     return (
         environment()
         .get_template("lesson.html.j2")
         .render(
             heading=heading,
-            title=f"{rows[0].lesson} {rows[0].title}",
-            submissions=sum(row.score is not None for row in rows),
-            summary=summary(rows),
-            pictures=[picture for picture in (distribution(rows), speedups(rows)) if picture],
-            checks=checks,
-            lines=Markup("\n").join(
-                line(row, [check.id for check in checks], people)
-                for row in sorted(rows, key=by_severity)
-            ),
+            lesson=lesson,
+            pictures=[*filter(None, (lesson.distribution, speedups(lesson.rows)))],
+            lines=Markup("\n").join(lines),
         )
     )
 

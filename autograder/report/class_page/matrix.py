@@ -98,15 +98,16 @@ def is_lesson(row: Row) -> bool:
     return bool(row.title)
 
 
-def lines(
-    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
-) -> list[Line]:
+def table(
+    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy
+) -> tuple[list[Column], list[Line]]:
     """Return one line per student, sorted by the most severe reason for review, then by name."""
+    heads = columns(rows, policy)
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
     made = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return sorted(made, key=lambda one: (not one.reasons, one.rank, one.student))
+    return heads, sorted(made, key=lambda one: (not one.reasons, one.rank, one.student))
 
 
 def line(

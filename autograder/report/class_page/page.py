@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
-from autograder.report.class_page import checks, lesson, matrix
+from autograder.report.class_page import lesson, matrix
 from autograder.report.html import environment
 from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
@@ -26,15 +26,30 @@ class About:
 
     people: Mapping[str, Person] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
-    titles: checks.Titles = field(default_factory=dict)  # titles of checks
+    titles: lesson.Titles = field(default_factory=dict)  # titles of checks
     requests: Sequence[Request] = ()  # open ones first
     heading: str = "Grades"
 
 
-def class_page(rows: Sequence[Row], about: About) -> str:
-    heads = matrix.columns(rows, about.policy)
-    made = matrix.lines(rows, about.people, about.policy, heads)
-    never = {head.lesson for head in heads if head.never_due}
+def class_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
+    """Return the class page, the review page and a page for each lesson, by file name."""
+    columns, lines = matrix.table(rows, about.people, about.policy)
+    lessons = lesson.of_class(rows, about.titles)
+    return {
+        "index.html": class_page(rows, about, columns, lines, lessons),
+        "review.html": review_page(lines),
+        **{one.path: lesson.page(one, about.people, about.heading) for one in lessons},
+    }
+
+
+def class_page(
+    rows: Sequence[Row],
+    about: About,
+    columns: Sequence[matrix.Column],
+    lines: Sequence[matrix.Line],
+    lessons: Sequence[lesson.LessonOfClass],
+) -> str:
+    never = {column.lesson for column in columns if column.never_due}
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
     # Count each row once, by its evidence level or else its state, so that the counts add up.
@@ -46,13 +61,13 @@ def class_page(rows: Sequence[Row], about: About) -> str:
         .get_template("class.html.j2")
         .render(
             heading=about.heading,
-            students=len(made),
+            students=len(lines),
             graded=sum(row.score is not None for row in rows),
-            columns=heads,
-            lines=made,
-            flagged=sum(bool(line.reasons) for line in made),
+            columns=columns,
+            lines=lines,
+            flagged=sum(bool(line.reasons) for line in lines),
             reasons=matrix.common_reasons(rows),
-            details=matrix.details(rows, made),
+            details=matrix.details(rows, lines),
             states=[(state, states[state]) for state in names if states[state] > 0],
             unasked=unasked,
             reruns=reruns(rows),
@@ -60,7 +75,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
             unanswered=sum(not request.answer for request in about.requests),
             pages={row.student: "students/" + quote(row.page) for row in rows if row.page},
             as_row=as_row,
-            lessons=lessons_of(rows, about.titles),
+            lessons=lessons,
         )
     )
 
@@ -76,17 +91,16 @@ def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
     return (same, unlike, len(graded) - same - unlike) if same or unlike else None
 
 
-def review_page(rows: Sequence[Row], about: About) -> str:
+def review_page(lines: Sequence[matrix.Line]) -> str:
     """Return a page that shows the students' pages one after another, in the class page's order.
 
     The students' own pages are not changed, because they are returned to the students.
     """
-    heads = matrix.columns(rows, about.policy)
-    made = [line for line in matrix.lines(rows, about.people, about.policy, heads) if line.page]
     # Two students may have one name.
     students = [
         (line.name if line.name == line.student else f"{line.name} ({line.student})", line.page)
-        for line in made
+        for line in lines
+        if line.page
     ]
     template = environment().get_template("review.html.j2")
     return template.render(students=students, data=matrix.as_script_data(students))
@@ -110,24 +124,3 @@ def requests_of(
             row = rows_by_key.get((printable(student), request.lesson))
             requests.append(replace(request, tier=row.tier, look=row.look) if row else request)
     return sorted(requests, key=lambda request: bool(request.answer))
-
-
-def lessons_of(rows: Sequence[Row], titles: checks.Titles) -> list[tuple[str, str, str, str]]:
-    """Return each lesson's title, page, summary and distribution of points."""
-    return [
-        (
-            one.title,
-            lesson.path_of(name),
-            "; ".join(filter(None, (lesson.summary(one.rows), f"{one.share:.0%} passed"))),
-            lesson.distribution(one.rows),
-        )
-        for name, one in checks.of_class(rows, titles).items()
-    ]
-
-
-def lesson_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
-    """Return every lesson's page, keyed by its path."""
-    return {
-        lesson.path_of(name): lesson.page(one.rows, one.checks, about.people, about.heading)
-        for name, one in checks.of_class(rows, about.titles).items()
-    }

@@ -1,6 +1,6 @@
 """Show regrade requests with their answers and what the grade says about them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograder.settings.policy import Policy, Regrade
@@ -19,10 +19,6 @@ class Request:
     look: tuple[LookReason, ...] = ()
 
     @property
-    def says(self) -> str:
-        return self.asked.says
-
-    @property
     def about(self) -> str:
         title = self.grade.title if self.grade else ""
         what = self.check.title if self.check else self.asked.check or title
@@ -38,17 +34,12 @@ class Request:
 
 def requests_of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
     by_lesson = {grade.lesson: grade for grade in grades}
-    return [
-        request_of(student, lesson, asked, by_lesson.get(lesson), policy)
-        for (name, lesson), those in sorted(policy.regrades.items())
-        if name == student
-        for asked in those
-    ]
-
-
-def request_of(
-    student: str, lesson: str, asked: Regrade, grade: Grade | None, policy: Policy
-) -> Request:
-    checks: Sequence[Check] = grade.checks if grade else ()
-    check = next((known_check for known_check in checks if known_check.id == asked.check), None)
-    return Request(student, lesson, asked, policy.answer_to(student, lesson, asked), grade, check)
+    requests = []
+    for (name, lesson), those in sorted(policy.regrades.items()):
+        grade = by_lesson.get(lesson)
+        checks = {check.id: check for check in grade.checks} if grade else {}
+        for asked in those if name == student else ():
+            answer = policy.answer_to(student, lesson, asked)
+            check = checks.get(asked.check)
+            requests.append(Request(student, lesson, asked, answer, grade, check))
+    return requests

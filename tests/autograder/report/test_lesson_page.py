@@ -5,8 +5,8 @@ import re
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
 from autograder.report import pictures
-from autograder.report.class_page.lesson import summary
-from autograder.report.class_page.page import About, class_page, lesson_pages
+from autograder.report.class_page.lesson import LessonOfClass
+from autograder.report.class_page.page import About, class_pages
 from autograder.verdict import LookReason
 
 LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
@@ -32,9 +32,9 @@ ROWS = [
 
 
 def page():
-    [(place, text)] = lesson_pages(ROWS, About(titles={"02": {"a": "A", "b": "B"}})).items()
-    assert place == "lessons/02.html"
-    return text
+    pages = class_pages(ROWS, About(titles={"02": {"a": "A", "b": "B"}}))
+    assert pages.keys() == {"index.html", "review.html", "lessons/02.html"}
+    return pages["lessons/02.html"]
 
 
 def lines():
@@ -57,12 +57,12 @@ def test_each_check_has_a_sign_that_sorts_by_severity():
 def test_reasons_are_escaped_and_pages_are_linked():
     assert "a: no &lt;run&gt;" in page()
     assert page().count('href="../review.html#') == 4
-    assert 'href="lessons/02.html"' in class_page(ROWS, About())
+    assert 'href="lessons/02.html"' in class_pages(ROWS, About())["index.html"]
 
 
 def test_the_mean_is_that_of_graded_submissions():
-    assert re.findall(r"[\d.]+", summary(ROWS)) == ["6.25", "7.5", "10"]
-    assert summary(ROWS[-1:]) == ""
+    assert re.findall(r"[\d.]+", LessonOfClass(ROWS, ()).summary) == ["6.25", "7.5", "10"]
+    assert LessonOfClass(ROWS[-1:], ()).summary == ""
 
 
 def test_a_histogram_is_readable_without_colours():

@@ -4,8 +4,7 @@ import pytest
 
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
-from autograder.report.class_page.page import About
-from autograder.report.class_page.page import class_page as page_of
+from autograder.report.class_page.page import About, class_pages
 from autograder.report.html import student_page
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
@@ -55,7 +54,7 @@ def pages(tmp_path_factory):
     people = {"s000": Person("s000", "محمد عبد الرحمن"), "s001": Person("s001", "x" * 150)}
     about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})),
                   requests=[Request("hana", "02", Regrade("please", ""), "")])  # fmt: skip
-    (folder / "index.html").write_text(page_of(rows, about))
+    (folder / "index.html").write_text(class_pages(rows, about)["index.html"])
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
                   checks(), (ODD,))  # fmt: skip
     page = student_page("Hana", [grade] * 3, {}, absent=[Absent("03", "2099-03-01 12:00 UTC")])
@@ -160,7 +159,7 @@ def test_a_whole_term_is_printed_to_its_last_column(browser, tmp_path):
     names = [f"{number:02d}" for number in range(13)]
     rows = [row("gil", name, 10.25, LOOKS) for name in names]
     people = {"gil": Person("gil", "Gil Maria Ferreira dos Santos")}
-    (tmp_path / "index.html").write_text(page_of(rows, About(people)))
+    (tmp_path / "index.html").write_text(class_pages(rows, About(people))["index.html"])
     page = browser.new_page(viewport={"width": 1045, "height": 700})  # A4 landscape minus margins
     page.emulate_media(media="print")
     page.goto((tmp_path / "index.html").as_uri())

@@ -6,8 +6,7 @@ import pytest
 
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
-from autograder.report.class_page.page import About
-from autograder.report.class_page.page import class_page as page_of
+from autograder.report.class_page.page import About, class_pages
 from autograder.verdict import LookReason
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
@@ -114,7 +113,7 @@ def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
         )
         for name, texts in LOOK.items()
     ]
-    (tmp_path / "index.html").write_text(page_of(rows, About()))
+    (tmp_path / "index.html").write_text(class_pages(rows, About())["index.html"])
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())
     found = {}

@@ -7,8 +7,8 @@ import pytest
 from autograder.classroom.rows import TIME_UNREADABLE, Row
 from autograder.classroom.whole_class import most_severe_first
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
-from autograder.report.class_page.matrix import columns, lines
-from autograder.report.class_page.page import About, class_page, reruns
+from autograder.report.class_page.matrix import table
+from autograder.report.class_page.page import About, class_pages, reruns
 from autograder.report.student.said_once import findings_of_lesson, in_several_lessons
 from autograder.settings.policy import Policy
 from autograder.verdict import Finding, Grade, LookReason
@@ -47,7 +47,7 @@ def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
         row("zoe", FORGED, tier=EvidenceLevel.CONTRADICTED),
     ]
     policy = Policy()
-    made = lines(rows, {}, policy, columns(rows, policy))
+    _, made = table(rows, {}, policy)
     assert [line.student for line in made] == ["zoe", "eve", "ben", "ada"]
 
 
@@ -89,10 +89,12 @@ def test_findings_of_a_student_begin_with_the_most_severe():
 )
 def test_points_that_lateness_changed_are_marked_on_the_class_page(facts, changed):
     rows = [replace(row("ada"), **facts)]
-    [line] = lines(rows, {}, Policy(), columns(rows, Policy()))
+    _, [line] = table(rows, {}, Policy())
     assert line.cells[0].changed == changed
 
 
 def test_the_class_page_counts_grades_and_not_who_is_excused():
     excused = replace(row("ben"), status=GradeStatus.EXCUSED, score=None)
-    assert "<h1>2 students, 1 grade</h1>" in class_page([row("ada"), excused], About())
+    assert (
+        "<h1>2 students, 1 grade</h1>" in class_pages([row("ada"), excused], About())["index.html"]
+    )

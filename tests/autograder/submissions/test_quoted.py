@@ -5,7 +5,7 @@ import os
 import pytest
 
 from autograder.records import Where
-from autograder.report.student.quotes import quotes_in
+from autograder.report.html import quotes_in
 from autograder.submissions import quoted
 from autograder.submissions.quoted import quoted_lines
 from autograder.verdict import Grade, QuotedLine
