@@ -41,7 +41,9 @@ def command_line():
     parser.add_argument(
         "--cuts", type=int, nargs="*", default=[], help="first layers of stages, instead of split"
     )
-    parser.add_argument("--watched", type=int, default=4, help="micro-batches of the steps drawn")
+    parser.add_argument(
+        "--watched", type=positive, default=4, help="micro-batches of the steps drawn"
+    )
     parser.add_argument("--rounds", type=int, default=8, help="of all phases, at most")
     parser.add_argument("--steps", type=int, default=1, help="of a phase, on average")
     parser.add_argument(
