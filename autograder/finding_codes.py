@@ -100,23 +100,23 @@ class FindingCode(StrEnum):
     EPOCHS_OUT_OF_ORDER = auto(), CONTRADICTS, "An epoch is missing or appears twice"
     MORE_EPOCHS_THAN_ASKED = auto(), CONTRADICTS, "More epochs than requested"
     FEWER_EPOCHS_THAN_ASKED = auto(), DOUBT, "Fewer epochs than requested, in a successful run"
-    MORE_SAMPLES_THAN_SET = (
-        auto(), CONTRADICTS, "An epoch read more different samples than there are")
-    MORE_SAMPLES_THAN_STEPS = (
-        auto(), CONTRADICTS, "An epoch read more samples than its steps can process")
-    SHARES_TOO_SMALL = (
-        auto(), CONTRADICTS, "The ranks' shares contain fewer samples than the epochs read")
+    MORE_SAMPLES_THAN_SET = (auto(), CONTRADICTS,
+        "An epoch read more different samples than there are")
+    MORE_SAMPLES_THAN_STEPS = (auto(), CONTRADICTS,
+        "An epoch read more samples than its steps can process")
+    SHARES_TOO_SMALL = (auto(), CONTRADICTS,
+        "The ranks' shares contain fewer samples than the epochs read")
     # Seconds and the wall clock.
     EPOCHS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
-    EPOCH_EXCEEDS_CLOCK = (
-        auto(), CONTRADICTS, "An epoch took longer than the time between its start and end")
+    EPOCH_EXCEEDS_CLOCK = (auto(), CONTRADICTS,
+        "An epoch took longer than the time between its start and end")
     RUN_EXCEEDS_CLOCK = (auto(), CONTRADICTS,
         "The run took longer than the time between its first and last line")
     RUN_SHORT_OF_CLOCK = auto(), DOUBT, "By the clock, the run took far longer than it reports"
     EPOCHS_SHORT_OF_CLOCK = auto(), DOUBT, "By the clock, the epochs took longer than they report"
-    EPOCHS_FAR_SHORT_OF_CLOCK = (
-        auto(), DOUBT, "By the clock, the epochs took far longer than they report")
+    EPOCHS_FAR_SHORT_OF_CLOCK = (auto(), DOUBT,
+        "By the clock, the epochs took far longer than they report")
     # Ranks.
     RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
     RANK_WITHOUT_END = auto(), LOOK, "A rank began but did not report its end"
@@ -127,8 +127,7 @@ class FindingCode(StrEnum):
     # Facts that the same output states twice.
     EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
     DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
-    START_AND_CLOCK = (
-        auto(), CONTRADICTS,
+    START_AND_CLOCK = (auto(), CONTRADICTS,
         "The start time in the record differs from the timestamp of its first line")
     BEGAN_BEFORE_JOB = auto(), CONTRADICTS, "The run began before its job"
     OTHER_JOB = auto(), CONTRADICTS, "The record and its output name different jobs"
@@ -136,8 +135,8 @@ class FindingCode(StrEnum):
     PRINTED_NO_GPU = auto(), DOUBT, "The record names a GPU, but the job saw none"
     PRINTED_TEST_DIFFERS = auto(), DOUBT, "The printed {name} differs from the record"
     PRINTED_EPOCHS_DIFFER = auto(), DOUBT, "The printed epochs differ from the record"
-    ERROR_BESIDE_SUCCESS = (
-        auto(), DOUBT, "The error output shows a failure, but the record reports success")
+    ERROR_BESIDE_SUCCESS = (auto(), DOUBT,
+        "The error output shows a failure, but the record reports success")
     # Data, speed and learning.
     DATA_HASH_AND_NAME = auto(), CONTRADICTS, "The hash of the data set does not match its name"
     DATA_IS_ANOTHER = auto(), DOUBT, "The data set is called {name}, but is a different one"
@@ -146,8 +145,8 @@ class FindingCode(StrEnum):
     FASTER_THAN_HARDWARE = auto(), LOOK, "The run is faster than its hardware can compute"
     DIVERGED = auto(), LOOK, "The training diverged but continued to the end"
     CONVERGES_TOO_FAST = auto(), LOOK, "The training converges faster than the reference"
-    ALLREDUCE_TOO_FAST = (
-        auto(), CONTRADICTS, "An allreduce was faster than memory or messages allow")
+    ALLREDUCE_TOO_FAST = (auto(), CONTRADICTS,
+        "An allreduce was faster than memory or messages allow")
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
     ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
@@ -161,8 +160,8 @@ class FindingCode(StrEnum):
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
     SAME_LOSSES = (auto(), DOUBT,
         "Two runs with different settings have the same losses, to the last digit")
-    SAME_PARAMETERS = (
-        auto(), CONTRADICTS, "Two runs end with the same parameters but different accuracies")
+    SAME_PARAMETERS = (auto(), CONTRADICTS,
+        "Two runs end with the same parameters but different accuracies")
     # The scheduler's accounting.
     NO_JOB_NAMED = auto(), DOUBT, "The run names no job"
     JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
@@ -183,36 +182,29 @@ class FindingCode(StrEnum):
     OTHER_JOB_NAME = auto(), DOUBT, "The job's name differs from its output"
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
-    CHANGED_OUTSIDE_GAPS = (
-        auto(), LOOK, "Lines that measure, record or read data were changed outside the gaps", True)
-    GAPS_UNFILLED = (
-        auto(), LOOK, "A program that ran has unfilled gaps, but hardly any point is lost", True)
+    CHANGED_OUTSIDE_GAPS = (auto(), LOOK,
+        "Lines that measure, record or read data were changed outside the gaps", True)
+    GAPS_UNFILLED = (auto(), LOOK,
+        "A program that ran has unfilled gaps, but hardly any point is lost", True)
     RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"
-    RERUN_OTHER_TIME = (
-        auto(), CONTRADICTS, "The rerun printed a record from a different time")
-    RERUN_LONGER_THAN_JOB = (auto(), CONTRADICTS,
-        "The rerun reports more time than its job took")
-    RERUN_SAME_SECONDS = (auto(), CONTRADICTS,
-        "The rerun printed exactly the seconds of the record")
+    RERUN_OTHER_TIME = auto(), CONTRADICTS, "The rerun printed a record from a different time"
+    RERUN_LONGER_THAN_JOB = auto(), CONTRADICTS, "The rerun reports more time than its job took"
+    RERUN_SAME_SECONDS = auto(), CONTRADICTS, "The rerun printed exactly the seconds of the record"
     RERUN_OTHER_DATA = auto(), LOOK, "The rerun used different data, so it proves nothing"
     RERUN_OTHER_RANKS = auto(), CONTRADICTS, "A different number of ranks in the rerun"
     RERUN_OTHER_EPOCHS = auto(), CONTRADICTS, "A different number of epochs in the rerun"
-    RERUN_OTHER_STEPS = (
-        auto(), CONTRADICTS, "A different number of steps per epoch in the rerun")
+    RERUN_OTHER_STEPS = auto(), CONTRADICTS, "A different number of steps per epoch in the rerun"
     RERUN_OTHER_SAMPLES = (auto(), CONTRADICTS,
         "A different number of distinct samples per epoch in the rerun")
-    RERUN_OTHER_BATCH = (
-        auto(), CONTRADICTS, "A different number of samples per step in the rerun")
-    RERUN_OTHER_PARAMETERS = (
-        auto(), CONTRADICTS, "A different number of parameters in the rerun")
+    RERUN_OTHER_BATCH = auto(), CONTRADICTS, "A different number of samples per step in the rerun"
+    RERUN_OTHER_PARAMETERS = auto(), CONTRADICTS, "A different number of parameters in the rerun"
     RERUN_OTHER_MODEL = auto(), CONTRADICTS, "A different model in the rerun"
     RERUN_LOWER_ACCURACY = auto(), CONTRADICTS, "A lower {name} in the rerun"
     RERUN_HIGHER_ACCURACY = auto(), LOOK, "A higher {name} in the rerun"
     RERUN_HIGHER_LOSS = auto(), CONTRADICTS, "A higher {name} in the rerun"
     RERUN_FEWER_POINTS = auto(), LOOK, "The check `{name}` earns fewer points in the rerun"
     RERUN_FAR_SLOWER = auto(), LOOK, "The rerun was far slower on the same kind of device"
-    RERUN_CONTRADICTS_ITSELF = (
-        auto(), CONTRADICTS, "The rerun's record contradicts itself")
+    RERUN_CONTRADICTS_ITSELF = auto(), CONTRADICTS, "The rerun's record contradicts itself"
     # Reasons to look at a grade other than findings on a single submission.
     CHECK_BORDERLINE = "check borderline"
     CHECK_NOT_MEASURED = "check not measured"
