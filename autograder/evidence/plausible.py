@@ -1,13 +1,12 @@
 """Check whether a run's claimed speed and accuracy are possible, and whether its data was real."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from autograder.codes import FindingCode, ProblemCode
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
-from autograder.records import Run
+from autograder.records import DataSet, Run
 from autograder.safe_text import shortened
 from autograder.settings.calibration import FIRST_ACCURACY, of_run
 from autograder.verdict import Finding
@@ -131,22 +130,12 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
 
 # --- data sets ------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class DataSet:
-    sha256: str
-    train_samples: int
-    test_samples: int
-
-
 # The course's data sets, as its programs describe them in a record.
+MNIST = "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681"
+CIFAR10 = "97fff95240daa5ad1f7672fa4290d1b9c6b11a9d8f63d2de2f6e0334af590d90"
 KNOWN = {
-    "mnist": DataSet(
-        "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681", 60_000, 10_000
-    ),
-    "cifar10": DataSet(
-        "97fff95240daa5ad1f7672fa4290d1b9c6b11a9d8f63d2de2f6e0334af590d90", 50_000, 10_000
-    ),
+    "mnist": DataSet("mnist", MNIST, False, 60_000, 10_000),
+    "cifar10": DataSet("cifar10", CIFAR10, False, 50_000, 10_000),
 }
 BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
 
@@ -168,7 +157,7 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     if name_by_hash is None and synthetic is False:
         yield finding(
             FindingCode.DATA_IS_ANOTHER,
-            f"the hash {expected.sha256[:12]}… of {name}",
+            f"the hash {str(expected.sha256)[:12]}… of {name}",
             shortened(str(sha256), 16),
             where,
             "`lessons data check`, then submit again",
