@@ -1,10 +1,9 @@
 """Compare a run with its job in the accounting: place, resources, times, end and account."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from autograder.codes import FindingCode as Code
-from autograder.codes import Outcome
 from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
 from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
@@ -15,12 +14,6 @@ from autograder.verdict import Finding
 from autograder.wording import counted
 
 CLOCK_SLACK = 120.0  # seconds by which the clocks of nodes and of the scheduler may differ
-# Besides its runs, a step includes loading the data, ending, and starting Python and its
-# frameworks, which takes long on a busy file system. A job also includes its modules and
-# preparations.
-OF_STEP = (45.0, 0.25)  # seconds, plus a fraction of the runs' own seconds
-OF_JOB = (180.0, 0.5)
-PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files before its run
 
 
 def compare(
@@ -51,18 +44,21 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
     return jobs.get(named) or jobs.get(named.partition(".")[0])
 
 
-def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
-    """Return whether the accounting has the complete job and names the right student.
+def confirming_job(
+    run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
+) -> AccountedJob | None:
+    """Return the run's job if the accounting has all of it and names the right student.
 
     The student's account is checked only if the roster has logins. Whether the facts agree is
     checked by `compare`.
     """
     job = job_of(run, jobs)
     if job is None or job.start is None or job.end is None or not job.hosts:
-        return False
+        return None
     if any(logins) and job.user not in logins:
-        return False
-    return moment(run.header.started) is not None and job.state.startswith("COMPLETED")
+        return None
+    dated = moment(run.header.started) is not None
+    return job if dated and job.state.startswith("COMPLETED") else None
 
 
 def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
@@ -135,42 +131,6 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
         yield job_finding(run, Code.LONGER_THAN_JOB, f"at most {elapsed:g} s", f"{lasted:.4g} s")
 
 
-def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return a finding for each run whose job step lasted far longer than the runs in it.
-
-    If the accounting has no steps, the time of the job is used. Such a discrepancy appears if
-    somebody reduces the seconds in a record by hand.
-    """
-    groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
-    for run in runs:
-        job = job_of(run, jobs)
-        if job is not None:
-            step = step_of(run, job)
-            groups.setdefault((job.job_id, step.name if step else ""), []).append((run, job, step))
-    findings: dict[int, Finding] = {}
-    for members in groups.values():
-        first, job, step = members[0]
-        began, ended = (step.start, step.end) if step else (job.start, job.end)
-        spans = [span(run, ended) for run, _, _ in members]
-        spans_known = [each for each in spans if each is not None]
-        if began is None or ended is None or len(spans_known) < len(spans):
-            continue  # something without times ran there
-        seconds, share = OF_STEP if step else OF_JOB
-        covered = union(spans_known)
-        room = seconds + share * covered + PREPARES_S.get(first.header.lesson or "", 0.0)
-        if ended - began - covered > room:
-            job_too_long = job_finding(
-                first,
-                Code.JOB_FAR_LONGER,
-                f"about {ended - began:,.0f} s, of which at most {room:,.0f} s for the start of "
-                "programs, data and evaluation",
-                f"{covered:,.4g} s in {counted(len(members), 'run')}",
-                what="step" if step else "job",
-            )
-            findings |= {run.id: job_too_long for run, _, _ in members}
-    return findings
-
-
 # Seconds, because a step's times are whole seconds; the nodes' clocks nearly agree.
 STEP_SLACK = 10.0
 
@@ -201,14 +161,6 @@ def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
     return None if ended is None else (began, max(began, ended))
 
 
-def union(spans: Sequence[tuple[float, float]]) -> float:
-    total, reached = 0.0, float("-inf")
-    for first, last in sorted(spans):
-        total += max(0.0, last - max(first, reached))
-        reached = max(reached, last)
-    return total
-
-
 # --- end and account -------------------------------------------------------------------------
 
 BAD_STATES = (
@@ -218,13 +170,13 @@ BAD_STATES = (
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    """Compare the end of the run with the end of its job.
+    """Compare the end of a successful run with the end of its job.
 
-    If the job failed after a successful run, the run's step shows whether the run itself failed.
+    If the job failed after the run, the run's step shows whether the run itself failed.
     """
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
-    if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):
+    if state.startswith(BAD_STATES):
         yield job_finding(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from autograder.codes import EvidenceLevel, FindingCode, Outcome
 from autograder.evidence import (
-    accounted_work,
     accounting,
     clock,
     consistency,
     copies,
+    job_totals,
     plausible,
     ranks,
     reruns,
@@ -77,10 +77,6 @@ class Sources:
     references: Mapping[str, Measure] = field(default_factory=dict)  # the values of a calibration
     reruns: Mapping[str, Again] = field(default_factory=dict)  # by the id of the launch
 
-    def confirm(self, run: Run) -> bool:
-        """Return whether the scheduler's accounting confirms the run's job."""
-        return self.jobs is not None and accounting.confirms(run, self.jobs, self.logins)
-
 
 NO_SOURCES = Sources()
 
@@ -107,8 +103,7 @@ def examine(
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed)
-    jobs = sources.jobs or {}
-    about_jobs = [each(runs, jobs) for each in (accounting.too_long, accounted_work.too_little)]
+    on_jobs = job_totals.compare(runs, sources.jobs or {})
     for run in completed:
         about = [one for check in CHECKS for one in check(run)]
         about += plausible.convergence(run, names_of(run), sources.references)
@@ -118,7 +113,7 @@ def examine(
         about += copied.get(run.id, [])
         if sources.jobs is not None:
             about += accounting.compare(run, sources.jobs, sources.logins)
-            about += [found[run.id] for found in about_jobs if run.id in found]
+            about += on_jobs.get(run.id, [])
         again = sources.reruns.get(run.launch) if counts else None
         on_rerun = list(findings_on_rerun(run, again)) if again else []
         findings += [*about, *on_rerun]
@@ -151,24 +146,21 @@ def tier_of(
     if run.chain_intact is None or not run.ranks:
         return EvidenceLevel.UNVERIFIED, f"the output ({run.format}) has no run record"
     doubtful = doubts(about)
-    confirmed = not doubtful and sources.confirm(run)
+    if doubtful:
+        reason = f"the run record is consistent, but: {doubtful[0].title}"
+        return EvidenceLevel.SELF_CONSISTENT, reason
+    job = accounting.confirming_job(run, sources.jobs or {}, sources.logins)
     again = sources.reruns.get(run.launch)
-    agrees = not doubtful and (confirmed or sources.jobs is None)
-    if again is not None and not on_rerun and agrees:
+    if again is not None and not on_rerun and (job or sources.jobs is None):
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
-        and_accounting = " and the scheduler's accounting agrees" if confirmed else ""
+        and_accounting = " and the scheduler's accounting agrees" if job else ""
         reason = f"the instructor's rerun had the same results{more}{and_accounting}"
         if again.not_compared:
             reason += f"; not compared: {', '.join(again.not_compared)}"
         return EvidenceLevel.REPRODUCED, reason
-    if confirmed:
+    if job:
         reason = "the run record is consistent and agrees with the scheduler's accounting"
-        if not accounted_work.counts_work(accounting.job_of(run, sources.jobs or {})):
+        if job.cpu_seconds is None:
             reason += ", which does not say how much the job computed: it may have slept"
         return EvidenceLevel.CONFIRMED, reason
-    if doubtful:
-        return (
-            EvidenceLevel.SELF_CONSISTENT,
-            f"the run record is consistent, but: {doubtful[0].title}",
-        )
     return EvidenceLevel.SELF_CONSISTENT, "the run record is consistent"
