@@ -55,36 +55,28 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
         )
 
 
-def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
-    requested, count = run.header.epochs_asked, len(run.epochs)
-    if requested is not None and count > requested:
-        yield finding(
-            FindingCode.MORE_EPOCHS_THAN_ASKED,
-            f"{requested:g} epochs",
-            f"{count} epochs",
-            [epoch.where for epoch in run.epochs[-1:]],
-        )
-
-
 STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a target loss
 
 
-def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
+def as_many_epochs_as_asked(run: Run) -> Iterator[Finding]:
     """Check that the run has the requested number of epochs.
 
     Ranks may divide the epochs among themselves, and a run that continues from a checkpoint keeps
     counting.
     """
     requested, size = run.header.epochs_asked, run.header.world_size
-    if not run.epochs or requested is None or run.header.source in STOP_EARLY:
+    if not run.epochs or requested is None:
         return
+    count, where = counted(len(run.epochs), "epoch"), [run.epochs[-1].where]
+    if len(run.epochs) > requested:
+        yield finding(FindingCode.MORE_EPOCHS_THAN_ASKED, f"{requested:g} epochs", count, where)
     due = math.ceil(requested / size) if size and size >= 1 else requested
-    if run.epochs[-1].number < due:
+    if run.epochs[-1].number < due and run.header.source not in STOP_EARLY:
         yield finding(
             FindingCode.FEWER_EPOCHS_THAN_ASKED,
             f"{due:g} epochs",
-            counted(len(run.epochs), "epoch"),
-            [epoch.where for epoch in run.epochs[-1:]],
+            count,
+            where,
             "submit the whole output; if training stops early on purpose, say so in your answers",
         )
 
@@ -136,7 +128,7 @@ def _shares_hold_them(run: Run) -> Iterator[Finding]:
 # --- ranks ----------------------------------------------------------------------------------
 
 
-def every_rank_reports(run: Run) -> Iterator[Finding]:
+def every_rank_begins_and_ends(run: Run) -> Iterator[Finding]:
     size = run.header.world_size
     if not run.ranks or size is None:
         return
@@ -148,11 +140,7 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
             f"{counted(len(present), 'rank')} reported",
             run.rank_lines,
         )
-
-
-def every_rank_ends(run: Run) -> Iterator[Finding]:
-    gone = [r for r in run.ranks if not r.ended]
-    if gone and run.header.world_size is not None:
+    if gone := [r for r in run.ranks if not r.ended]:
         yield finding(
             FindingCode.RANK_WITHOUT_END,
             "every rank ends",

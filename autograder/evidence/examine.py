@@ -34,13 +34,11 @@ EvidenceCheck = Callable[[Run], Iterator[Finding]]
 # In the order in which their findings are listed.
 CHECKS: tuple[EvidenceCheck, ...] = (
     consistency.chain_unbroken,
-    consistency.every_rank_reports,
-    consistency.every_rank_ends,
+    consistency.every_rank_begins_and_ends,
     consistency.as_many_as_asked,
     consistency.same_program,
     consistency.epochs_in_order,
-    consistency.no_more_epochs_than_asked,
-    consistency.no_fewer_epochs_than_asked,
+    consistency.as_many_epochs_as_asked,
     clock.times_add_up,
     clock.clock_goes_on,
     consistency.oddities,
