@@ -94,7 +94,6 @@ def _whole_run(run: Run) -> Iterator[Finding]:
             f"about {wall:.4g} s",
             f"{stated:.4g} s",
             [run.total_seconds.where],
-            "submit the output as the job wrote it",
         )
 
 

@@ -4,7 +4,7 @@ A difference between two statements in the record is a contradiction. A differen
 is only odd, because a student may print something else under the same name.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from statistics import median
 
@@ -25,12 +25,10 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
     names = ("test_accuracy", "test_loss")
     for name, evaluated in zip(names, run.beside.evaluated, strict=True):
         at_end = getattr(run.end, name)
-        if (
-            at_end is not None
-            and evaluated is not None
-            and abs(at_end - evaluated) > 1e-6 * abs(at_end)
-        ):
-            number = run.test_accuracy if name == "test_accuracy" else run.test_loss
+        if at_end is None or evaluated is None:
+            continue
+        if abs(at_end - evaluated) > 1e-6 * abs(at_end):
+            number = getattr(run, name)
             yield finding(
                 FindingCode.EVALUATION_AND_END,
                 f"{name.replace('_', ' ')} {evaluated:g}, as evaluated",
@@ -134,7 +132,6 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             "no GPU on this node, as the job file printed",
             shortened(device, 60),
             where,
-            "submit the output as the job wrote it",
         )
 
 
@@ -162,7 +159,6 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
                 f"{printed.value:g}, as printed",
                 f"{recorded.value:g} in the record",
                 [printed.where, recorded.where],
-                "submit the output as the job wrote it",
                 name=name,
             )
 
@@ -180,10 +176,8 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
     """
     several = len(run.ranks) > 1
     recorded = {epoch.number: epoch for epoch in run.epochs}
-    for printed in run.beside.epochs:
-        epoch = recorded.get(printed.number)
-        if epoch is None:
-            continue
+    pairs = [(one, recorded[one.number]) for one in run.beside.epochs if one.number in recorded]
+    for printed, epoch in pairs:
         for name, printed_value, other, slack in (
             ("loss", printed.train_loss, epoch.train_loss, RANKS_LOSS),
             ("accuracy", printed.train_accuracy, epoch.train_accuracy, RANKS_ACCURACY),
@@ -203,38 +197,34 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
                 [printed.where, epoch.where],
             )
             return
-    yield from seconds_as_printed(run, recorded)
+    yield from seconds_as_printed(pairs)
 
 
-def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
-    """Compare each epoch's recorded seconds with the printed seconds.
+def seconds_as_printed(pairs: Sequence[tuple[Epoch, Epoch]]) -> Iterator[Finding]:
+    """Compare the printed seconds of each epoch with the recorded seconds.
 
     Keras also counts work such as checkpoints, so its seconds are never less than the record's. The
     course's own loops print the same seconds as the record. This is a finding only if most epochs
     differ, because a single epoch may have been delayed.
     """
     shorter, longer = [], []
-    for printed in run.beside.epochs:
-        epoch = recorded.get(printed.number)
-        if epoch is None or not printed.seconds or not epoch.seconds:
+    for printed, epoch in pairs:
+        if not printed.seconds or not epoch.seconds:
             continue
         printed_s, seconds = printed.seconds, epoch.seconds.value
         checked = printed.val_loss is not None or printed.val_accuracy is not None
         room = 1.0 + seconds if printed.steps or checked else 0.05
         shorter.append(0.0 if checked else printed_s.value - printed_s.half_width - seconds - room)
         longer.append(seconds - printed_s.value - printed_s.half_width - 0.1 - 0.05 * seconds)
-    for beyond in (shorter, longer):
-        if beyond and median(beyond) > 0:
-            first = run.beside.epochs[0]
-            epoch = recorded.get(first.number)
-            if first.seconds and epoch and epoch.seconds:
-                yield unlike_print(
-                    f"seconds of epoch {first.number} and most others",
-                    first.seconds,
-                    epoch.seconds.value,
-                    [first.where, epoch.where],
-                )
-            return
+    if shorter and (median(shorter) > 0 or median(longer) > 0):
+        first, epoch = pairs[0]
+        if first.seconds and epoch.seconds:
+            yield unlike_print(
+                f"seconds of epoch {first.number} and most others",
+                first.seconds,
+                epoch.seconds.value,
+                [first.where, epoch.where],
+            )
 
 
 def unlike_print(name: str, printed: Number, recorded: float, where: list[Where | None]) -> Finding:
@@ -243,7 +233,6 @@ def unlike_print(name: str, printed: Number, recorded: float, where: list[Where 
         f"{name}: {printed.value:g}, as printed",
         f"{recorded:g} in the record",
         where,
-        "submit the output as the job wrote it",
     )
 
 
