@@ -1,6 +1,6 @@
 """Read the scheduler's accounting, as the instructor exported it: jobs and, if present, steps.
 
-The format is the output of `sacct -P`, with or without a header line, with or without `-X`.
+The format is the output of `sacct -P`, with or without `-X`. The header line names the columns.
 """
 
 import re
@@ -66,7 +66,7 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
             f"{path} cannot be read as sacct's output ({shortened(error, 80)}). {take_it}"
         ) from None
     if not jobs:
-        raise click.UsageError(f"{path} has no job. {take_it}")
+        raise click.UsageError(f"{path} has no job below a line with column names. {take_it}")
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
     if not any(job.cpu_seconds for job in jobs):  # `sacct -X`, or Slurm without a gatherer
@@ -77,13 +77,9 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
 def from_text(text: str) -> list[AccountedJob]:
     lines = [line for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0].split("|")] if lines else []
-    if "jobid" in names:
-        lines = lines[1:]
-    else:
-        names = SACCT_FORMAT.split(",")  # the order that docs/grade-a-class.md asks for
     jobs: dict[str, AccountedJob] = {}
     steps: dict[str, list[AccountedStep]] = {}
-    for line in lines:
+    for line in lines[1:]:
         cells = dict(zip(names, line.split("|"), strict=False))
         job_id, _, step = cells.get("jobid", "").partition(".")
         if not re.match(r"\d", job_id):

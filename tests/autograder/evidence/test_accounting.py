@@ -123,13 +123,6 @@ def test_several_runs_share_a_step(tmp_path):
     assert alone.code == Code.JOB_FAR_LONGER
 
 
-def test_a_dump_without_its_header_line_is_read_old_or_new(tmp_path):
-    for columns in (18, 20):  # the last two were added later
-        path = tmp_path / f"sacct{columns}.txt"
-        path.write_text("|".join(row().split("|")[:columns]) + "\n")
-        assert seen(make_record(), read_accounting(path)).tier == "confirmed"
-
-
 def test_an_export_without_cpu_time_confirms_less(tmp_path):
     reasons = [
         seen(make_record(), dump(tmp_path / f"{number}.txt", line)).reason
