@@ -58,19 +58,20 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
 STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a target loss
 
 
-def as_many_epochs_as_asked(run: Run) -> Iterator[Finding]:
-    """Check that the run has the requested number of epochs.
-
-    Ranks may divide the epochs among themselves, and a run that continues from a checkpoint keeps
-    counting.
-    """
+def fewest_epochs(run: Run) -> float | None:
+    """Return the requested number of epochs, which the ranks may divide among themselves."""
     requested, size = run.header.epochs_asked, run.header.world_size
-    if not run.epochs or requested is None:
+    return math.ceil(requested / size) if requested and size and size >= 1 else requested
+
+
+def as_many_epochs_as_asked(run: Run) -> Iterator[Finding]:
+    """Check the number of epochs. A run that continues from a checkpoint keeps counting."""
+    requested, due = run.header.epochs_asked, fewest_epochs(run)
+    if not run.epochs or requested is None or due is None:
         return
     count, where = counted(len(run.epochs), "epoch"), [run.epochs[-1].where]
     if len(run.epochs) > requested:
         yield finding(FindingCode.MORE_EPOCHS_THAN_ASKED, f"{requested:g} epochs", count, where)
-    due = math.ceil(requested / size) if size and size >= 1 else requested
     if run.epochs[-1].number < due and run.header.source not in STOP_EARLY:
         yield finding(
             FindingCode.FEWER_EPOCHS_THAN_ASKED,

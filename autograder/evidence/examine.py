@@ -29,10 +29,8 @@ from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
 
-EvidenceCheck = Callable[[Run], Iterator[Finding]]
-
 # In the order in which their findings are listed.
-CHECKS: tuple[EvidenceCheck, ...] = (
+CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     consistency.chain_unbroken,
     consistency.every_rank_begins_and_ends,
     consistency.as_many_as_asked,

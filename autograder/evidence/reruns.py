@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.codes import FindingCode
+from autograder.evidence.consistency import fewest_epochs
 from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
-from autograder.records import Epoch, Number, Run, Where
+from autograder.records import Number, Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import Finding
@@ -123,15 +124,11 @@ def other_data(run: Run, again: Run) -> Finding:
 # --- the same work, the same result -------------------------------------------------------------
 
 
-def each_epoch(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
-    return lambda run: tuple(map(read, run.epochs))
-
-
 WORK: dict[FindingCode, Callable[[Run], Any]] = {
     FindingCode.RERUN_OTHER_RANKS: measure.workers,
     FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
-    FindingCode.RERUN_OTHER_STEPS: each_epoch(lambda epoch: epoch.steps),
-    FindingCode.RERUN_OTHER_SAMPLES: each_epoch(lambda epoch: epoch.unique_samples),
+    FindingCode.RERUN_OTHER_STEPS: lambda run: tuple(e.steps for e in run.epochs),
+    FindingCode.RERUN_OTHER_SAMPLES: lambda run: tuple(e.unique_samples for e in run.epochs),
     FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
     FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
     FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.model,
@@ -154,13 +151,9 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def stopped_early(run: Run) -> bool:
-    """Return whether the training stopped early, so a rerun may have more or fewer epochs.
-
-    Ranks may divide the epochs among themselves.
-    """
-    requested, size = run.header.epochs_asked, run.header.world_size
-    share = requested / size if requested is not None and size and size >= 1 else requested
-    return share is not None and len(run.epochs) < share
+    """Return whether the training stopped early, so a rerun may have more or fewer epochs."""
+    due = fewest_epochs(run)
+    return due is not None and len(run.epochs) < due
 
 
 def in_words(fact: Any) -> str:
