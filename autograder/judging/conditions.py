@@ -79,16 +79,8 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
         limit = threshold_value(hand_in, condition.threshold, condition, name)
     except NotMeasured as missing:
         status = FAILED if missing.without_run else NOT_MEASURED
-        return Part(
-            title,
-            status,
-            0,
-            expected,
-            missing.reason,
-            missing.where,
-            missing.try_,
-            code=missing.code,
-        )
+        reason, where = missing.reason, missing.where
+        return Part(title, status, 0, expected, reason, where, missing.try_, code=missing.code)
     if isinstance(value, str) or isinstance(limit, str):
         found = said_of_run(title, as_text(value), name)
         same = value == limit

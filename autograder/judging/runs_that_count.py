@@ -70,11 +70,6 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     name identifies the job. The output was copied from a terminal window, so the job was submitted
     and its file exists. The run may also be in an archive that could not be opened.
     """
-    ended = [
-        run
-        for run in hand_in.runs
-        if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
-    ]
     choice = hand_in.rubric.runs[name]
     # If they showed all facts, one of these would be the run.
     unclear = plain_outputs(hand_in.runs, choice)
@@ -87,29 +82,28 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             tuple(Where(run.files[0], 1) for run in unclear[:3] if run.files),
             ReasonCode.RUN_UNCLEAR,
         )
-    problems = (problem for run in hand_in.runs for problem in run.problems)
-    copy = next(
-        (problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY), None
-    )
-    if not ended and copy:
-        reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
+    recorded_nothing = [run for run in hand_in.runs if not run.has_header and not run.epochs]
+    for run in sorted(recorded_nothing, key=by_time, reverse=True):
+        cause = cause_of(run)
+        if cause and is_job_of(run, hand_in, name):
+            reason = f"no run of `{name}`: its job ended before the program began to record; "
+            reason += f"{run.outcome} ({cause.reason}: {problem_text(cause)})"
+            return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
+    problems = [problem for run in hand_in.runs for problem in run.problems]
+    copies = [problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY]
+    if copies:
+        file = copies[0].where.file
+        reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job to the scheduler, and later its output to your instructor"
     unseen = [
         packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
     ]
-    if not ended and unseen:
+    if unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
         hint = f"{unseen[0].try_}; if this run is not in it, {hint}"
         return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
-    if not ended:
-        return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
-    run = max(ended, key=by_time)
-    cause = cause_of(run)
-    assert cause
-    reason = f"no run of `{name}`: its job ended before the program began to record; {run.outcome}"
-    reason += f" ({cause.reason}: {problem_text(cause)})"
-    return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
+    return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
