@@ -22,7 +22,6 @@ from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText
 from autograder.wording import counted
 
 MOST_SHOWN = 80  # maximum lines per program
-NOTHING: Mapping[str, Pieces] = {}
 MOST_POINTS = 0.9
 NOT_FILLED = "not filled"
 UNFILLED = "raise NotImplementedError"  # what `lessons build` puts into a gap
@@ -61,7 +60,7 @@ def with_programs(
     runs: Sequence[Run],
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
-    solved: Mapping[str, Pieces] = NOTHING,
+    solved: Mapping[str, Pieces],
     *,
     points: float = 0,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
@@ -83,9 +82,8 @@ def with_programs(
     missing = not_handed_in(ran, programs, released)
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
-    return replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings)), tuple(
-        texts
-    )
+    seen = replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings))
+    return seen, tuple(texts)
 
 
 # --- compared with what ran --------------------------------------------------------------------
@@ -150,7 +148,7 @@ def compared(
     ran: Sequence[Ran],
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
-    solved: Mapping[str, Pieces] = NOTHING,
+    solved: Mapping[str, Pieces],
 ) -> Iterator[ProgramText]:
     """Yield programs with gaps, programs changed outside the gaps, and programs of no lesson."""
     if not released:
@@ -194,9 +192,8 @@ def changed(
     if not lines and not renamed and not gaps:
         return
     outside = len(differences.removed) + len(differences.added)
-    note = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
-    if outside == 1:
-        note = note.replace("differ", "differs")
+    differ = "differs" if outside == 1 else "differ"
+    note = f"{counted(outside, 'line')} outside the gaps {differ} from {name} as released"
     if not outside:
         note = f"{name} as released" + (", under another name" if renamed else "")
     yield replace(text_of(program, note, lines), gaps=gaps)
