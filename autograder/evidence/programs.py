@@ -5,7 +5,7 @@ the release.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from autograder.codes import EvidenceLevel, FindingCode
@@ -30,18 +30,30 @@ NEAREST = 0.5  # fraction of a released program's lines that a copy under anothe
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A program file that ran, and its hashes, each with an output that reports it."""
+    """A program file that ran, and the submitted programs with its name or one of its texts."""
 
     name: str
-    hashes: dict[str, str]  # hash -> an output
+    hashes: dict[str, str]  # each with an output that reports it
     where: Run
+    submitted: list[HandedIn] = field(default_factory=list)
 
     @property
     def output(self) -> str:
         return next(iter(self.hashes.values()))
 
+    @property
+    def as_it_ran(self) -> list[HandedIn]:
+        """Return the submitted programs whose text is one that ran."""
+        return [program for program in self.submitted if program.hash in self.hashes]
 
-def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
+    @property
+    def replaced_by(self) -> HandedIn | None:
+        """Return a submitted program with this name, if none of the texts that ran is there."""
+        replaced = self.submitted and self.hashes and not self.as_it_ran
+        return self.submitted[0] if replaced else None
+
+
+def files_that_ran(runs: Sequence[Run], programs: Sequence[HandedIn]) -> list[Ran]:
     """Return the program files of the runs that count.
 
     A file has several hashes if it changed between two runs.
@@ -52,6 +64,10 @@ def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
             ran = files.setdefault(name, Ran(name, {}, run))
             if hash_:
                 ran.hashes.setdefault(hash_, run.files[0] if run.files else "?")
+    for file in files.values():
+        file.submitted.extend(
+            one for one in programs if one.is_called(file.name) or one.hash in file.hashes
+        )
     return list(files.values())
 
 
@@ -68,18 +84,17 @@ def with_programs(
 
     `points` is the fraction of the lesson's points that the student earned.
     """
-    ran = files_that_ran(runs)
-    texts = list(compared(ran, programs, released, solved))
-    texts += earlier_versions(ran, programs)
-    findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
+    ran = files_that_ran(runs, programs)
+    texts = [*compared(ran, programs, released, solved), *earlier_versions(ran)]
+    findings = [*other_programs(ran), *changed_what_counts(texts)]
     if points >= MOST_POINTS:
-        findings += unfilled_gaps(ran, programs, texts)
+        findings += unfilled_gaps(ran, texts)
     tier, reason = seen.tier, seen.reason
     doubtful = doubts(findings)
     if doubtful and tier == EvidenceLevel.CONFIRMED:
         title = doubtful[0].title
         tier, reason = EvidenceLevel.SELF_CONSISTENT, title[:1].lower() + title[1:]
-    missing = not_handed_in(ran, programs, released)
+    missing = not_handed_in(ran, released)
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
     seen = replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings))
@@ -89,49 +104,35 @@ def with_programs(
 # --- compared with what ran --------------------------------------------------------------------
 
 
-def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[Finding]:
-    for file, program in not_the_ones(ran, programs):
+def other_programs(ran: Sequence[Ran]) -> Iterator[Finding]:
+    for file in ran:
+        if file.replaced_by is None:
+            continue
         yield finding(
             FindingCode.OTHER_PROGRAM,
             f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
-            f"another text in {shortened(program.name, 80)}",
+            f"another text in {shortened(file.replaced_by.name, 80)}",
             file.where.rank_lines[:1],
             "run the job again with this program, or submit the program that ran",
         )
 
 
-def not_the_ones(
-    ran: Sequence[Ran], programs: Sequence[HandedIn]
-) -> Iterator[tuple[Ran, HandedIn]]:
-    """Yield submitted files whose text differs from the file of the same name that ran."""
-    there = {program.hash for program in programs}
-    for file in ran:
-        named = [program for program in programs if program.is_called(file.name)]
-        if named and file.hashes and there.isdisjoint(file.hashes):
-            yield file, named[0]
-
-
-def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
+def earlier_versions(ran: Sequence[Ran]) -> Iterator[ProgramText]:
     """Yield files that changed between two runs. This is honest but worth knowing."""
-    there = {program.hash for program in programs}
     for file in ran:
+        there = {program.hash for program in file.as_it_ran}
         earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
         if earlier and len(earlier) < len(file.hashes):
             note = f"another version of it ran in {shortened(', '.join(earlier), 120)}"
             yield ProgramText(shortened(file.name, 80), note)
 
 
-def not_handed_in(
-    ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
-) -> list[str]:
+def not_handed_in(ran: Sequence[Ran], released: Mapping[str, Pieces]) -> list[str]:
     """Return files that ran but were not submitted, except those that need no changes."""
-    there = {program.hash for program in programs}
     return [
         file.name
         for file in ran
-        if there.isdisjoint(file.hashes)
-        and not any(program.is_called(file.name) for program in programs)
-        and as_released(released.get(file.name, ())) not in file.hashes
+        if not file.submitted and as_released(released.get(file.name, ())) not in file.hashes
     ]
 
 
@@ -235,15 +236,12 @@ def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> 
     return FilledGap(tuple(marked), tuple(shortened(line, 160) for line in solution[:MOST_SHOWN]))
 
 
-def unfilled_gaps(
-    ran: Sequence[Ran], programs: Sequence[HandedIn], texts: Sequence[ProgramText]
-) -> Iterator[Finding]:
+def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[Finding]:
     """Yield a finding about gaps that the students left open in programs whose hash was recorded.
 
     Code in such a gap raises an error, so another program may have written the outputs.
     """
-    hashes = {hash_ for file in ran for hash_ in file.hashes}
-    names = {program.name for program in programs if program.hash in hashes}
+    names = {program.name for file in ran for program in file.as_it_ran}
     open_gaps = [
         line.place(text.file)
         for text in texts

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.codes import Outcome
-from autograder.evidence.programs import files_that_ran, not_the_ones
+from autograder.evidence.programs import files_that_ran
 from autograder.judging.conditions import RUN_AGAIN, judge_condition
 from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
@@ -149,11 +149,12 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
     The change is detected from the record or, failing that, from the files' modification times.
     """
     packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
-    for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):
-        yield (
-            f"{other.name} is not the program that ran in {Path(file.output).name}: "
-            "run the job again, or submit the program that ran"
-        )
+    for file in files_that_ran(latest, read_programs(packed)):
+        if file.replaced_by:
+            yield (
+                f"{file.replaced_by.name} is not the program that ran in {Path(file.output).name}: "
+                "run the job again, or submit the program that ran"
+            )
     for run in latest:
         program = bundle.folder / Path(run.header.program or "").name
         output = Path(run.files[0])
