@@ -8,7 +8,7 @@ lines is used. A program in which only the gaps were filled shows no difference.
 make a released line count as missing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.settings.released import Pieces
@@ -22,8 +22,7 @@ Line = tuple[int, str]  # number and text
 class Compared:
     removed: tuple[Line, ...]  # with the number of the student's line that they would precede
     added: tuple[Line, ...]
-    in_gaps: tuple[Line, ...]
-    of_gap: tuple[int, ...] = ()  # for each line in a gap: the number of the gap, from 0
+    in_gaps: Mapping[int, Sequence[Line]]  # by the number of the gap, from 0
 
 
 def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
@@ -85,8 +84,7 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     costs.reverse()
     removed: list[Line] = []
     added: list[Line] = []
-    in_gaps: list[Line] = []
-    of_gap: list[int] = []
+    in_gaps: dict[int, list[Line]] = {}
     gap, at, end = -1, 0, 1 + (lines[-1][0] if lines else 0)
     for number, text in enumerate(released):
         row, below = costs[number], costs[number + 1]
@@ -95,11 +93,10 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
         while at < len(lines) and row[at] != below[at] + gone:
             if text == lines[at][1] and row[at] == below[at + 1]:
                 break
-            (in_gaps if text is None else added).append(lines[at])
-            of_gap += [gap] if text is None else []
+            (in_gaps.setdefault(gap, []) if text is None else added).append(lines[at])
             at += 1
         if text is not None and at < len(lines) and lines[at][1] == text:
             at += 1
         elif text is not None:
             removed.append((lines[at][0] if at < len(lines) else end, text))
-    return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps), tuple(of_gap))
+    return Compared(tuple(removed), (*added, *lines[at:]), in_gaps)

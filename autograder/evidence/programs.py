@@ -215,12 +215,9 @@ def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
 
 def filled_gaps(differences: Compared, solution: Pieces, counts: bool) -> tuple[FilledGap, ...]:
     """Return each filled gap with the solution's text for it, and mark the unusual lines."""
-    by_gap: dict[int, list[Line]] = {}
-    for number, line in zip(differences.of_gap, differences.in_gaps, strict=True):
-        by_gap.setdefault(number, []).append(line)
     return tuple(
         filled_gap(lines[:MOST_SHOWN], solution[number] if number < len(solution) else (), counts)
-        for number, lines in sorted(by_gap.items())
+        for number, lines in differences.in_gaps.items()
     )
 
 
