@@ -183,23 +183,14 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
         if recorded is None:
             continue
         margin = max(ACCURACY_MARGIN, (1 - max(recorded, repeated or 0.0)) / 10)
+        expected = f"{recorded:.4g} in the record, ± {margin:.2g}"
         if repeated is None or recorded > repeated + margin:
-            yield untrue(
-                run,
-                FindingCode.RERUN_LOWER_ACCURACY,
-                f"{recorded:.4g} in the record, ± {margin:.2g}",
-                "none" if repeated is None else f"{repeated:.4g}",
-                name=name,
-            )
+            found = "none" if repeated is None else f"{repeated:.4g}"
+            yield untrue(run, FindingCode.RERUN_LOWER_ACCURACY, expected, found, name=name)
         elif repeated > recorded + margin:
-            yield finding(
-                FindingCode.RERUN_HIGHER_ACCURACY,
-                f"{recorded:.4g} in the record, ± {margin:.2g}",
-                f"{repeated:.4g}",
-                places(run),
-                "submit the program that made the output",
-                name=name,
-            )
+            found, advice = f"{repeated:.4g}", "submit the program that made the output"
+            code = FindingCode.RERUN_HIGHER_ACCURACY
+            yield finding(code, expected, found, places(run), advice, name=name)
 
 
 def same_losses(run: Run, again: Run) -> Iterator[Finding]:
@@ -208,13 +199,8 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
         if recorded is None or repeated is None:
             continue
         if recorded < LOSS_FACTOR * repeated - LOSS_MARGIN:
-            yield untrue(
-                run,
-                FindingCode.RERUN_HIGHER_LOSS,
-                f"{recorded:.4g} in the record",
-                f"{repeated:.4g}",
-                name=name,
-            )
+            expected, found = f"{recorded:.4g} in the record", f"{repeated:.4g}"
+            yield untrue(run, FindingCode.RERUN_HIGHER_LOSS, expected, found, name=name)
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
