@@ -70,8 +70,7 @@ def hash_of_pauses(run: Run) -> str:
 def hash_of_drawn(run: Run) -> str:
     """Return a hash of the parameters after a speed job, whose seeds nobody can choose."""
     hashes = sorted(rank.param_hash for rank in run.ranks if rank.param_hash)
-    is_drawn = any(event.name == COMPUTED_AGAIN for event in run.measures)
-    return digest(hashes) if is_drawn and hashes else ""
+    return digest(hashes) if run.measured(COMPUTED_AGAIN) and hashes else ""
 
 
 def hash_of_losses(run: Run) -> str:

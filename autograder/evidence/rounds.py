@@ -137,9 +137,7 @@ def between_lines(run: Run) -> Iterator[tuple[float, float]]:
     """
     ends: dict[str, float] = {}
     phases: dict[str, float] = {}
-    again = {
-        str(event.facts.get("round")) for event in run.measures if event.name == COMPUTED_AGAIN
-    }
+    again = {str(event.facts.get("round")) for event in run.measured(COMPUTED_AGAIN)}
     for event in run.measures:
         number, times = str(event.facts.get("round")), rounds.seconds_of_phases(event)
         if event.written_ms is None or event.value is None:
