@@ -107,20 +107,15 @@ NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "
 def job_as_printed(run: Run) -> Iterator[Finding]:
     """Compare the run's job, ranks and GPUs with what the job file printed before the run."""
     job, where = run.beside.job, run.rank_lines[:1]
-    printed, recorded = job_number(job.get("job")), job_number(run.header.job_id)
+    printed, recorded = first_number(job.get("job")), first_number(run.header.job_id)
     if printed and recorded and printed != recorded:
         yield finding(FindingCode.OTHER_JOB, printed, recorded, where)
-    size, ranks = run.header.world_size, job.get("ranks", "")
-    if (
-        size is not None
-        and run.header.launcher in BY_SCHEDULER
-        and ranks.isascii()
-        and ranks.isdigit()
-        and int(ranks[:9]) < size
-    ):
+    size, number = run.header.world_size or 0, first_number(job.get("ranks"))
+    tasks = int(number[:9]) if number else size
+    if tasks < size and run.header.launcher in BY_SCHEDULER:
         yield finding(
             FindingCode.MORE_RANKS_THAN_PRINTED,
-            counted(int(ranks[:9]), "task") + ", as the job file printed",
+            counted(tasks, "task") + ", as the job file printed",
             counted(int(size), "rank"),
             run.rank_lines,
             "start the program with `launch`, which starts one rank per task",
@@ -135,7 +130,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
         )
 
 
-def job_number(text: object) -> str:
+def first_number(text: object) -> str:
     """Return `1234` from "1234 02_keras", "1234.pbs01" or 1234.
 
     Return an empty string if there is no number.
