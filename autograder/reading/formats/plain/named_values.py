@@ -11,9 +11,16 @@ ignored.
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from autograder.reading.line_facts import EpochNumber, EpochNumbers, RunNumber, RunNumbers
+from autograder.reading.line_facts import (
+    EpochNumber,
+    EpochNumbers,
+    LineFacts,
+    RunFacts,
+    RunNumber,
+    RunNumbers,
+)
 from autograder.reading.printed_numbers import (
     NUMBER,
     VALUE,
@@ -119,6 +126,26 @@ class Named:
     first: str = ""  # the text before the first known name
     sure_time: bool = False  # whether the seconds are explicitly those of a whole epoch
 
+    def add(self, kind: Kind, on: On, text: str, unit: str) -> None:
+        """Add a loss or an accuracy. If the line has several of them, the first one counts."""
+        epoch_name, run_name = MEANS[kind, on]
+        self.percent = self.percent or unit == "%"
+        value = printed(text, 0.01 if unit == "%" else 1.0)
+        self.numbers.setdefault(epoch_name, value)
+        if run_name is not None:
+            self.of_run.setdefault(run_name, fraction(text, unit) if kind == "accuracy" else value)
+
+    def facts(self, number: int | None = None, **others: Any) -> LineFacts:
+        """Return the facts of the line, which is about the epoch with this number."""
+        return LineFacts(
+            number,
+            scaled=self.percent,
+            unnamed=self.unnamed,
+            numbers=self.numbers,
+            run=RunFacts(self.of_run) if self.of_run else None,
+            **others,
+        )
+
 
 @dataclass(slots=True)
 class Measured:
@@ -213,16 +240,8 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
         if on is None and of_either(one.kind, said):
             continue
         named.unnamed = named.unnamed or on is None
-        named.percent = named.percent or one.unit == "%"
-        if one.unit not in ("", "%"):
-            continue
-        epoch_name, run_name = MEANS[one.kind, on or "train"]
-        value = printed(one.text, 0.01 if one.unit == "%" else 1.0)
-        named.numbers.setdefault(epoch_name, value)
-        if run_name == "test_accuracy":
-            named.of_run.setdefault(run_name, fraction(one.text, one.unit))
-        elif run_name is not None:
-            named.of_run.setdefault(run_name, value)
+        if one.unit in ("", "%"):
+            named.add(one.kind, on or "train", one.text, one.unit)
 
 
 def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:

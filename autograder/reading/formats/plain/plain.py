@@ -13,7 +13,7 @@ import re
 
 from autograder.reading.formats import bars
 from autograder.reading.formats.plain import headings
-from autograder.reading.formats.plain.named_values import NOT_NAME, Named, On, plainly, values
+from autograder.reading.formats.plain.named_values import NOT_NAME, On, plainly, values
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts, RunFacts
 from autograder.reading.printed_numbers import VALUE, printed
@@ -24,7 +24,7 @@ EPOCH = re.compile(
     r"(?:[:#=]?\s{0,3}[\[(]|[:#=])?\s{0,3}(?P<at>\d{1,6})(?:\](?=\s?/\s?\[))?"
     r"(?:\s?(?:/|of)\s?\[?(?P<of>\d{1,6}))?(?![\d.%]\d)"
 )
-OF_IN_JSON = re.compile(r'"(max_|num_|total_)?epochs"\s?:\s?(\d{1,6})')
+OF_IN_JSON = re.compile(r'"(?:max_|num_|total_)?epochs"\s?:\s?(?P<of>\d{1,6})')
 STEP = re.compile(
     r"(?i)(?<![a-z])(?:global[_ ])?(?:step|batch|iter|iteration|it)[\"']? {0,2}[:#=\[(]?\s{0,12}"
     r"(\d{1,9})(?:\s?(?:/|of)\s{0,12}(\d{1,9}))?(?![\w%]|\.\d)"
@@ -57,46 +57,26 @@ def read(line: str) -> LineFacts | None:
     named = values(line, 0 if in_json else place.end(), on)
     if not named.numbers:
         return headings.read(line)
-    if bar := bars.BAR.search(line, place.end()):
-        return within_bar(place, bar, named)
+    number = int(place["at"])
+    asked = place if place["of"] else OF_IN_JSON.search(line)
+    of = int(asked["of"]) if asked else None
+    if bar := bars.BAR.search(line, place.end()):  # its values cover only a part of the epoch
+        named.numbers.pop("seconds", None)
+        named.of_run.clear()
+        at, whole = int(bar[2]), bar[2] == bar[3]
+        return named.facts(number, of=of, step=at, whole=whole, redraws=True, rates=True)
     step = STEP.search(line, place.end()) or step_behind(line, place.end())
-    if step and not named.sure_time:
+    if step is None:
+        return named.facts(number, of=of)
+    if not named.sure_time:
         named.numbers.pop("seconds", None)  # they cover only a part of the epoch
-        if not named.numbers:
-            return None
-    of = None if place["of"] or '"' not in line else OF_IN_JSON.search(line)
-    return LineFacts(
-        int(place["at"]),
-        of=int(of[2]) if of else int(place["of"]) if place["of"] else None,
-        step=int(step[1]) if step else None,
-        scaled=named.percent,
-        rates=step is not None,
-        unnamed=named.unnamed,
-        numbers=named.numbers,
-        run=RunFacts(named.of_run) if named.of_run else None,
-    )
+    return named.facts(number, of=of, step=int(step[1]), rates=True) if named.numbers else None
 
 
 def step_behind(line: str, at: int) -> re.Match[str] | None:
     """Match a step counter directly after the epoch, with or without brackets."""
     step = STEP_IN_BRACKETS.match(line, at) or STEP_BEHIND.match(line, at)
     return step if step and int(step[1]) <= int(step[2]) else None
-
-
-def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFacts:
-    """Return the facts in an epoch's progress bar. The epoch is finished only if the bar is."""
-    named.numbers.pop("seconds", None)
-    return LineFacts(
-        int(place["at"]),
-        of=int(place["of"]) if place["of"] else None,
-        step=int(bar[2]),
-        whole=bar[2] == bar[3],
-        redraws=True,
-        rates=True,
-        scaled=named.percent,
-        unnamed=named.unnamed,
-        numbers=named.numbers,
-    )
 
 
 def measured_on(before: str) -> On | None:
@@ -114,37 +94,27 @@ def below(line: str) -> LineFacts | None:
     if counts:
         return of_counts(line, counts)
     named = values(line, 0)
-    if not named.numbers or (named.numbers.keys() == {"throughput"}):
+    if named.numbers.keys() <= {"throughput"}:
         return None
     pieces = [plainly(piece) for piece in NOT_NAME.split(named.first)]
     begins = all(IN_BLOCK.fullmatch(piece) for piece in pieces[:-1] if piece)
-    return LineFacts(
-        loose=True,
-        after_heading=not begins,
-        scaled=named.percent,
-        unnamed=named.unnamed,
-        numbers=named.numbers,
-        run=RunFacts(named.of_run) if named.of_run else None,
-    )
+    return named.facts(loose=True, after_heading=not begins)
 
 
-def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
+def of_counts(line: str, counts: re.Match[str]) -> LineFacts:
     """Return a running mean over a number of samples: first for training, then for validation."""
     loss, right = printed(counts[1]), printed(counts[2], 0.01)
-    named = Named()
-    on = "test" if re.search(r"(?i)\btest", line[: counts.start()]) else None
-    if on:
-        named.of_run = {"test_loss": loss, "test_accuracy": right}
+    is_test = re.search(r"(?i)\btest", line[: counts.start()]) is not None
     return LineFacts(
         loose=True,
         step=int(counts[4]),
-        part="val" if on else None,
+        part="val" if is_test else None,
         passes=True,
         redraws=True,
         scaled=True,
         unnamed=True,
         numbers={"train_loss": loss, "train_accuracy": right},
-        run=RunFacts(named.of_run) if on else None,
+        run=RunFacts({"test_loss": loss, "test_accuracy": right}) if is_test else None,
     )
 
 

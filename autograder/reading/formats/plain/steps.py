@@ -10,7 +10,7 @@ import re
 from autograder.reading.formats.plain.named_values import rate_in, values
 from autograder.reading.formats.plain.plain import EPOCH, STEP, TAGS
 from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import LineFacts, RunFacts
+from autograder.reading.line_facts import LineFacts
 from autograder.reading.printed_numbers import NUMBER, printed
 from autograder.records import Number
 
@@ -30,20 +30,13 @@ def read(line: str) -> LineFacts | None:
     named = values(line, place.end())
     named.numbers.pop("seconds", None)
     if "throughput" not in named.numbers:
-        ahead = rate_in(line[: place.start()])
-        if (rate := ahead or rate_of_step(line)) is not None:
+        rate = rate_in(line[: place.start()]) or rate_of_step(line)
+        if rate is not None:
             named.numbers["throughput"] = rate
     if not named.numbers:
         return None
-    return LineFacts(
-        1,
-        step=int(place[1]),
-        steps=int(place[2]) if place[2] else None,
-        rates=True,
-        scaled=named.percent,
-        numbers=named.numbers,
-        run=RunFacts(named.of_run) if named.of_run else None,
-    )
+    steps = int(place[2]) if place[2] else None
+    return named.facts(1, step=int(place[1]), steps=steps, rates=True)
 
 
 def rate_of_step(line: str) -> Number | None:

@@ -9,18 +9,18 @@ import re
 from dataclasses import dataclass
 
 from autograder.reading.formats.plain.named_values import (
-    MEANS,
     NAMES,
     TIMES,
     Kind,
+    Named,
     On,
     duration,
     of_either,
     plainly,
 )
 from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts, RunNumbers
-from autograder.reading.printed_numbers import VALUE, fraction, printed
+from autograder.reading.line_facts import LineFacts
+from autograder.reading.printed_numbers import VALUE
 
 FORMAT = "table"
 WIDEST, MOST_COLUMNS = 400, 30
@@ -65,53 +65,33 @@ def row(table: Table, line: str) -> LineFacts | None:
     if len(cells) != len(table.names):
         return None
     at: int | None = None
-    numbers: EpochNumbers = {}
-    of_run: RunNumbers = {}
-    percent = False
+    named = Named()
     for name, cell in zip(table.names, cells, strict=True):
         if name in EPOCHS or name in COUNTS:
             if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
                 return None
             at = int(cell) if at is None else at
         elif name in TIMES and CLOCK_CELL.match(cell):
-            numbers.setdefault("seconds", duration(cell, 0, "", ""))
+            named.numbers.setdefault("seconds", duration(cell, 0, "", ""))
         elif name in TIMES or name in NAMES:
             match = CELL.match(cell)
             if match is None:
                 return None
+            text, unit = match[1], match[2] or ""
             if name in TIMES:
-                numbers.setdefault("seconds", duration(match[1], 0, match[1], match[2] or ""))
+                named.numbers.setdefault("seconds", duration(text, 0, text, unit))
                 continue
-            percent = percent or match[2] == "%"
             kind, on = NAMES[name]
             if on is None and of_either(kind, table.said):
                 on = "val"  # fastai's and Hugging Face's tables have only the loss for both
-            of_epoch, test = MEANS[kind, on or "train"]
-            numbers.setdefault(of_epoch, printed(match[1], 0.01 if match[2] == "%" else 1.0))
-            if test == "test_accuracy":
-                of_run[test] = fraction(match[1], match[2] or "")
-            elif test is not None:
-                of_run[test] = printed(match[1])
+            named.add(kind, on or "train", text, unit)
     if at is None:
         return None
     if table.of_steps:
-        numbers.pop("seconds", None)
-    return LineFacts(
-        1 if table.of_steps else at,
-        step=at if table.of_steps else None,
-        rates=table.of_steps,
-        scaled=percent,
-        numbers=numbers,
-        run=RunFacts(of_run) if of_run else None,
-    )
+        named.numbers.pop("seconds", None)
+        return named.facts(1, step=at, rates=True)
+    return named.facts(at)
 
 
-def never(line: str) -> LineFacts | None:
-    """Return None: a single line is not a table.
-
-    The module printed_lines reads the rows below a heading.
-    """
-    return None
-
-
-READER = Reader(FORMAT, (), never)
+# A single line is not a table. The module printed_lines reads the rows below a heading.
+READER = Reader(FORMAT, (), lambda line: None)
