@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 
 from autograder.codes import Outcome
 from autograder.reading import beside_records, lanes_to_runs, outcome
-from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
+from autograder.reading.formats import bars, mllog, record, record_run
 from autograder.reading.formats.plain.steps import FORMAT as STEPS
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import Lane
@@ -86,7 +86,7 @@ def from_records(file: ScannedFile, launches: record.Launches) -> list[RunDraft]
                 draft.recorded = end and replace(end, text=f"{name[:200]} (from the record)")
             drafts.append(draft)
     for benchmark in file.benchmarks.runs:
-        run = mllog_run.to_run(benchmark)
+        run = mllog.to_run(benchmark)
         certain = run.outcome == Outcome.COMPLETED
         drafts.append(RunDraft(run, file, benchmark.first, benchmark.last, certain, certain))
     return drafts

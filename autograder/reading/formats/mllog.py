@@ -4,13 +4,14 @@ The course's own record has the same form, but a separate reader.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import from_json
 
+from autograder.codes import Outcome
 from autograder.reading.printed_numbers import finite
-from autograder.records import Number, Problem, Where
+from autograder.records import Epoch, Number, Problem, Run, Where
 
 FORMAT = "mllog"
 TAG = b":::MLL"
@@ -61,23 +62,14 @@ def decode(payload: bytes) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class BenchmarkEpoch:
-    """The facts of one epoch of an MLPerf run, read so far."""
+class Part:
+    """An epoch, or a block of epochs that are timed and evaluated together, read so far."""
 
+    count: int = 1  # number of epochs
     began_ms: float | None = None
-    ended: int | None = None  # line of its end
+    ended: Where | None = None
     seconds: Number | None = None
-    accuracy: Number | None = None
-
-
-@dataclass(slots=True)
-class Block:
-    """A block of epochs that are timed and evaluated together."""
-
-    count: int  # number of epochs
-    began_ms: float | None
-    ended: int | None = None  # line of its end
-    seconds: Number | None = None
+    accuracy: Number | None = None  # of an epoch
 
 
 @dataclass
@@ -91,9 +83,9 @@ class Benchmark:
     began_ms: float | None = None
     status: str | None = None  # None: the run has not ended
     total_seconds: Number | None = None
-    epochs: dict[int, BenchmarkEpoch] = field(default_factory=dict)  # keys are the printed numbers
+    epochs: dict[int, Part] = field(default_factory=dict)  # keys are the printed numbers
     # Blocks by their printed number, for logs that say nothing about single epochs.
-    blocks: dict[int, Block] = field(default_factory=dict)
+    blocks: dict[int, Part] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def complain(self, line: int, text: str, reason: str) -> None:
@@ -130,7 +122,10 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
             number = max(run.epochs, default=None) if key == "eval_accuracy" else None
         if number is not None:
             epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
-            take_of_epoch(run, number, epoch, event, line)
+            if key == "eval_accuracy":
+                evaluate(run, epoch, event.get("value"), line)
+            else:
+                take_time(run, epoch, number, event, line)
     elif key in ("block_start", "block_stop"):
         take_of_block(benchmarks, run, event, about, line)
     elif key == "init_start":
@@ -144,20 +139,15 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
         run.total_seconds = seconds(run, run.began_ms, now, "the run", line)
 
 
-def take_of_epoch(
-    run: Benchmark, number: int, epoch: BenchmarkEpoch, event: dict[str, Any], line: int
-) -> None:
-    """Add an event of an epoch. If several lines state the same fact, the first one counts."""
-    key = event["key"]
-    if key == "eval_accuracy":
-        evaluate(run, epoch, event.get("value"), line)
-    elif key == "epoch_start":
-        if epoch.began_ms is None:
-            epoch.began_ms = finite(event.get("time_ms"))
-    elif epoch.ended is None:
-        now = finite(event.get("time_ms"))
-        epoch.ended = line
-        epoch.seconds = seconds(run, epoch.began_ms, now, f"epoch {number}", line)
+def take_time(run: Benchmark, part: Part, number: int, event: dict[str, Any], line: int) -> None:
+    """Add the beginning or the end of an epoch or block. The first one that is stated counts."""
+    now = finite(event.get("time_ms"))
+    what, _, which = event["key"].partition("_")
+    if which == "start":
+        part.began_ms = now if part.began_ms is None else part.began_ms
+    elif part.ended is None:
+        part.ended = Where(run.file, line)
+        part.seconds = seconds(run, part.began_ms, now, f"{what} {number}", line)
 
 
 def take_of_block(
@@ -166,15 +156,13 @@ def take_of_block(
     number, count = about.get("first_epoch_num"), about.get("epoch_count", 1)
     if type(number) is not int:
         return
-    now, block = finite(event.get("time_ms")), run.blocks.get(number)
-    if event["key"] == "block_start":
-        fits = type(count) is int and 0 < count <= MOST_EPOCHS - benchmarks.epochs
-        if block is None and fits:
-            benchmarks.epochs += count
-            run.blocks[number] = Block(count, now)
-    elif block is not None and block.ended is None:
-        block.ended = line
-        block.seconds = seconds(run, block.began_ms, now, f"block {number}", line)
+    block = run.blocks.get(number)
+    fits = type(count) is int and 0 < count <= MOST_EPOCHS - benchmarks.epochs
+    if block is None and fits and event["key"] == "block_start":
+        benchmarks.epochs += count
+        block = run.blocks[number] = Part(count)
+    if block is not None:
+        take_time(run, block, number, event, line)
 
 
 def begins_anew(run: Benchmark, key: Any) -> bool:
@@ -197,15 +185,15 @@ def seconds(
     return Number((end - start) / 1000, 0.001, Where(run.file, line))
 
 
-def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> BenchmarkEpoch:
-    epoch = BenchmarkEpoch()
+def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> Part:
+    epoch = Part()
     if benchmarks.epochs < MOST_EPOCHS:  # otherwise nothing stores it
         benchmarks.epochs += 1
         run.epochs[number] = epoch
     return epoch
 
 
-def evaluate(run: Benchmark, epoch: BenchmarkEpoch, value: Any, line: int) -> None:
+def evaluate(run: Benchmark, epoch: Part, value: Any, line: int) -> None:
     if epoch.accuracy is not None and type(value) is float and 0 <= value <= 1:
         return
     accuracy = finite(value)
@@ -214,3 +202,65 @@ def evaluate(run: Benchmark, epoch: BenchmarkEpoch, value: Any, line: int) -> No
         run.complain(line, "eval_accuracy", reason)
     elif epoch.accuracy is None:
         epoch.accuracy = Number(accuracy, 0.0, Where(run.file, line))
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+def to_run(run: Benchmark) -> Run:
+    base = 1 if 0 in run.epochs else 0  # some programs count from 0
+    epochs = tuple(
+        Epoch(
+            number + base,
+            seconds=epoch.seconds,
+            val_accuracy=epoch.accuracy,
+            where=epoch.ended,
+        )
+        for number, epoch in sorted(run.epochs.items())
+        if epoch.ended or epoch.accuracy
+    )
+    if run.blocks and not any(epoch.ended for epoch in run.epochs.values()):
+        epochs = epochs_of_blocks(run)
+    return Run(
+        files=(run.file,),
+        format=FORMAT,
+        outcome={None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
+            run.status, Outcome.FAILED
+        ),
+        workers=run.inits if run.inits > 1 else None,  # a single line may come from rank 0 alone
+        epochs=epochs,
+        total_seconds=run.total_seconds,
+        problems=tuple(run.problems),
+    )
+
+
+def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
+    """Return the epochs of all finished blocks.
+
+    Each epoch gets an equal share of its block's time. A block's evaluation is assigned to the
+    block's last epoch, whatever epoch number it reports.
+    """
+    ended = [block for _, block in sorted(run.blocks.items()) if block.ended]
+    checks = checks_of_blocks(run)
+    epochs: list[Epoch] = []
+    for place, block in enumerate(ended):
+        took = block.seconds
+        share = took and Number(took.value / block.count, took.half_width, took.where)
+        check = checks[place] if place < len(checks) else None
+        for _ in range(block.count):
+            epochs.append(Epoch(len(epochs) + 1, seconds=share, where=block.ended))
+        epochs[-1] = replace(epochs[-1], val_accuracy=check)
+    return tuple(epochs)
+
+
+def checks_of_blocks(run: Benchmark) -> list[Number]:
+    """Return the blocks' evaluations in order, or [] if one in the middle is missing.
+
+    The number of an evaluation and that of its block always differ by the same amount.
+    """
+    blocks = sorted(run.blocks)
+    checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]
+    apart = {number - block for block, (number, _) in zip(blocks, checks, strict=False)}
+    if len(checks) > len(blocks) or len(apart) > 1:
+        return []
+    return [accuracy for _, accuracy in checks]
