@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.reading.formats.record_header import end_of, header_of, measure_of
+from autograder.reading.formats.record_values import end_of, header_of, measure_of
 from autograder.records import Header, MeasureEvent, Run, RunEnd
 
 

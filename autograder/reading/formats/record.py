@@ -5,8 +5,17 @@ from typing import Any
 
 from autograder.codes import ProblemCode
 from autograder.reading.formats.record_chain import Chain
-from autograder.reading.formats.record_header import a_hash, end_of, measure_of, with_files
-from autograder.reading.formats.record_shares import counts, slice_of, slices_of, what_was_read
+from autograder.reading.formats.record_values import (
+    a_hash,
+    counts,
+    end_of,
+    measure_of,
+    only_text,
+    slice_of,
+    slices_of,
+    what_was_read,
+    with_files,
+)
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import (
     NO_END,
@@ -175,14 +184,14 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     shard = slice_of(value.get("shard"))
     launch.ranks[rank] = Rank(
         rank,
-        host=words(value.get("host")),
+        host=only_text(value.get("host")),
         local_rank=count(value.get("local_rank")),
-        device=words(value.get("device")),
+        device=only_text(value.get("device")),
         samples=count(value.get("samples")),
         slices=(shard,) if shard else slices_of(value.get("slices")),
-        shard_ids_hash=words(value.get("shard_ids_hash")),
+        shard_ids_hash=only_text(value.get("shard_ids_hash")),
         labels=counts(value.get("labels")),
-        built_hash=words(value.get("built_hash")),
+        built_hash=only_text(value.get("built_hash")),
         where=where,
     )
 
@@ -195,8 +204,8 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
     launch.ranks[rank] = replace(
         begun,
         samples=begun.samples if begun.samples is not None else count(value.get("samples")),
-        start_hash=words(value.get("start_hash")),
-        param_hash=words(value.get("param_hash")),
+        start_hash=only_text(value.get("start_hash")),
+        param_hash=only_text(value.get("param_hash")),
         files_written=count(value.get("files_written")),
         steps=count(value.get("steps")),
         loss=finite(value.get("loss")),
@@ -321,7 +330,3 @@ def quantity(
     code = ProblemCode.DIVERGED if diverged else ProblemCode.NEVER_WRITTEN
     launch.complain(where, name, reason, code)
     return None
-
-
-def words(value: Any) -> str | None:
-    return value[:400] if isinstance(value, str) else None

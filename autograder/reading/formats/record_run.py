@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from autograder.codes import Outcome, ProblemCode
 from autograder.reading.formats.record import FORMAT, Launch
-from autograder.reading.formats.record_header import header_of
+from autograder.reading.formats.record_values import header_of
 from autograder.reading.printed_numbers import count
 from autograder.records import Run
 

@@ -1,15 +1,17 @@
-"""Parse the JSON of a run record's lines into a typed header, program, end and measures."""
+"""Read the values in a run record's lines: its header, program, end, measures and shares."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from autograder.reading.printed_numbers import count
 from autograder.records import (
     NO_HEADER,
     DataSet,
     Header,
     MeasureEvent,
     Program,
+    Read,
     RunEnd,
     Where,
     plain_number,
@@ -20,6 +22,11 @@ LONGEST_TEXT, MOST_WORDS = 400, 1_000
 TEXT = "a text"
 MOST_FILES = 200
 LONGEST_NAME, LONGEST_HASH = 200, 32
+MOST_SLICES = 100  # per rank
+MOST_CLASSES = 100
+
+# [start, stop, step]. As in Python, a stop of null is the end of the data set.
+Slice = tuple[int, int | None, int]
 
 
 def text(value: Any) -> str | None:
@@ -28,6 +35,10 @@ def text(value: Any) -> str | None:
     Values of other types are converted with `str`, so they never equal an expected text.
     """
     return str(value)[:LONGEST_TEXT] if value or value == "" else None
+
+
+def only_text(value: Any) -> str | None:
+    return value[:LONGEST_TEXT] if isinstance(value, str) else None
 
 
 def boolean(value: Any) -> bool | None:
@@ -130,3 +141,33 @@ def with_files(known: Program | None, value: dict[str, Any]) -> Program:
 
 def a_hash(value: Any) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None
+
+
+def slice_of(value: Any) -> Slice | None:
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
+    wrong = start is None or step is None or (stop is None and value[1] is not None)
+    return None if wrong else (start, stop, step)  # type: ignore[return-value]
+
+
+def slices_of(value: Any) -> tuple[Slice, ...] | None:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
+        return None
+    parts = tuple(part for one in value if (part := slice_of(one)))
+    return parts if len(parts) == len(value) else None
+
+
+def counts(value: Any) -> tuple[int, ...] | None:
+    """Return the number of samples of each class."""
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
+        return None
+    numbers = [count(item) for item in value]
+    return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
+
+
+def what_was_read(value: Any) -> Read | None:
+    if not isinstance(value, dict) or not isinstance(value.get("order"), str):
+        return None
+    most = count(value.get("most"))
+    return None if most is None else Read(most, value["order"][:64])
