@@ -49,11 +49,9 @@ class Launch:
     machine: dict[str, Any] = field(default_factory=dict)
     program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
-    epochs: dict[int, Epoch] = field(default_factory=dict)
-    epoch_starts: dict[int, float | None] = field(default_factory=dict)
+    epochs: dict[int, Epoch] = field(default_factory=dict)  # an epoch without a place has not ended
     began_ms: float | None = None
     ended_ms: float | None = None
-    validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     test_accuracy: Number | None = None
     test_loss: Number | None = None
     measures: list[MeasureEvent] = field(default_factory=list)
@@ -62,6 +60,7 @@ class Launch:
     total_seconds: Number | None = None
     chains: dict[int, Chain] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    stated: set[tuple] = field(default_factory=set)  # the keys, ranks and epochs of lines in ONCE
     left_out: int = 0  # number of lines
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 
@@ -125,9 +124,14 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if has_room or rank in launch.chains:
         check_chain(launch, rank, about.get("chain"), payload, where, text)
     handler = HANDLERS.get(key)
+    line = key, rank, count(about.get("epoch_num"), 1) if key == "epoch_stop" else None
     if not has_room:
         launch.left_out += 1
+    elif line in launch.stated:
+        launch.complain(where, text, f"rank {rank} repeats its line `{key}`; the first one counts")
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end")):
+        if key in ONCE:
+            launch.stated.add(line)
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
     elif handler is on_measure:  # a median could be outvoted by ranks that do not even exist
         launch.complain(where, text, f"rank {rank} recorded a measure; only rank 0 records them")
@@ -155,18 +159,12 @@ def check_chain(
 
 
 def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if launch.header:
-        launch.complain(where, "header", "a second header in the same run; the first one counts")
-        return
     launch.header, launch.places["header"] = value, where
     launch.began_ms = finite(event.get("time_ms"))
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     """Add the facts in the header's second line. A single header line would be too long."""
-    if launch.machine:
-        launch.complain(where, "machine", "a second machine line in the same run; the first counts")
-        return
     launch.machine = value
 
 
@@ -177,9 +175,6 @@ def on_program(launch: Launch, rank: int, value: dict, event: dict, where: Where
 def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if count(value.get("rank")) != rank:
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
-        return
-    if rank in launch.ranks:
-        launch.complain(where, "rank", f"rank {rank} reports its start a second time")
         return
     shard = slice_of(value.get("shard"))
     launch.ranks[rank] = Rank(
@@ -198,9 +193,6 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     begun = launch.ranks.get(rank) or Rank(rank)
-    if begun.ended:
-        launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
-        return
     launch.ranks[rank] = replace(
         begun,
         samples=begun.samples if begun.samples is not None else count(value.get("samples")),
@@ -217,8 +209,8 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     number = count(event["metadata"].get("epoch_num"), 1)
-    if number is not None:
-        launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
+    if number is not None and number not in launch.epochs:
+        launch.epochs[number] = Epoch(number, began_ms=finite(event.get("time_ms")))
 
 
 def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -226,11 +218,8 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
     if number is None:
         launch.complain(where, "epoch_stop", "the epoch has no number")
         return
-    if number in launch.epochs:
-        launch.complain(where, "epoch_stop", f"epoch {number} ends twice; the first one counts")
-        return
-    launch.epochs[number] = Epoch(
-        number,
+    launch.epochs[number] = replace(
+        launch.epochs.get(number) or Epoch(number),
         seconds=quantity(launch, value, "seconds", where, above_zero=True),
         steps=count(value.get("steps"), 1),
         unique_samples=count(value.get("unique_samples"), 1),
@@ -239,7 +228,6 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),
         where=where,
-        began_ms=launch.epoch_starts.get(number),
         ended_ms=finite(event.get("time_ms")),
     )
 
@@ -254,7 +242,8 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         return
     number = count(about.get("epoch_num"), 1)
     if number is not None:
-        launch.validations[number] = (accuracy, loss)
+        epoch = launch.epochs.get(number) or Epoch(number)
+        launch.epochs[number] = replace(epoch, val_accuracy=accuracy, val_loss=loss)
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -266,9 +255,6 @@ def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where
 
 
 def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if launch.status is not None:
-        launch.complain(where, "run_stop", "the run stops twice; the first stop counts")
-        return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
     launch.places["end"] = where
@@ -286,6 +272,8 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         launch.test_loss = quantity(launch, value, "test_loss", where)
 
 
+# The lines that a rank writes once. epoch_stop comes once per epoch.
+ONCE = ("header", "machine", "rank", "rank_end", "epoch_stop", "run_stop")
 HANDLERS = {
     "header": on_header,
     "machine": on_machine,

@@ -1,7 +1,7 @@
 """Read the values in a run record's lines: its header, program, end, measures and shares."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from autograder.reading.printed_numbers import count
@@ -127,16 +127,13 @@ def with_files(known: Program | None, value: dict[str, Any]) -> Program:
 
     If a fact is stated twice, the first statement counts.
     """
-    files = dict(known.files) if known else {}
-    told = value.get("files")
-    for name, hash_ in told.items() if isinstance(told, dict) else ():
+    if known is None:
+        known = Program(only_text(value.get("main")), a_hash(value.get("toolkit")))
+    files, stated = dict(known.files), value.get("files")
+    for name, hash_ in stated.items() if isinstance(stated, dict) else ():
         if len(files) < MOST_FILES:
             files.setdefault(name[:LONGEST_NAME], a_hash(hash_))
-    if known:
-        return Program(known.main, known.toolkit, files)
-    main = value.get("main")
-    main = main[:LONGEST_NAME] if isinstance(main, str) else None
-    return Program(main, a_hash(value.get("toolkit")), files)
+    return replace(known, files=files)
 
 
 def a_hash(value: Any) -> str | None:
