@@ -21,10 +21,8 @@ from autograder.reading.line_facts import (
     ACCURACIES,
     EPOCH_NUMBERS,
     RUN_NUMBERS,
-    EpochNumbers,
     LineFacts,
     RunFacts,
-    RunNumbers,
 )
 from autograder.reading.printed_numbers import UNITS, clock, fraction, printed, seconds_in
 from autograder.records import Number
@@ -67,7 +65,7 @@ class Template:
     regex: re.Pattern[str]
     scales: dict[str, float]  # scale of each field, from the unit that follows it
     percent: frozenset[str]
-    marks: frozenset[str]
+    marks: set[str]
 
     def read(self, line: str) -> LineFacts | None:
         found = self.regex.search(line)
@@ -100,21 +98,18 @@ def load_reader(name: str, sources: Iterable[str]) -> Reader:
 
 def load(source: str) -> Template:
     """Compile a template. Raise BadTemplateError if the template cannot be used."""
-    parts = parts_of(source)
+    parts, marks = parts_of(source)
+    tag = tag_of(parts, source)
     scales, percent = units_of(parts)
-    return Template(
-        tag_of(parts, source),
-        re.compile(pattern_of(parts, {*scales, *percent})),
-        scales,
-        percent,
-        frozenset(name for name, is_field in parts if is_field and name in MARKS),
-    )
+    pattern = re.compile(pattern_of(parts, {*scales, *percent}))
+    return Template(tag, pattern, scales, percent, marks)
 
 
 Parts = list[tuple[str, bool]]  # plain text, or a field's name and True
 
 
-def parts_of(source: str) -> Parts:
+def parts_of(source: str) -> tuple[Parts, set[str]]:
+    """Return a template's parts and its marks, which match no text."""
     if len(source) > LONGEST:
         refuse(source, f"it is longer than {LONGEST} characters")
     if "\n" in source.strip("\n"):
@@ -122,6 +117,7 @@ def parts_of(source: str) -> Parts:
             source, "it has several lines: write one template for each line that the program prints"
         )
     parts: Parts = []
+    marks = set()
     for match in PART.finditer(source.strip()):
         text, name = match[0], match[1]
         if text in ("{", "}"):
@@ -131,13 +127,15 @@ def parts_of(source: str) -> Parts:
             if parts and not parts[-1][1]:
                 plain = parts.pop()[0] + plain
             parts.append((plain, False))
+        elif name.strip() in MARKS:
+            marks.add(name.strip())
         else:
             parts.append((name.strip(), True))
-    check_fields(parts, source)
-    return parts
+    check_fields(parts, marks, source)
+    return parts, marks
 
 
-def check_fields(parts: Parts, source: str) -> None:
+def check_fields(parts: Parts, marks: set[str], source: str) -> None:
     names = [name for name, is_field in parts if is_field]
     for name in names:
         if name not in FIELDS:
@@ -146,19 +144,17 @@ def check_fields(parts: Parts, source: str) -> None:
             refuse(source, f"no field is called {{{shortened(name, 30)}}}; {hint}")
         if name != "any" and names.count(name) > 1:
             refuse(source, f"{{{name}}} appears twice; write {{any}} for text that you do not need")
-    if set(names) <= {"any"}:
+    if not marks and set(names) <= {"any"}:
         refuse(source, "it has no field such as {epoch} or {train_loss}")
     if len(names) > MOST_FIELDS or names.count("any") > MOST_ANY:
         refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
-    if "begins" in names and not set(names) <= {"begins", "epoch", "of", "any"}:
+    if "begins" in marks and ("done" in marks or not set(names) <= {"epoch", "of", "any"}):
         refuse(source, "a line with {begins} may have the epoch's number, but no results")
-    solid = [part for part in parts if part[0] not in MARKS or not part[1]]
-    for (one, first), (other, second) in pairwise(solid):
+    for (one, first), (other, second) in pairwise(parts):
         if first and second:
             refuse(source, f"{{{one}}}{{{other}}}: there has to be text between two fields")
-    for place in (0, -1):
-        if solid[place:][:1] == [("any", True)]:
-            refuse(source, "{any} must be between other parts; leave it out at an end")
+    if ("any", True) in (*parts[:1], *parts[-1:]):
+        refuse(source, "{any} must be between other parts; leave it out at an end")
 
 
 def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
@@ -179,19 +175,19 @@ def pattern_of(parts: Parts, with_unit: set[str]) -> str:
     """Return a regular expression that never retries anything at the same position in a line."""
     pieces = [r"(?<![\w.])"] if starts_word(parts) else []
     waits = False  # {any} ends where the text after it begins
-    for place, (name, is_field) in enumerate(parts):
+    for name, is_field in parts:
         if not is_field:
             text = literal(name)
             pieces.append(rf"(?>.{{0,100}}?{text})" if waits else text)
             waits = False
         elif name == "any":
             waits = True
-        elif name not in MARKS:
+        else:
             pieces.append(rf"(?P<{name}>{value_of(name, name in with_unit)})")
-            following = parts[place + 1 : place + 2]
-            pieces += [NO_MORE] if not following or following[0][1] else []
-    solid = [part for part in parts if part[0] not in MARKS or not part[1]]
-    if not solid[-1][1] and (solid[-1][0][-1].isalnum() or solid[-1][0][-1] == "_"):
+    last, is_field = parts[-1]
+    if is_field:
+        pieces.append(NO_MORE)
+    elif last[-1].isalnum() or last[-1] == "_":
         pieces.append(r"(?!\w)")
     return "".join(pieces)
 
@@ -239,34 +235,25 @@ def tag_of(parts: Parts, source: str) -> str:
 
 def facts_of(template: Template, groups: dict[str, str]) -> LineFacts | None:
     counts = {name: int(groups[name]) for name in COUNTS if name in groups}
-    if counts.get("workers") == 0:
-        del counts["workers"]
-    numbers: EpochNumbers = {}
-    for name in EPOCH_NUMBERS:
-        if name in groups:
-            numbers[name] = number_of(template, name, groups[name])
-    of_run: RunNumbers = {}
-    for run_name in RUN_NUMBERS:
-        if run_name in groups:
-            of_run[run_name] = number_of(template, run_name, groups[run_name])
-    run = None
-    if of_run or "workers" in counts or "job_id" in groups or "done" in template.marks:
-        run = RunFacts(
-            of_run,
-            workers=counts.get("workers"),
-            job_id=groups.get("job_id"),
-            done="done" in template.marks,
-        )
-    opens = "begins" in template.marks
+    run = RunFacts(
+        {name: number_of(template, name, groups[name]) for name in RUN_NUMBERS if name in groups},
+        workers=counts.get("workers") or None,
+        job_id=groups.get("job_id"),
+        done="done" in template.marks,
+    )
     facts = LineFacts(
         counts.get("epoch"),
         of=counts.get("of"),
-        opens=opens,
+        opens="begins" in template.marks,
         step=counts.get("step"),
         steps=counts.get("steps"),
         scaled=bool(template.percent),
-        numbers=numbers,
-        run=run,
+        numbers={
+            name: number_of(template, name, groups[name])
+            for name in EPOCH_NUMBERS
+            if name in groups
+        },
+        run=None if run == RunFacts() else run,
     )
     return None if facts == LineFacts() else facts
 
