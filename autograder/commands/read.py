@@ -15,7 +15,7 @@ from autograder.reading.why import Reason, reasons, texts
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.own_formats import load_formats
-from autograder.submissions.error_outputs import with_those_beside
+from autograder.submissions.output_names import with_error_outputs
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
@@ -54,7 +54,7 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, w
     """
     for path in files:
         check(path)
-    runs = read_files(with_those_beside(files), load_formats(formats) if formats else [])
+    runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
     jobs = scaling.by_files(runs)
     if why:

@@ -1,9 +1,10 @@
-"""Group files by job, using only their names."""
+"""Group files by job, using only their names, and find the error outputs of jobs."""
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 # name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and similar names
 NUMBERED = re.compile(r"^(?P<stem>.{1,200})\.(?P<kind>[oe])(?P<job>\d{1,12})(?:\.\d{1,6})?$")
@@ -72,3 +73,34 @@ def by_job(names: Iterable[str]) -> list[list[str]]:
     return [
         [name for _, name in sorted(files, key=lambda file: file[0])] for files in jobs.values()
     ]
+
+
+def with_error_outputs(paths: Iterable[Path]) -> list[Path]:
+    """Return the files, each followed by its job's error output in the same folder.
+
+    Often only the error output shows why a job ended.
+    """
+    listed = list(paths)
+    beside = {folder: error_outputs(folder) for folder in {path.parent for path in listed}}
+    known = {path.absolute() for path in listed}
+    found = []
+    for path in listed:
+        errors = beside[path.parent].get(read(str(path)).shared, [])
+        found += [path, *(error for error in errors if error.absolute() not in known)]
+        known.update(error.absolute() for error in errors)
+    return found
+
+
+def error_outputs(folder: Path) -> dict[str, list[Path]]:
+    """Return the non-empty error outputs in a folder, grouped by the job's shared file name."""
+    found: dict[str, list[Path]] = {}
+    try:
+        with os.scandir(folder) as entries:
+            files = sorted(one.name for one in entries if one.is_file() and one.stat().st_size)
+    except OSError:
+        return {}
+    for file in files:
+        name = read(str(folder / file))
+        if name.is_error:
+            found.setdefault(name.shared, []).append(folder / file)
+    return found
