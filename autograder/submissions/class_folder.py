@@ -6,6 +6,7 @@ one student for one lesson are one submission, and this is reported.
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,7 @@ class Submission:
     places: tuple[Path, ...]
     students: tuple[str, ...]
     lesson: str | None  # None: found from the outputs
+    group: str = ""
     partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
     late: bool = False  # marked late by the platform
@@ -92,7 +94,7 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             found += without_row(entry, set(rows or ()), lessons)
-    return with_partners([one for one in joined(found) if one.students], rows or {})
+    return with_partners([one for one in joined(found) if one.students])
 
 
 def listed(place: Path) -> list[Entry]:
@@ -142,6 +144,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
         (place,),
         tuple(map(name_of, row.owners)),
         lesson,
+        row.group,
         submitted=row.submitted or None,
         late=bool(row.late),
         doubts=tuple(manifest.doubts_in(row)),
@@ -153,21 +156,17 @@ def only(lessons: Collection[str]) -> str | None:
     return next(iter(lessons)) if len(lessons) == 1 else None
 
 
-def with_partners(found: Sequence[Submission], rows: dict[str, manifest.Row]) -> list[Submission]:
+def with_partners(submissions: Sequence[Submission]) -> list[Submission]:
     """Make students of the same group partners if they submitted separately.
 
     Their work may be the same.
     """
-    groups: dict[tuple[str, str | None], set[str]] = {}
-    for one in found:
-        if one.folder in rows and rows[one.folder].group:
-            key = rows[one.folder].group, one.lesson
-            groups.setdefault(key, set()).update(one.students)
+    members = defaultdict[tuple, set[str]](set)
+    for one in submissions:
+        members[one.group, one.lesson].update(one.students)
     return [
-        replace(one, partners=frozenset(groups[rows[one.folder].group, one.lesson]))
-        if one.folder in rows and rows[one.folder].group
-        else one
-        for one in found
+        replace(one, partners=frozenset(members[one.group, one.lesson])) if one.group else one
+        for one in submissions
     ]
 
 
@@ -253,22 +252,13 @@ def strays(paths: Iterable[Path]) -> list[str]:
 # --- units --------------------------------------------------------------------------------------
 
 
-def units_of(submissions: Iterable[Submission]) -> list[Unit]:
+def units_of(submissions: Sequence[Submission]) -> list[Unit]:
     """Group submissions into units of grading, sorted by each unit's first student."""
-    of_student: dict[str, list[Submission]] = {}
+    unit_of: dict[str, frozenset[str]] = {}  # for each student, all students of the unit
     for one in submissions:
-        for student in one.students:
-            of_student.setdefault(student, []).append(one)
-    units, seen = [], set[str]()
-    for student in sorted(of_student):
-        if student in seen:
-            continue
-        members, waiting = set[str](), {student}
-        while waiting:
-            members.add(name := waiting.pop())
-            waiting |= {other for each in of_student[name] for other in each.students} - members
-        seen |= members
-        mine = dict.fromkeys(each for member in sorted(members) for each in of_student[member])
-        in_order = sorted(mine, key=lambda each: (each.lesson or "", each.folder))
-        units.append(Unit(tuple(sorted(members)), tuple(in_order)))
-    return units
+        students = frozenset(one.students).union(*(unit_of.get(s, ()) for s in one.students))
+        unit_of |= dict.fromkeys(students, students)
+    shared = defaultdict[tuple[str, ...], list[Submission]](list)
+    for one in sorted(submissions, key=lambda one: (one.lesson or "", one.folder)):
+        shared[tuple(sorted(unit_of[one.students[0]]))].append(one)
+    return [Unit(students, tuple(shared[students])) for students in sorted(shared)]
