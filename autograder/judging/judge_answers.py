@@ -14,7 +14,8 @@ from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions import foretold
-from autograder.submissions.answers import WrittenAnswer, as_word, readings, speaking_of
+from autograder.submissions.answer_values import as_word, readings
+from autograder.submissions.answers import WrittenAnswer, speaking_of
 from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit

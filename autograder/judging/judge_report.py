@@ -12,7 +12,7 @@ from autograder.measuring.study_table import HEAD, Row
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import ReportAsked
-from autograder.submissions.answers import as_number
+from autograder.submissions.answer_values import as_number
 from autograder.submissions.report import Report, Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 

@@ -9,6 +9,7 @@ pasted `answers.note(…)`. Any other line is kept and shown beside the question
 """
 
 import codecs
+import html
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,29 +18,31 @@ from pathlib import Path
 from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
-from autograder.submissions.loose_answers import (
-    call_in,
-    from_page,
-    pair_in,
-    says_nothing,
-    sum_in,
-    unquoted,
-    value_in,
-)
+from autograder.submissions.answer_values import QUOTES, unquoted
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding, make_finding
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
-# The same with the separators of many other countries: 1.190,48 or 1.325.568.
-POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
-EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
-PERCENT = re.compile(r"\s*(%|(percent|per cent|prozent)\b\.?)\Z", re.IGNORECASE)
-SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
 MOST_UNREAD = 50  # unreadable lines that are kept to be shown
+
+LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # a list's marker, which a space follows
+NAMED = re.compile(
+    rf"[{QUOTES}*_]{{0,3}}(?P<key>[A-Za-z](?:[A-Za-z0-9_.-]{{0,62}}[A-Za-z0-9_])?)[{QUOTES}*]{{0,3}}"
+)
+EQUALS = re.compile(r"\s*=+\s*")
+LOOSELY = re.compile(r"\s*(?::=?|->|→|=>|[,;|\t]|(?=\s)(?:\s+is|\s+ist)?(?=\s))\s*")
+CALL = re.compile(r"\bnote\s*\((?P<inside>.*)\)?\s*;?\Z")
+FILE = re.compile(r"\A\s*(?:\"[^\"]*\"|'[^']*')\s*,")  # the first argument may be a file name
+PART = re.compile(
+    r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
+)
+ENDS = re.compile(r"[) ;]*+\Z")
+# No `<` within a tag, otherwise each of many would be searched for an end.
+BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
+TAGS = re.compile(r"<[^<>]{0,2000}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,55 +196,51 @@ def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]
     return [line for line in lines if words <= set(re.findall(r"[a-z]+|\d+", line.text.lower()))]
 
 
-def as_number(text: str, unit: str = "") -> float | None:
-    """Parse the number that a student wrote, or return None if there is none.
+# --- other forms of a line ----------------------------------------------------------------------
 
-    Accept numbers such as 60,000, 7,2, 1.190,48, 7.2 s, 87.5 % and 87.5 percent.
+
+def call_in(line: str) -> list[tuple[str, str]]:
+    """Return the values in a pasted `answers.note(keras_epoch_s=0.91, predict="no")`.
+
+    If an argument is an expression, return nothing, because its value is not in the text.
     """
-    text = text.replace("\u2212", "-").replace("\u00a0", " ").strip()
-    percent = PERCENT.search(text)
-    if percent:
-        text = text[: percent.start()]
-    elif unit and text.endswith(unit):
-        text = text[: -len(unit)].rstrip()
-    if POINTS.match(text):
-        text = text.replace(".", "").replace(",", ".")
-    elif THOUSANDS.match(text):
-        text = text.replace(",", "")
-    elif text.count(",") == 1 and "." not in text:
-        text = text.replace(",", ".")
-    if len(text) > 40 or not NUMBER.match(text):
-        return None
-    value = float(text)
-    if abs(value) > 1e300:
-        return None
-    return value / 100 if percent else value
+    call = CALL.search(line)
+    if not call:
+        return []
+    found, at = [], 0
+    inside = FILE.sub("", call["inside"], count=1)
+    while not ENDS.match(inside, at):
+        part = PART.match(inside, at)
+        if not part:
+            return []
+        found.append((part["key"], unquoted(part["value"])))
+        at = part.end()
+    return found
 
 
-def readings(text: str, unit: str = "") -> tuple[float, ...]:
-    """Return the possible values of the number in an answer, or nothing if there is no number.
+def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the answer in a line such as `- id: value`, `"id": value,` or `**id** = value`.
 
-    Quotes, `~`, sums of products and other units of the same kind are accepted too. 150.528 and
-    150,528 have two readings, because the point or comma may separate thousands or decimals,
-    depending on the country.
+    A line `id value` is also accepted if a question has this id. `Note: I was ill` is not an
+    answer, so the text before a colon must be a question's id or look like an id.
     """
-    found = (text, 1.0) if as_number(text, unit) is not None else value_in(text, unit)
-    if found is None:
-        total = sum_in(text)
-        return () if total is None else (total,)
-    number, factor = found
-    value = as_number(number, unit)
-    if value is None:
-        return ()
-    digits = PERCENT.sub("", number).removesuffix(unit).strip()
-    other = value * 1000 if value == as_number(number.replace(",", "."), unit) else value / 1000
-    return (value * factor, *((other * factor,) if EITHER.match(digits) else ()))
+    line = LISTED.sub("", line, count=1) if LISTED.match(line) else line
+    line = line.lstrip("{[(,| ")
+    named = NAMED.match(line)
+    if not named:
+        return []
+    key, rest = named["key"], line[named.end() :]
+    asked = key in ids or (not ids and re.search(r"[_\d]", key))
+    sign = EQUALS.match(rest) or (LOOSELY.match(rest) if asked else None)
+    value = unquoted(rest[sign.end() :]) if sign else ""
+    return [(key, value)] if value or (sign and sign[0].strip()) else []
 
 
-def as_word(text: str) -> str:
-    """Return a word without the differences that do not affect whether an answer is right.
+def says_nothing(line: str) -> bool:
+    """Return whether a line is only a JSON bracket, or the first or last line of a pasted call."""
+    return not re.sub(r"\A[\w.]*\bnote\s*\(", "", line).strip(" {}[](),;`'\"|-")
 
-    They concern case, quotes, brackets, a final full stop, and the language of yes and no.
-    """
-    word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
-    return SAME_WORDS.get(word, word)
+
+def from_page(text: str) -> str:
+    """Return the text typed into a platform's page, which the platform exports as HTML."""
+    return html.unescape(TAGS.sub("", BREAKS.sub("\n", text))).replace("\u00a0", " ")

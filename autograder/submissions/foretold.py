@@ -10,7 +10,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from autograder.submissions.answers import as_number
+from autograder.submissions.answer_values import as_number
 
 FORM = re.compile(r"(\S{1,30}) to (\S{1,30}); (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ); ([0-9a-f]{12})\Z")
 ANY = re.compile(r"(\S{1,30}) to (\S{1,30})")

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.settings.rubric_schema import Question, tolerance
-from autograder.submissions.answers import as_word, readings
+from autograder.submissions.answer_values import as_word, readings
 
 HASHES = Path(__file__).with_name("answer_hashes.json")
 NO_HINT = "Read the question and the text above it once more."

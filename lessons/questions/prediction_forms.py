@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.submissions.answers import as_word
+from autograder.submissions.answer_values import as_word
 
 FORMS = Path(__file__).with_suffix(".toml")
 

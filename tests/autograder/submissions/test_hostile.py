@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.finding_codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
-from autograder.submissions.answers import as_number, parse_answers
+from autograder.submissions.answer_values import as_number
+from autograder.submissions.answers import parse_answers
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 from tests.autograder.submissions.packages import files_of_a_lesson, line_of

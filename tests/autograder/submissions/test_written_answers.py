@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.finding_codes import FindingCode
-from autograder.submissions.answers import as_word, parse_answers, read_answers, readings
-from autograder.submissions.loose_answers import call_in, from_page
+from autograder.submissions.answer_values import as_word, readings
+from autograder.submissions.answers import call_in, from_page, parse_answers, read_answers
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 from tests.autograder.submissions.downloads import write
 

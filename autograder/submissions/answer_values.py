@@ -1,0 +1,131 @@
+"""Read the numbers and words that students write as answers, if their meaning is certain."""
+
+import math
+import re
+
+QUOTES = "\"'`“”„‘’«»"
+ABOUT = re.compile(r"(?i)(?:~|≈|≃|about|around|approx\.?|ca\.?|circa|roughly)\s*")
+# A number, followed by what may be its unit.
+VALUE = re.compile(
+    r"(?P<number>[+-]?[\d.,]*\d\.?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>[^\d\s.,].{0,30})?\Z"
+)
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
+# The same with the separators of many other countries: 1.190,48 or 1.325.568.
+POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
+EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
+SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
+
+# Other names of each unit, and its size in the base unit.
+SECONDS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millisekunden"), 1e-3),
+    **dict.fromkeys(("us", "µs", "μs", "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours", "stunde", "stunden"), 3600.0),
+}
+A_SECOND = r"(?:/ ?s|/ ?sec|/ ?second| per second| a second| pro sekunde)"
+BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
+    f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgt", start=1)
+}
+FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
+PERCENT = ("%", "percent", "per cent", "prozent")
+PLAIN = ("x", "×", "times", "fold", "mal", "-")  # for numbers without a unit: `1.9x`
+# What students count in questions without a unit: `150528 numbers`.
+COUNTED = (
+    *("numbers", "values", "inputs", "pixels", "parameters", "weights", "images", "samples"),
+    *("files", "steps", "epochs", "passes", "updates", "devices", "gpus", "ranks", "classes"),
+    *("zahlen", "werte", "parameter", "gewichte", "bilder", "dateien", "schritte", "epochen"),
+)
+TERM = r"\d{1,12}(?:\.\d{1,12})?(?: ?[*×·] ?\d{1,12}(?:\.\d{1,12})?){0,4}"
+SUM = re.compile(rf"{TERM}(?: ?\+ ?{TERM}){{0,4}}\Z")  # 784*64+64
+
+
+def as_number(text: str) -> float | None:
+    """Return the number that a student wrote without a unit, or None if there is none."""
+    return next(iter(readings(text)), None)
+
+
+def readings(text: str, unit: str = "") -> tuple[float, ...]:
+    """Return the possible values of the number in an answer, or nothing if there is no number.
+
+    Quotes, `~`, sums of products and other units of the same kind are accepted. 150.528 and
+    150,528 have two readings, because the point or comma may separate thousands or decimals,
+    depending on the country.
+    """
+    text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
+    text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
+    text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
+    found = VALUE.match(text.rstrip(".").strip())
+    word = (found["unit"] or "").strip().casefold() if found else ""
+    is_percent = word in PERCENT
+    factor = 1.0 if is_percent else factor_of(word, unit.casefold())
+    if found is None or factor is None:
+        return sum_in(text)
+    number = found["number"]
+    value = value_of(number)
+    if value is None:
+        return ()
+    values = [value]
+    if EITHER.match(number):
+        values.append(value * 1000 if "." in number else value / 1000)
+    return tuple(one / 100 if is_percent else one * factor for one in values)
+
+
+def value_of(number: str) -> float | None:
+    """Return the value of a number such as 60,000, 7,2 or 1.190,48."""
+    if POINTS.match(number):
+        number = number.replace(".", "").replace(",", ".")
+    elif THOUSANDS.match(number):
+        number = number.replace(",", "")
+    elif number.count(",") == 1 and "." not in number:
+        number = number.replace(",", ".")
+    if len(number) > 40 or not NUMBER.match(number):
+        return None
+    value = float(number)
+    return value if abs(value) <= 1e300 else None
+
+
+def sum_in(text: str) -> tuple[float, ...]:
+    """Return the value of a short sum of products. Other expressions are ambiguous."""
+    if not SUM.match(text):
+        return ()
+    terms = [re.split(r"[*×·]", term) for term in text.split("+")]
+    return (math.fsum(math.prod(map(float, term)) for term in terms),)
+
+
+def factor_of(word: str, unit: str) -> float | None:
+    """Return the factor that converts the written unit to the wanted one."""
+    if not word or word == unit:
+        return 1.0
+    if not unit:
+        return 1.0 if word in PLAIN or word in COUNTED else None
+    if word in SECONDS and unit in SECONDS:
+        return SECONDS[word] / SECONDS[unit]
+    if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):
+        return factor_of(rate[1].strip(), unit.removesuffix("/s"))
+    if unit in ("samples", "images") and word in ("samples", "images", "img", "imgs", "image"):
+        return 1.0
+    for known in (BYTES, FLOPS):
+        if word in known and unit in known:
+            return known[word] / known[unit]
+        if word.rstrip("s") in known and unit in known:
+            return known[word.rstrip("s")] / known[unit]
+    return None
+
+
+def as_word(text: str) -> str:
+    """Return a word without the differences that do not affect whether an answer is right.
+
+    They concern case, quotes, brackets, a final full stop, and the language of yes and no.
+    """
+    word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
+    return SAME_WORDS.get(word, word)
+
+
+def unquoted(text: str) -> str:
+    """Return the text without enclosing quotes or trailing JSON or sentence punctuation."""
+    text = text.strip().rstrip(",;}]|").strip()
+    if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
+        text = text[1:-1].strip()
+    return text.strip("*").strip() if text.startswith("**") else text
