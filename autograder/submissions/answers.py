@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.records import Where
@@ -54,6 +55,15 @@ class WrittenAnswer:
     differs: str = ""  # the different values if files disagree; then `text` is empty
 
 
+class Line(NamedTuple):
+    """A line of an answers file."""
+
+    where: Where
+    text: str
+    pairs: list[tuple[str, str]]  # the ids and values in it
+    is_exact: bool  # whether it has the form `id = value`
+
+
 def read_answers(
     path: Path, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
@@ -85,23 +95,20 @@ def parse_answers(
     twice: dict[str, Where] = {}
     findings = []
     lines = list(lines_of(text_of(data, name), name, ids))
-    exactly = {pair[0]: pair[1] for _, line, _ in lines for pair in exact_in(line)}
-    for where, line, read in lines:
-        loosely = not exact_in(line) and any(
-            exactly.get(key, value) != value for key, value in read
-        )
-        pairs = [] if loosely else read
-        if not pairs:
-            answer = WrittenAnswer(line, where)
+    exact = {key: value for line in lines if line.is_exact for key, value in line.pairs}
+    for line in lines:
+        differs = any(exact.get(key, value) != value for key, value in line.pairs)
+        if not line.pairs or (differs and not line.is_exact):
             if unread is not None and len(unread) < MOST_UNREAD:
-                unread.append(answer)
-            if not typed or names_an_id(line, ids):  # otherwise it may be a greeting to the teacher
-                findings.append(not_read(answer))
-        for key, value in pairs:
+                unread.append(WrittenAnswer(line.text, line.where))
+            if not typed or names_an_id(line.text, ids):  # otherwise it may greet the teacher
+                findings.append(not_read(line))
+            continue
+        for key, value in line.pairs:
             if key in answers and answers[key].text != value:
-                twice[key] = where
+                twice[key] = line.where
             else:
-                answers[key] = WrittenAnswer(value, where)
+                answers[key] = WrittenAnswer(value, line.where)
     for key, where in twice.items():
         findings.append(
             make_finding(
@@ -152,31 +159,24 @@ def holds_answers(path: Path, ids: Collection[str]) -> bool:
         return False
     if len(data) > MOST_ASIDE:
         return False
-    lines = [exact_in(line) for _, line, _ in lines_of(text_of(data, path.name), path.name, ())]
-    known = [pair[0] for pair, *_ in filter(None, lines) if pair[0] in ids]
+    lines = list(lines_of(text_of(data, path.name), path.name, ()))
+    known = [key for line in lines if line.is_exact for key, _ in line.pairs if key in ids]
     return len({*known}) > 1 and 2 * len(known) > len(lines)
 
 
-Pairs = list[tuple[str, str]]
-
-
-def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where, str, Pairs]]:
+def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[Line]:
     """Yield each line that is neither blank nor a comment, with the answers in it."""
     lines = re.split(r"\r\n|\n|\r", text)
     for number, raw in enumerate(lines, start=1):
         line = raw.split("#", 1)[0].strip()
         if not line:
             continue
-        found = exact_in(line) or call_in(line) or pair_in(line, ids)
+        key, sign, value = (part.strip() for part in line.partition("="))
+        is_exact = bool(sign and ID.match(key))
+        found = [(key, value.lstrip("= "))] if is_exact else call_in(line) or pair_in(line, ids)
         pairs = [(key, value) for key, value in found if ID.match(key)]
-        if not pairs and says_nothing(line):
-            continue
-        yield Where(name, number), line, pairs
-
-
-def exact_in(line: str) -> Pairs:
-    key, sign, value = (part.strip() for part in line.partition("="))
-    return [(key, value.lstrip("= "))] if sign and ID.match(key) else []
+        if pairs or not says_nothing(line):
+            yield Line(Where(name, number), line, pairs, is_exact)
 
 
 def names_an_id(line: str, ids: Collection[str]) -> bool:
@@ -184,7 +184,7 @@ def names_an_id(line: str, ids: Collection[str]) -> bool:
     return not words.isdisjoint(ids)
 
 
-def not_read(line: WrittenAnswer) -> Finding:
+def not_read(line: Line) -> Finding:
     code, found = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
     advice = "write one answer per line, like `keras_epoch_s = 0.91`"
     return make_finding("answers", code, "id = value", found, [line.where], advice)
