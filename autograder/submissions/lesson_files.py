@@ -152,14 +152,12 @@ def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
 
 def shorten_names(files: LessonFiles) -> None:
     """Shorten names such as `you.zip/02_serial/a.out` to `a.out` if all files are in one place."""
-    of_all = (files.outputs, files.answers, files.reports)
-    parents = [PurePath(name).parent for kind in of_all for name in kind.values()]
+    read = (files.outputs, files.answers, files.reports)
+    parents = [PurePath(name).parent for kind in read for name in kind.values()]
     common = os.path.commonpath(parents) if parents else ""
-    for kind in of_all:
+    for kind in (*read, files.programs):
         for path, name in kind.items():
-            kind[path] = str(PurePath(name).relative_to(common))
-    for path, name in files.programs.items():
-        files.programs[path] = name.removeprefix(f"{common}/")
+            kind[path] = name.removeprefix(f"{common}/")
 
 
 # --- answers ------------------------------------------------------------------------------------

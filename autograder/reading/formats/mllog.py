@@ -194,8 +194,6 @@ def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> Part:
 
 
 def evaluate(run: Benchmark, epoch: Part, value: Any, line: int) -> None:
-    if epoch.accuracy is not None and type(value) is float and 0 <= value <= 1:
-        return
     accuracy = finite(value)
     if accuracy is None or not 0 <= accuracy <= 1:
         reason = f"the accuracy should be between 0 and 1, but is {value!r:.40}"
