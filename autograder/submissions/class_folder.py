@@ -181,8 +181,7 @@ def without_row(
     try:
         everything = listed(Path(student.path))
     except SettingsError:  # the error is reported when the folder is read
-        yield Submission(student.name, (Path(student.path),), name, only(lessons))
-        return
+        everything = []
     inside = [entry for entry in everything if f"{student.name}/{entry.name}" not in rows]
     named: list[Submission] = []
     loose: list[Path] = []
