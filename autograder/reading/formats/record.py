@@ -176,6 +176,9 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     if count(value.get("rank")) != rank:
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
         return
+    if rank in launch.ranks:
+        launch.complain(where, "rank", f"rank {rank} reports its start after its end")
+        return
     shard = slice_of(value.get("shard"))
     launch.ranks[rank] = Rank(
         rank,
@@ -209,8 +212,11 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     number = count(event["metadata"].get("epoch_num"), 1)
-    if number is not None and number not in launch.epochs:
-        launch.epochs[number] = Epoch(number, began_ms=finite(event.get("time_ms")))
+    if number is None:
+        return
+    epoch = launch.epochs.get(number) or Epoch(number)
+    if epoch.began_ms is None and epoch.where is None:
+        launch.epochs[number] = replace(epoch, began_ms=finite(event.get("time_ms")))
 
 
 def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
