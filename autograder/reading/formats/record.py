@@ -124,11 +124,13 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if has_room or rank in launch.chains:
         check_chain(launch, rank, about.get("chain"), payload, where, text)
     handler = HANDLERS.get(key)
-    line = key, rank, count(about.get("epoch_num"), 1) if key == "epoch_stop" else None
+    epoch = count(about.get("epoch_num"), 1) if key == "epoch_stop" else None
+    line = key, rank, epoch
     if not has_room:
         launch.left_out += 1
     elif line in launch.stated:
-        launch.complain(where, text, f"rank {rank} repeats its line `{key}`; the first one counts")
+        what = f"`{key}` of epoch {epoch}" if epoch else f"`{key}`"
+        launch.complain(where, text, f"rank {rank} repeats {what}, and only the first one counts")
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end")):
         if key in ONCE:
             launch.stated.add(line)
