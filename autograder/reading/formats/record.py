@@ -49,7 +49,9 @@ class Launch:
     machine: dict[str, Any] = field(default_factory=dict)
     program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
-    epochs: dict[int, Epoch] = field(default_factory=dict)  # an epoch without a place has not ended
+    epochs: dict[int, Epoch] = field(default_factory=dict)
+    epoch_starts: dict[int, float | None] = field(default_factory=dict)
+    validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
     test_accuracy: Number | None = None
@@ -214,11 +216,8 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     number = count(event["metadata"].get("epoch_num"), 1)
-    if number is None:
-        return
-    epoch = launch.epochs.get(number) or Epoch(number)
-    if epoch.began_ms is None and epoch.where is None:
-        launch.epochs[number] = replace(epoch, began_ms=finite(event.get("time_ms")))
+    if number is not None:
+        launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
 
 
 def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -226,8 +225,8 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
     if number is None:
         launch.complain(where, "epoch_stop", "the epoch has no number")
         return
-    launch.epochs[number] = replace(
-        launch.epochs.get(number) or Epoch(number),
+    launch.epochs[number] = Epoch(
+        number,
         seconds=quantity(launch, value, "seconds", where, above_zero=True),
         steps=count(value.get("steps"), 1),
         unique_samples=count(value.get("unique_samples"), 1),
@@ -236,6 +235,7 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),
         where=where,
+        began_ms=launch.epoch_starts.get(number),
         ended_ms=finite(event.get("time_ms")),
     )
 
@@ -250,8 +250,7 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         return
     number = count(about.get("epoch_num"), 1)
     if number is not None:
-        epoch = launch.epochs.get(number) or Epoch(number)
-        launch.epochs[number] = replace(epoch, val_accuracy=accuracy, val_loss=loss)
+        launch.validations[number] = (accuracy, loss)
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:

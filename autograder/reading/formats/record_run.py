@@ -1,5 +1,7 @@
 """Make a Run from the launch that the record's lines describe."""
 
+from dataclasses import replace
+
 from autograder.codes import Outcome, ProblemCode
 from autograder.reading.formats.record import FORMAT, Launch
 from autograder.reading.formats.record_values import header_of
@@ -9,6 +11,10 @@ from autograder.records import Run
 
 def to_run(launch: Launch) -> Run:
     """Return the launch as a Run. The record states its outcome."""
+    epochs = []
+    for number in sorted(launch.epochs):
+        accuracy, loss = launch.validations.get(number, (None, None))
+        epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
     if not launch.header and launch.first is not None:
         launch.complain(launch.first, launch.run[:80], "the record has no header line")
     if launch.left_out and launch.last is not None:
@@ -30,7 +36,7 @@ def to_run(launch: Launch) -> Run:
         outcome=outcome,
         job_id=header.job_id,
         workers=count(header.world_size, 1),
-        epochs=tuple(epoch for _, epoch in sorted(launch.epochs.items()) if epoch.where),
+        epochs=tuple(epochs),
         ranks=tuple(launch.ranks[rank] for rank in sorted(launch.ranks)),
         test_accuracy=launch.test_accuracy,
         test_loss=launch.test_loss,
