@@ -249,6 +249,16 @@ def test_a_rank_that_reports_twice_is_a_problem():
     assert "rank 1" in reasons(run)
 
 
+@pytest.mark.parametrize("key", sorted({*record.ONCE} - {"machine"}))
+def test_the_first_of_two_lines_counts(key):
+    lines = make_record(size=1)
+    at = next(at for at, line in enumerate(lines) if f'"key":"{key}"' in line)
+    once, twice = read_one(lines), read_one(sealed_again([*lines[: at + 1], *lines[at:]]))
+    assert [(one.text, one.code) for one in twice.problems] == [(key, ProblemCode.NEVER_WRITTEN)]
+    assert (twice.chain_intact, twice.outcome, len(twice.ranks), len(twice.epochs)) == (
+        True, once.outcome, len(once.ranks), len(once.epochs))  # fmt: skip
+
+
 def test_one_launch_may_write_into_several_files():
     lines = make_record(size=2)
     of_rank_1 = [line for line in lines if '"rank":1,"chain"' in line]
