@@ -5,10 +5,11 @@ students worked together as they were told to. Each mark is looked up in a table
 linearly with the number of runs.
 """
 
-import heapq
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import ne
+from functools import partial
+from itertools import chain, islice
+from operator import itemgetter, ne
 from types import MappingProxyType
 from typing import Any
 
@@ -50,6 +51,42 @@ Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's run
 
 
 @dataclass(frozen=True, slots=True)
+class Unique:
+    """A kind of mark that the runs of only one student can have."""
+
+    code: FindingCode
+    text: str
+    marks_of: Callable[[Print], list[str]]
+    most: int  # owners to look at, which keeps the work per student constant in a large class
+    changed: str = ""  # what to add if only some numbers of the runs are equal
+    owners: Owners = field(default_factory=dict)
+
+    def add(self, student: str, print_: Print) -> None:
+        for mark in self.marks_of(print_):
+            self.owners.setdefault(mark, {}).setdefault(student, print_)
+
+    def reason(self, student: set[str], prints: Sequence[Print]) -> LookReason | None:
+        """Return the reason to look at a student's runs, if others have runs with their marks.
+
+        `student` contains the student and everyone who may have submitted the same work.
+        """
+        others: dict[str, dict[str, tuple[Print, Print]]] = {}  # by name and by our run's place
+        for print_ in prints:
+            for mark in self.marks_of(print_):
+                for other, theirs in islice(self.owners[mark].items(), self.most):
+                    if other not in student:
+                        others.setdefault(other, {}).setdefault(print_.place, (print_, theirs))
+        if not others:
+            return None
+        names = sorted(others)
+        [(mine, theirs), *more] = others[names[0]].values()
+        who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
+        changed = "" if mine.fingerprint == theirs.fingerprint else self.changed
+        where = places(mine, theirs, len(more), len(names) == 1)
+        return LookReason(self.code, self.text, f" by {who}{changed}{where}")
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """A fact that must be equal in all runs that share a mark.
 
@@ -57,15 +94,29 @@ class Agreement:
     differ are reported. Records that contradict themselves do not count.
     """
 
-    value: Callable[[Print], Any]  # of a run
+    code: FindingCode
+    text: str
+    mark_of: Callable[[RunTraits], str]  # empty: the fact is unknown
+    value: Callable[[RunTraits], Any]
     differ: Callable[[Any, Any], bool]
     sound: Owners = field(default_factory=dict)  # mark -> a group's student -> first run
     contradicted: Owners = field(default_factory=dict)
     judges: dict[str, tuple[Print | None, list[Print]]] = field(default_factory=dict)
 
-    def add(self, mark: str, group: str, print_: Print, sound: bool) -> None:
+    def add(self, group: str, print_: Print, sound: bool) -> None:
         owners = self.sound if sound else self.contradicted
-        owners.setdefault(mark, {}).setdefault(group, print_)
+        if mark := self.mark_of(print_.traits):
+            owners.setdefault(mark, {}).setdefault(group, print_)
+
+    def reason(self, student: set[str], print_: Print) -> LookReason | None:
+        """Return the reason to look at a run, if its fact differs from that of another student.
+
+        Differences between a student's own runs are reported with the student's evidence.
+        """
+        mark = self.mark_of(print_.traits)
+        unlike = self.unlike(mark, print_) if mark else []
+        other = next((one for one in unlike if one.student not in student), None)
+        return LookReason(self.code, self.text, places(print_, other)) if other else None
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
         """Return a few runs whose value of `mark` differs from that of this run.
@@ -87,7 +138,7 @@ class Agreement:
         that differs from any other run also differs from the lowest or the highest value.
         """
         prints = self.sound.get(mark) or self.contradicted.get(mark, {})
-        ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
+        ordered = sorted(prints.values(), key=lambda one: (self.value(one.traits), one.student))
         middle = ordered[(len(ordered) - 1) // 2]
         agree = [print_ for print_ in ordered if not self.unequal(print_, middle)]
         if 2 * len(agree) > len(ordered):
@@ -95,27 +146,7 @@ class Agreement:
         return None, [*ordered[:2], *ordered[-2:]]
 
     def unequal(self, one: Print, other: Print) -> bool:
-        return self.differ(self.value(one), self.value(other))
-
-
-@dataclass(slots=True)
-class Known:
-    """The identifying marks of a class's runs, and the students whose runs have them."""
-
-    room: int  # more names, so that partners can be skipped
-    accounted: Collection[str]  # job ids in the instructor's accounting, which is from one cluster
-    runs: Owners = field(default_factory=dict)  # by fingerprint, launch and seconds
-    jobs: Owners = field(default_factory=dict)
-    losses: Agreement = field(
-        default_factory=lambda: Agreement(lambda run: run.traits.settings, differ=ne)
-    )
-    results: Agreement = field(
-        default_factory=lambda: Agreement(
-            lambda run: run.traits.result or 0.0,
-            differ=lambda one, other: abs(one - other) > SAME_RESULT,
-        )
-    )
-    first_names: dict[int, list[str]] = field(default_factory=dict)  # by mark, sorted
+        return self.differ(self.value(one.traits), self.value(other.traits))
 
 
 def alike(
@@ -123,83 +154,70 @@ def alike(
     accounted: Collection[str] = (),
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
-) -> dict[Lesson, tuple[LookReason, ...]]:
-    """Return, by student and lesson, the runs that somebody other than a partner also submitted."""
-    known = Known(max(map(len, partners.values()), default=0), accounted)
-    for lesson, theirs in prints:
+) -> dict[Lesson, LookReason]:
+    """Return, by student and lesson, the runs that somebody other than a partner also submitted.
+
+    `accounted` are the job ids in the instructor's accounting, which is from one cluster.
+    """
+    most = MOST_NAMED + 2 + max(map(len, partners.values()), default=0)
+    uniques = unique_marks(accounted, most)
+    agreements = agreed_facts()
+    for lesson, theirs in sorted(prints, key=itemgetter(0)):  # owners are in order of their names
         group = min([lesson[0], *partners.get(lesson, ())])  # a group counts as one
         for print_ in theirs:
-            add(known, lesson[0], print_, group, lesson not in contradicted)
-    reasons_of = {}
+            for kind in uniques:
+                kind.add(lesson[0], print_)
+            for fact in agreements:
+                fact.add(group, print_, lesson not in contradicted)
+    found = {}
     for lesson, theirs in prints:
         mine = {lesson[0], *partners.get(lesson, ())}
-        if reasons := tuple(reasons_to_look(known, mine, theirs)):
-            reasons_of[lesson] = reasons
-    return reasons_of
+        reasons = chain(
+            (kind.reason(mine, theirs) for kind in uniques),
+            (fact.reason(mine, print_) for print_ in theirs for fact in agreements),
+        )
+        if first := next(filter(None, reasons), None):  # the others follow from it
+            found[lesson] = first
+    return found
 
 
-def add(owners: Known, student: str, print_: Print, group: str, sound: bool) -> None:
-    for mark in run_marks(owners, print_):
-        owners.runs.setdefault(mark, {}).setdefault(student, print_)
-    for mark in job_marks(owners, print_):
-        owners.jobs.setdefault(mark, {}).setdefault(student, print_)
-    mine = print_.traits
-    if mine.losses:
-        owners.losses.add(mine.losses, group, print_, sound)
-    if mine.parameters and mine.result is not None:
-        owners.results.add(mine.parameters, group, print_, sound)
+def unique_marks(accounted: Collection[str], most: int) -> list[Unique]:
+    run = "the same run was also submitted"
+    job = "a run of the same job was also submitted"
+    return [
+        Unique(FindingCode.SHARED_RUN, run, run_marks, most, ", with other numbers"),
+        Unique(FindingCode.SHARED_JOB, job, partial(job_marks, accounted), most),
+    ]
 
 
-def run_marks(_: Known, print_: Print) -> list[str]:
+def agreed_facts() -> list[Agreement]:
+    return [
+        Agreement(
+            FindingCode.SHARED_LOSSES,
+            "the losses equal, to the last digit, those of a run with different settings",
+            mark_of=lambda traits: traits.losses,
+            value=lambda traits: traits.settings,
+            differ=ne,
+        ),
+        Agreement(
+            FindingCode.SHARED_PARAMETERS,
+            "the parameters equal those of a run with a different accuracy",
+            mark_of=lambda traits: "" if traits.result is None else traits.parameters,
+            value=lambda traits: traits.result,
+            differ=lambda one, other: abs(one - other) > SAME_RESULT,
+        ),
+    ]
+
+
+def run_marks(print_: Print) -> list[str]:
     traits = print_.traits
     marks = (print_.fingerprint, print_.launch, traits.seconds, traits.pauses, traits.drawn)
     return [mark for mark in marks if mark]
 
 
-def job_marks(known: Known, print_: Print) -> list[str]:
+def job_marks(accounted: Collection[str], print_: Print) -> list[str]:
     site, _, job = print_.traits.job.rpartition(" ")
-    return [print_.traits.job] if job and (site not in OWN_QUEUES or job in known.accounted) else []
-
-
-# --- in words -------------------------------------------------------------------------------
-
-
-def reasons_to_look(
-    known: Known, student: set[str], prints: Sequence[Print]
-) -> Iterator[LookReason]:
-    """Yield the reasons to look at a student's runs.
-
-    `student` contains the student and everyone who may have submitted the same work.
-    """
-    for owners, marks_of in ((known.runs, run_marks), (known.jobs, job_marks)):
-        others = others_with(known, owners, marks_of, student, prints)
-        if not others:
-            continue
-        names = sorted(others)
-        [(mine, theirs), *more] = others[names[0]].values()
-        who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        where = places(mine, theirs, len(more), len(names) == 1)
-        if owners is known.runs:
-            changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
-            text = "the same run was also submitted"
-            yield LookReason(FindingCode.SHARED_RUN, text, f" by {who}{changed}{where}")
-        else:
-            text = "a run of the same job was also submitted"
-            yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
-        return  # other shared marks follow from this one
-    for print_ in prints:
-        traits = print_.traits
-        unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
-        if other := first_of_others(student, unlike):
-            text = "the losses equal, to the last digit, those of a run with different settings"
-            yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
-            return
-        known_result = traits.parameters and traits.result is not None
-        unlike = known.results.unlike(traits.parameters, print_) if known_result else []
-        if other := first_of_others(student, unlike):
-            text = "the parameters equal those of a run with a different accuracy"
-            yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
-            return
+    return [print_.traits.job] if job and (site not in OWN_QUEUES or job in accounted) else []
 
 
 def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
@@ -211,37 +229,3 @@ def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> 
     theirs = f"{mine.place}; {other.student}: {other.place}"
     where = f"{mine.place} of both" if alike else theirs
     return f" ({where}, and {counted(more, 'more run')})" if more else f" ({where})"
-
-
-def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
-    """Return the first run that belongs to another student.
-
-    Matches between a student's own runs are reported with the student's evidence.
-    """
-    return next((print_ for print_ in prints if print_.student not in student), None)
-
-
-def others_with(
-    known: Known,
-    owners: Owners,
-    marks_of: Callable[[Known, Print], list[str]],
-    student: set[str],
-    prints: Sequence[Print],
-) -> dict[str, dict[str, tuple[Print, Print]]]:
-    """Map each other student to the pairs of runs that share a mark, keyed by our run's place.
-
-    If there are very many such students, return only the first ones.
-    """
-    others: dict[str, dict[str, tuple[Print, Print]]] = {}
-    for print_ in prints:
-        for mark in marks_of(known, print_):
-            having = owners[mark]
-            if len(having) < 2:
-                continue
-            names = known.first_names.setdefault(id(having), [])
-            names[:] = names or heapq.nsmallest(MOST_NAMED + 2 + known.room, having)
-            for other in names:
-                if other not in student:
-                    pair = print_, having[other]
-                    others.setdefault(other, {}).setdefault(print_.place, pair)
-    return others

@@ -91,8 +91,8 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
-    """Add the reasons to look at this row that come from copied runs.
+def with_copies(row: Row, reason: LookReason, account_known: bool) -> Row:
+    """Add the reason to look at this row that comes from a copied run.
 
     If two students submitted the same run, the accounting confirms it only for the student whose
     account owns the job. Without known accounts it confirms neither.
@@ -102,7 +102,7 @@ def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) ->
         if row.tier == EvidenceLevel.CONFIRMED and not account_known
         else row.tier
     )
-    return replace(row, tier=tier, look=(*row.look, *reasons))
+    return replace(row, tier=tier, look=(*row.look, reason))
 
 
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:

@@ -105,8 +105,8 @@ def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
     prints = [((n, "01"), [Print(n, n, "a.out:1", n, RunTraits("same"))]) for n in names]
     found = alike(prints)
     assert len(found) == count
-    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"][0].details
-    assert "by s0001, s0002," in found["s0000", "01"][0].details
+    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"].details
+    assert "by s0001, s0002," in found["s0000", "01"].details
 
 
 def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
@@ -141,7 +141,7 @@ def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradic
     found = alike([*HONEST, *more], (), groups, contradicted)
     assert sorted(student for student, _ in found) == told
     if "abe" in told:
-        assert "; ada: a.out:1" in found["abe", "02"][0].details
+        assert "; ada: a.out:1" in found["abe", "02"].details
 
 
 def test_one_edited_seed_does_not_put_the_class_into_doubt():
@@ -204,7 +204,7 @@ def test_a_speed_job_has_pauses_and_parameters_that_no_other_job_has():
     for traits in (RunTraits(pauses="same"), RunTraits(drawn="same")):
         prints = [((n, "10"), [Print(n, n, "a.out:1", n, traits)]) for n in ("ada", "ben")]
         found = alike(prints)
-        assert [found[name, "10"][0].code for name in ("ada", "ben")] == [
+        assert [found[name, "10"].code for name in ("ada", "ben")] == [
             FindingCode.SHARED_RUN,
             FindingCode.SHARED_RUN,
         ]
