@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.reruns import runs_again
 from autograder.classroom.run_summary import summaries
-from autograder.classroom.runs_again import runs_again
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
 from autograder.evidence.examine import Examined

@@ -1,6 +1,6 @@
-"""Judge a rerun by the same rubric, and find the checks that earn fewer points than before."""
+"""Match a submission's runs with the instructor's reruns, and judge these by the same rubric."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.codes import FindingCode, ReasonCode
@@ -9,16 +9,48 @@ from autograder.evidence.reruns import MACHINE, Again
 from autograder.judging.conditions import judge_condition, partial_from
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import is_asked, uncalibrated
-from autograder.judging.runs_that_count import finished
+from autograder.judging.runs_that_count import finished, run_that_counts
+from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import metric_named
+from autograder.reading.files import read_files
 from autograder.records import Run
-from autograder.settings.rubric_schema import Condition, RubricCheck
+from autograder.settings.reruns import Rerun
+from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
 from autograder.verdict import NOT_MEASURED, Finding, Part
 
 # The points of a timed condition may differ by this much between two honest runs.
 LESS = 0.1
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
+
+
+def runs_again(
+    hand_in: HandIn, counted: Mapping[str, Run], reruns: Sequence[Rerun]
+) -> dict[str, Again]:
+    """Return the rerun that matches each counted run, keyed by launch.
+
+    The matching rerun is the run that counts under the same name in the rerun job. If several
+    reruns match, the first one is used. A run that was submitted after the reruns has none.
+    """
+    readers = own_readers(hand_in.rubric)
+    printed = [
+        (job, read_files([rerun.outputs / f for f in job.files], readers))
+        for rerun in reruns
+        for job in rerun.jobs
+    ]
+    found: dict[str, Again] = {}
+    for name, run in counted.items():
+        of_run = (one for one in printed if run.launch and run.launch in one[0].launches)
+        job, there = next(of_run, (None, []))
+        if job is None or run.launch in found:
+            continue
+        of_job = [again for again in there if again.job_id == job.job_id]
+        try:
+            again = Again(job, run_that_counts(replace(hand_in, runs=of_job), name))
+        except NotMeasured as missing:
+            again = Again(job, None, str(missing))
+        found[run.launch] = again
+    return compared(hand_in, counted, found) if found else {}
 
 
 def compared(
@@ -34,15 +66,14 @@ def compared(
     missed: dict[str, list[Finding]] = {}
     left_out = []
     for check in hand_in.rubric.checks:
-        if not check.require or not is_asked(hand_in, check):
+        if not is_asked(hand_in, check):
             continue
         for condition in conditions_of(hand_in, check):
             names = names_in(condition) & counted.keys()
             if not names:
                 continue
-            comparable = is_comparable(
-                hand_in, condition, {name: again.get(name) for name in names}
-            )
+            repeats = {name: again[name] for name in names if name in again}
+            comparable = repeats.keys() == names and is_comparable(hand_in, condition, repeats)
             worse = fewer_points(hand_in, repeated, condition) if comparable else None
             if not comparable or (worse and is_unmeasured(condition, worse[1])):
                 left_out.append(check.id)
@@ -69,19 +100,18 @@ def names_in(condition: Condition) -> set[str]:
     return {*condition.of, *filter(None, others)}
 
 
-def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again | None]) -> bool:
+def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again]) -> bool:
     """Return whether a condition's value can be compared with that of the reruns.
 
     Timings can be compared only on the same kind of machine, without other load. A metric over all
     runs with one name needs every one of them, but a rerun repeats only the run that counts.
     """
-    if any(one is None or one.run is None for one in again.values()):
+    if any(one.run is None for one in again.values()):
         return False
     if metric_named(condition.metric).all_runs:
         return all(len(finished(hand_in, name)) == 1 for name in again)
     return not partial_from(condition) or all(
-        one is not None and one.job.undisturbed and on_same_machine(hand_in, name, one)
-        for name, one in again.items()
+        one.job.undisturbed and on_same_machine(hand_in, name, one) for name, one in again.items()
     )
 
 
