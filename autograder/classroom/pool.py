@@ -8,9 +8,8 @@ import ctypes
 import resource
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -46,16 +45,13 @@ class Work:
     """The data that every grading process needs."""
 
     settings: ClassSettings
-    out: Path | None = None  # the folder for results; None: nothing is kept
-    publish: Publish | None = None
+    out: Path | None  # the folder for results; None: nothing is kept
+    publish: Publish
     reuse: bool = True  # reuse the results of unchanged units
 
 
 def grade_class(
-    units: Sequence[Unit],
-    work: Work,
-    processes: int,
-    tick: Callable[[int], None] = lambda count: None,
+    units: Sequence[Unit], work: Work, processes: int, tick: Callable[[int], None]
 ) -> list[Done]:
     """Return the results of all units in order, publishing each student's grades on the way."""
     finished: dict[str, Done] = {}
@@ -98,8 +94,7 @@ def publish(unit: Unit, grades: Mapping[str, Sequence[Grade]], work: Work, key: 
     rows = []
     for student, mine in grades.items():
         page = f"{file_name(student)}.html"
-        if work.publish:
-            work.publish(student, mine, page)
+        work.publish(student, mine, page)
         rows += [row_of(one, page, unit.partners_of(student, one.lesson)) for one in mine]
     return Done(unit.name, key, tuple(rows))
 
@@ -137,10 +132,8 @@ def _work(units: Sequence[Unit]) -> list[Done]:
 
 def guarded(unit: Unit, work: Work) -> Done:
     """Grade a unit with a time limit, and turn the grader's own errors into a grade."""
-    timed = threading.current_thread() is threading.main_thread()
-    if timed:
-        signal.signal(signal.SIGALRM, _too_long)
-        signal.alarm(SECONDS_A_UNIT)
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS_A_UNIT)
     try:
         return grade_unit(unit, work)
     except SettingsError:
@@ -148,8 +141,7 @@ def guarded(unit: Unit, work: Work) -> Done:
     except (Exception, TooLongError) as error:
         return failed(unit, work, error)
     finally:
-        if timed:
-            signal.alarm(0)
+        signal.alarm(0)
 
 
 def _too_long(signum: int, frame: object) -> None:
@@ -173,24 +165,22 @@ def _all(units: Sequence[Unit], work: Work, processes: int) -> Iterator[Done]:
 
 def _in_pool(batches: Sequence[Sequence[Unit]], work: Work, processes: int):
     """Yield the finished units. Return the units of work that were lost when a process died."""
-    waiting = list(reversed(batches))
-    running: dict[Future, Sequence[Unit]] = {}
     lost: list[Unit] = []
-    with ProcessPoolExecutor(
+    running: dict[Future, Sequence[Unit]] = {}
+    pool = ProcessPoolExecutor(
         processes, get_context("fork"), initializer=_start_worker, initargs=(work,)
-    ) as pool:
-        while waiting or running:
+    )
+    try:
+        for batch in batches:
             try:
-                while waiting and len(running) < 2 * processes:
-                    running[pool.submit(_work, waiting[-1])] = waiting[-1]
-                    waiting.pop()
+                running[pool.submit(_work, batch)] = batch
             except BrokenProcessPool:
-                lost += [unit for batch in waiting for unit in batch]
-                waiting = []
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                batch = running.pop(future)
-                try:
-                    yield from future.result()
-                except BrokenProcessPool:
-                    lost += batch
+                lost += batch
+        for future in as_completed(running):
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                lost += running[future]
+    finally:
+        pool.shutdown(cancel_futures=True)
     return lost
