@@ -140,7 +140,7 @@ def grade_all(
     processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
         keys, mine = fingerprints(options), shard.units(units)
-        with one_part(out, shard, keys), progress(len(mine)) as tick:
+        with one_part(out, shard), progress(len(mine)) as tick:
             done = grade_shard(shard, units, work, keys, processes, tick)
         finish_shard(shard, done, len(everybody), out)
     with whole_class(out) if out else nullcontext():
