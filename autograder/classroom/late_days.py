@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import TIME_UNREADABLE
@@ -21,7 +22,7 @@ from autograder.wording import counted
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     """For each lesson, apply changed checks, then late days, then changed totals and excuses."""
     left = policy.late.free_days
-    adjusted, untimed = [], set()
+    changed, untimed = [], set()
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
         grade = replace(grade, raw_score=grade.score)
@@ -34,9 +35,9 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
         for change in overrides:
             if not change.check:
                 grade = _override_total(grade, change)
-        adjusted.append(grade)
-    missing = set(policy.late.due) - {g.lesson for g in adjusted}  # the lowest results
-    dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
+        changed.append(grade)
+    missing = set(policy.late.due) - {g.lesson for g in changed}  # the lowest results
+    dropped = _drop_lowest(changed, policy.late.drop_lowest - len(missing))
     return [without_time(g) if g.lesson in untimed else g for g in dropped]
 
 
@@ -66,24 +67,23 @@ def without_time(grade: Grade) -> Grade:
     If the platform records no times, only the instructor needs to know. If a time was recorded but
     cannot be read, the student needs to know too.
     """
-    remarks = (TIME_UNREADABLE,) if grade.handed_in else ()
-    return replace(grade, untimed=True, adjustments=(*grade.adjustments, *remarks))
+    remarks = [TIME_UNREADABLE] if grade.handed_in else []
+    return adjusted(grade, *remarks, untimed=True)
+
+
+def adjusted(grade: Grade, *remarks: str, **changes: Any) -> Grade:
+    """Return the changed grade, with remarks that the student reads."""
+    return replace(grade, adjustments=(*grade.adjustments, *remarks), **changes)
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
     if change.check not in [c.id for c in grade.checks]:
-        return replace(grade, adjustments=(*grade.adjustments, nothing_to_change(change)))
+        return adjusted(grade, nothing_to_change(change))
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
     hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this text too
     text = f"{'another check' if hidden else change.check}: {by_hand(change)}"
     score = round(sum(c.score for c in checks), 2)
-    return replace(
-        grade,
-        checks=checks,
-        score=score,
-        adjustments=(*grade.adjustments, text),
-        status=GradeStatus.GRADED,
-    )
+    return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED)
 
 
 def nothing_to_change(change: Override) -> str:
@@ -103,22 +103,10 @@ def _changed(check: Check, change: Override) -> Check:
 def _override_total(grade: Grade, change: Override) -> Grade:
     if change.points is None:
         text = f"excused by the instructor: {change.reason}"
-        return replace(
-            grade,
-            score=None,
-            status=GradeStatus.EXCUSED,
-            adjustments=(*grade.adjustments, text),
-            look=(),
-        )
+        return adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, look=())
     text = by_hand(change)
-    return replace(
-        grade,
-        score=change.points,
-        status=GradeStatus.GRADED,
-        late_points=0.0,
-        adjustments=(*grade.adjustments, text),
-        by_hand=text,
-    )
+    changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
+    return adjusted(grade, text, by_hand=text, **changes)
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
@@ -152,8 +140,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
                 else f"{less} for {counted(charged, 'late day')}"
             )
     score = round(grade.score - lost, 2)
-    lines = [*grade.adjustments, *lines]
-    return replace(grade, score=score, late_points=lost, adjustments=tuple(lines)), left
+    return adjusted(grade, *lines, score=score, late_points=lost), left
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
@@ -168,8 +155,6 @@ def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
     dropped = {g.lesson for g in lowest}
     text = "dropped: one of the lowest results"
     return [
-        replace(g, status=GradeStatus.EXCUSED, score=None, adjustments=(*g.adjustments, text))
-        if g.lesson in dropped
-        else g
+        adjusted(g, text, status=GradeStatus.EXCUSED, score=None) if g.lesson in dropped else g
         for g in grades
     ]

@@ -45,9 +45,9 @@ def one_part(out: Path, shard: Shard) -> Iterator[None]:
     """Lock one part. Graders of other parts can write at the same time."""
     whole = f"another grader is writing a whole class into {out}"
     same = f"another grader is writing shard {shard} into {out}"
-    with locked(out / LOCK, fcntl.LOCK_SH, whole):
-        with locked(out / f".shard-{shard.number}.lock", fcntl.LOCK_EX, same):
-            yield
+    part = out / f".shard-{shard.number}.lock"
+    with locked(out / LOCK, fcntl.LOCK_SH, whole), locked(part, fcntl.LOCK_EX, same):
+        yield
 
 
 @contextmanager
