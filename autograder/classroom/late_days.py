@@ -22,7 +22,7 @@ from autograder.wording import counted
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     """For each lesson, apply changed checks, then late days, then changed totals and excuses."""
     left = policy.late.free_days
-    changed, untimed = [], set()
+    changed = []
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
         grade = replace(grade, raw_score=grade.score)
@@ -30,15 +30,14 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if change.check:
                 grade = _override_check(grade, change)
         if is_untimed(grade, policy):
-            untimed.add(grade.lesson)
+            grade = without_time(grade)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:
             if not change.check:
                 grade = _override_total(grade, change)
         changed.append(grade)
     missing = set(policy.late.due) - {g.lesson for g in changed}  # the lowest results
-    dropped = _drop_lowest(changed, policy.late.drop_lowest - len(missing))
-    return [without_time(g) if g.lesson in untimed else g for g in dropped]
+    return _drop_lowest(changed, policy.late.drop_lowest - len(missing))
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
