@@ -6,7 +6,6 @@ grader's own code.
 
 import json
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import Row, from_data
 from autograder.safe_text import file_name
 from autograder.submissions.class_folder import Unit
-from autograder.submissions.walk import MAX_DEPTH, MAX_ENTRIES
+from autograder.submissions.walk import MAX_ENTRIES
 from autograder.writing import write_if_new
 
 STATES, PAGES = ".states", "students"  # below the folder of --out
@@ -52,35 +51,29 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
         [one.key for one in settings.reruns.values() if one.student in names],
     ]
     digest.update(json.dumps(mine, default=str).encode())
-    newest, count = 0.0, 0
-    for place in (place for one in unit.submissions for place in one.places):
-        for path, info in _files(place):
-            count += 1
-            facts = (path, info.st_mode, info.st_size, info.st_mtime_ns)
-            digest.update(
-                repr((*facts, info.st_ctime_ns, info.st_ino)).encode("utf-8", "surrogateescape")
-            )
-            newest = max(newest, info.st_ctime, info.st_mtime)
-    if count > MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
-        return ""
+    newest = 0.0
+    places = (place for one in unit.submissions for place in one.places)
+    for count, path in enumerate(path for place in places for path in _paths(place)):
+        try:
+            info = os.lstat(path)
+        except OSError:
+            continue
+        facts = (path, info.st_mode, info.st_size, info.st_mtime_ns)
+        digest.update(
+            repr((*facts, info.st_ctime_ns, info.st_ino)).encode("utf-8", "surrogateescape")
+        )
+        newest = max(newest, info.st_ctime, info.st_mtime)
+        if count >= MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
+            return ""
     return digest.hexdigest()
 
 
-def _files(place: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield everything below a folder in a fixed order, up to the limits, not following links."""
-    stack = [(str(place), 0)]
-    count = 0
-    while stack and count <= MAX_ENTRIES:
-        path, depth = stack.pop()
-        try:
-            info = os.lstat(path)
-            yield path, info
-            if stat.S_ISDIR(info.st_mode) and depth <= MAX_DEPTH:
-                names = os.listdir(path)
-                count += len(names)
-                stack += [(f"{path}/{n}", depth + 1) for n in sorted(names, reverse=True)]
-        except OSError:
-            continue
+def _paths(place: Path) -> Iterator[str]:
+    """Yield a file, or a folder and everything below it in a fixed order, not following links."""
+    yield str(place)
+    for folder, folders, files in os.walk(place):
+        folders.sort()
+        yield from (os.path.join(folder, name) for name in (*folders, *sorted(files)))
 
 
 def pages_there(out: Path, done: Done) -> bool:

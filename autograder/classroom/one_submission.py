@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from traceback import walk_tb
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import runs_again
@@ -75,16 +76,15 @@ def to_show(grade: Grade) -> Grade:
 
 
 def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
-    place = ""
-    trace = error.__traceback__
-    while trace is not None:
-        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-        trace = trace.tb_next
+    places = [
+        f" in {Path(frame.f_code.co_filename).name}:{line}"
+        for frame, line in walk_tb(error.__traceback__)
+    ]
     finding = make_finding(
         "grader",
         FindingCode.GRADER_FAILED,
         "a grade",
-        f"{type(error).__name__} in {place}: {shortened(error, 160)}",
+        f"{type(error).__name__}{''.join(places[-1:])}: {shortened(error, 160)}",
         (),
         "instructor: report it with the submission; grade by hand with an override",
     )
