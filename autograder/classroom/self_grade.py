@@ -76,8 +76,7 @@ def below(place: Path, settings: ClassSettings) -> list[Path]:
 
 
 def lesson_in(place: Path, settings: ClassSettings) -> str | None:
-    name = place.resolve().name
-    return folder_lesson(name, settings.rubrics)
+    return folder_lesson(place.resolve().name, settings.rubrics)
 
 
 def grade_yourself(
@@ -140,7 +139,8 @@ def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
         if check.hidden or asked is None or rubric is None:
             continue
         undecided += list(left_open(check, asked, rubric, grade))
-        missing += [absent(part) for part in check.parts if is_absent(part)]
+        absent_parts = [p for p in check.parts if p.status == FAILED and p.code in ABSENT]
+        missing += map(absent, absent_parts)
     return SelfGrade(grade, rubric, tuple(undecided), tuple(dict.fromkeys(missing)))
 
 
@@ -153,23 +153,14 @@ def left_open(
                 share = check.points / len(check.parts)
                 yield Undecided(part.name, share, rubric.answers[part.name].try_)
         return
-    relative = [
-        condition
+    is_relative = any(
+        condition.threshold.of_reference is not None and condition.only in (None, grade.profile)
         for condition in asked.require
-        if condition.threshold.of_reference is not None and condition.only in (None, grade.profile)
-    ]
-    if not relative:
-        return
-    alone = check.status == NOT_MEASURED  # nothing else decides this check
-    yield Undecided(
-        f"{check.title}: compared with what the solution reaches on your site",
-        check.points if alone else 0.0,
     )
-
-
-def is_absent(part: Part) -> bool:
-    """Return whether the run, answer or report for this part is missing."""
-    return part.status == FAILED and part.code in ABSENT
+    if is_relative:
+        alone = check.status == NOT_MEASURED  # nothing else decides this check
+        about = f"{check.title}: compared with what the solution reaches on your site"
+        yield Undecided(about, check.points if alone else 0.0)
 
 
 def absent(part: Part) -> str:
