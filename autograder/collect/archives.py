@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.safe_text import shortened
@@ -29,9 +30,17 @@ BLOCK = 1 << 20
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
-Member = tuple[str, int, float, BinaryIO]  # path, compressed size, time, content; 0: unknown
 Wanted = Callable[[PurePosixPath], bool]
 Odd = Callable[..., None]  # called with what was left out and why; see odd() in unpack()
+
+
+class Member(NamedTuple):
+    """A regular file in an archive. 0: unknown."""
+
+    name: str
+    packed: int  # compressed size
+    changed: float
+    open: Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +85,12 @@ def unpack(
     members = _zip_members if is_zip else _tar_members
     try:
         for member in members(archive, odd, most):
-            if (path := safe_path(member[0])) and named_alone(path):
-                member = (*member[:3], io.BytesIO())
-            total += _write(member, target, wanted, most.size - total, odd)
+            path = safe_path(member.name)
+            if path is None:
+                odd(f"a name that leaves the folder: {shortened(member.name, 80)}")
+            elif wanted(path):
+                member = member._replace(open=io.BytesIO) if named_alone(path) else member
+                total += _write(member, target / path, most.size - total, odd)
             if total > most.size:
                 break
     except Exception as error:  # zipfile and tarfile raise many kinds on broken files
@@ -91,37 +103,30 @@ def unpack(
     return doubts
 
 
-def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int:
-    """Write one file below target if it is wanted, and return the number of unpacked bytes.
+def _write(member: Member, path: Path, room: int, odd: Odd) -> int:
+    """Write one file, and return the number of unpacked bytes.
 
     The number includes the bytes of a file that is left out afterwards. This limits the total time.
     Files after a bad one are still unpacked.
     """
-    name, packed, changed, content = member
-    relative = safe_path(name)
-    if relative is None:
-        odd(f"a name that leaves the folder: {shortened(name, 80)}")
-        return 0
-    if not wanted(relative):
-        return 0
-    path = target / relative
+    name = shortened(member.name, 80)
     if path.exists():
-        odd(f"the same name twice: {shortened(name, 80)}")
+        odd(f"the same name twice: {name}")
         return 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written, flaw = _copy(content, path, packed, room)
+        written, flaw = _copy(member, path, room)
     except OSError as error:
-        odd(f"{shortened(name, 80)}: {error.strerror or shortened(error, 80)}")
+        odd(f"{name}: {error.strerror or shortened(error, 80)}")
         return 0
     if flaw:
         path.unlink()
         if flaw == Flaw.DAMAGED:
-            odd(flaw, FindingCode.FILE_DAMAGED, name)
+            odd(flaw, FindingCode.FILE_DAMAGED, member.name)
         else:
-            odd(f"{shortened(name, 80)} {flaw}")
+            odd(f"{name} {flaw}")
     else:  # the latest submission may count, and file times help to find it
-        os.utime(path, (max(changed, 0), max(changed, 0)))
+        os.utime(path, (max(member.changed, 0), max(member.changed, 0)))
     return written
 
 
@@ -137,22 +142,19 @@ def safe_path(name: str) -> PurePosixPath | None:
     return path
 
 
-def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
-    """Copy a packed file's content to a path.
-
-    Return the number of unpacked bytes, and the problem that stopped the copy, if any.
-    """
+def _copy(member: Member, path: Path, room: int) -> tuple[int, Flaw | None]:
+    """Return the number of unpacked bytes, and the problem that stopped the copy, if any."""
     written = 0
-    with path.open("wb") as file:
-        try:
+    try:
+        with path.open("wb") as file, member.open() as content:
             while block := content.read(BLOCK):
                 written += len(block)
-                ratio = written / packed if packed and written > RATIO_FROM else 0
+                ratio = written / member.packed if member.packed and written > RATIO_FROM else 0
                 if written > room or ratio > MAX_RATIO:
                     return written, Flaw.TOO_LARGE
                 file.write(block)
-        except DAMAGED:
-            return written, Flaw.DAMAGED
+    except DAMAGED:
+        return written, Flaw.DAMAGED
     return written, None
 
 
@@ -194,13 +196,8 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
             elif info.flag_bits & 1:
                 odd(f"an encrypted file: {shortened(name, 80)}")
             else:
-                try:
-                    content = opened.open(info)
-                except DAMAGED:
-                    odd(Flaw.DAMAGED, FindingCode.FILE_DAMAGED, name)
-                    continue
-                with content:
-                    yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
+                packed = max(info.compress_size, 1)
+                yield Member(name, packed, _zip_time(info), partial(opened.open, info))
 
 
 def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
@@ -218,10 +215,8 @@ def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
                 return
             if info.isdir():
                 continue
-            if not info.isreg():
-                odd(f"a link or device: {shortened(info.name, 80)}")
-                continue
-            content = opened.extractfile(info)
-            if content is not None:
+            if info.isreg():
                 changed = float(info.mtime) if 0 < info.mtime < 1e11 else 0.0
-                yield info.name, 0, changed, content  # type: ignore[misc]
+                yield Member(info.name, 0, changed, partial(opened.extractfile, info))
+            else:
+                odd(f"a link or device: {shortened(info.name, 80)}")
