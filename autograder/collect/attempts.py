@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
-from autograder.collect.pieces import Piece
+from autograder.collect.download import Piece
 from autograder.safe_text import shortened
 from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import Doubt

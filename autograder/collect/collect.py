@@ -11,12 +11,11 @@ from types import ModuleType
 
 from autograder.codes import FindingCode
 from autograder.collect import archives, attempts, merge
-from autograder.collect.download import Item, listed
-from autograder.collect.groups import Groups, with_groups
-from autograder.collect.lesson_folder import named
+from autograder.collect.download import UNPACKED, Item, Piece, listed, pieces_of
+from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
+from autograder.collect.lesson_folder import named, remove_scratch, write_folder
 from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
-from autograder.collect.pieces import UNPACKED, Piece, pieces_of
 from autograder.collect.platforms import (
     PLATFORMS,
     below_wrapper,
@@ -26,8 +25,6 @@ from autograder.collect.platforms import (
     moodle,
     resemblance,
 )
-from autograder.collect.times import Times, with_times
-from autograder.collect.write_class import remove_scratch, write_folder
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, WhoIs

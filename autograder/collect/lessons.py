@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from autograder.codes import FindingCode
-from autograder.collect.pieces import Piece
+from autograder.collect.download import Piece
 from autograder.reading import lines
 from autograder.safe_text import shortened
 from autograder.submissions import output_names

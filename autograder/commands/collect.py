@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 from autograder.codes import FindingCode
-from autograder.collect import groups, times
+from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
 from autograder.collect.platforms import PLATFORMS, moodle, resemblance
 from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
@@ -72,17 +72,17 @@ def collect_command(
     people = read_roster(given["roster"])
     lessons = rubrics_in(given["rubrics"] or rubric.FOLDER)
     alone = who_is(people, {})
-    together = groups.read_groups(given["groups"], alone, people, lessons)
+    together = groups_and_times.read_groups(given["groups"], alone, people, lessons)
     wanted = Wanted(
         platform,
         {name: one.answers.keys() for name, one in lessons.items()},
-        who_is(people, groups.by_name(together)) if people or together else nobody,
+        who_is(people, groups_and_times.by_name(together)) if people or together else nobody,
         lesson_named(given["lesson"], lessons) if given["lesson"] else "",
         given["latest"],
         moodle.read_worksheets(given["worksheet"]),
         zone_named(given["timezone"]),
         together,
-        times.read_times(given["times"], alone, lessons),
+        groups_and_times.read_times(given["times"], alone, lessons),
     )
     done = collect(downloads, into, wanted)
     for line in report(done, into, people):

@@ -1,4 +1,7 @@
-"""Apply groups: one submission counts for all members of a group."""
+"""Read the tables of groups and of submission times, and apply them to the manifest's rows.
+
+One submission counts for all members of a group.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -8,13 +11,14 @@ from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.settings.read_policy import student_meant
+from autograder.settings.read_policy import read_moment, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of
 
 EVERY = ""  # the lesson of a group that works together in all lessons
+Times = dict[tuple[str, str], str]  # student and lesson -> time
 Groups = Mapping[tuple[str, str], tuple[str, ...]]  # group and lesson -> students
 
 
@@ -31,7 +35,7 @@ def read_groups(
             raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
         lesson = lesson_named(row.get("lesson", ""), lessons, where)
         for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
-            if (student, other) in taken and (lesson is EVERY or other in (lesson, EVERY)):
+            if (student, other) in taken:
                 raise SettingsError(
                     f"{where}: {shortened(student)} is in two groups, first in "
                     f"{taken[student, other]}: remove one of the rows"
@@ -76,7 +80,6 @@ def alone(row: Row) -> Row:
     """Return the row as it was before the group's members were added."""
     home = row.folder.partition("/")[0]
     own = [student for student in row.owners if folder_name(student) == home]
-
     return replace(row, students=AND.join(own), group="") if row.group and own else row
 
 
@@ -96,3 +99,28 @@ def share(
     for row in mine:
         students = row.owners if row is not last else (*row.owners, *sorted({*members} - having))
         rows[row.folder] = replace(row, students=AND.join(students), group=group)
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+
+def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times:
+    """Read the columns student, lesson and time, for platforms that do not know the time."""
+    times: Times = {}
+    for where, row in read_csv(path, ["student", "lesson", "time"], []):
+        student = student_meant(who(Claim(row["student"])), row["student"], where)
+        key = student, lesson_named(row["lesson"], lessons, where)
+        if key in times:
+            raise SettingsError(
+                f"{where}: {shortened(student)} has two times for lesson {key[1]}: remove one"
+            )
+        times[key] = read_moment(row["time"], where).isoformat()
+    return times
+
+
+def with_times(rows: Iterable[Row], times: Times) -> list[Row]:
+    changed = []
+    for row in rows:
+        mine = [times[one, row.lesson] for one in row.owners if (one, row.lesson) in times]
+        changed.append(replace(row, submitted=mine[0]) if mine else row)
+    return changed
