@@ -52,7 +52,7 @@ UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
 }
-SHORT = 100  # longest text in the class table that replaces a title
+SHORT = 100  # longest name of a file that was left out, in the class table
 
 
 def mark(submission: Submission, settings: ClassSettings) -> Grade:
@@ -89,8 +89,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         "instructor: report it with the submission; grade by hand with an override",
     )
     grade = settings.without_points(student, lesson, GRADER_ERROR)
-    look = (LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),)
-    return to_show(replace(grade, findings=(finding,), look=look))
+    return to_show(with_findings(grade, [finding]))
 
 
 def mark_files(
@@ -208,11 +207,9 @@ def no_rubric(
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
         "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
     )
-    grade = settings.without_points(
-        student, shortened(lesson) if lesson else "?", GradeStatus.NO_RUBRIC
-    )
-    findings = (*files.findings, finding)
-    return replace(grade, findings=findings, look=to_look_at(findings))
+    name = shortened(lesson) if lesson else "?"
+    grade = settings.without_points(student, name, GradeStatus.NO_RUBRIC)
+    return with_findings(grade, [*files.findings, finding])
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
@@ -224,11 +221,13 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""
     doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
-    findings = tuple(files.findings) or (
-        replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others)),
-    )
+    nothing = replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others))
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
-    return replace(grade, findings=findings, look=to_look_at(findings))
+    return with_findings(grade, files.findings or [nothing])
+
+
+def with_findings(grade: Grade, findings: Sequence[Finding]) -> Grade:
+    return replace(grade, findings=tuple(findings), look=to_look_at(findings))
 
 
 def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
@@ -247,12 +246,11 @@ def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
     """
     to_look = [one for one in findings if one.look]
     left_out = [one for one in to_look if one.code in SAYS_LITTLE]
-    together = None
-    if left_out and len(left_out[0].found) <= SHORT:
-        more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-        together = LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
+    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
     reasons = (
-        together if together and one.code in SAYS_LITTLE else LookReason(one.code, one.title)
+        LookReason(left_out[0].code, "Left out", f": {shortened(left_out[0].found, SHORT)}{more}")
+        if one.code in SAYS_LITTLE
+        else LookReason(one.code, one.title)
         for one in to_look
     )
     return tuple(dict.fromkeys(reasons))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from types import ModuleType
 
 from autograder.codes import FindingCode
 from autograder.collect import archives, attempts, merge
@@ -129,7 +128,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
         raise SettingsError(nothing_in(download, place, wanted.platform))
     if platform is moodle and wanted.participants:
         found = list(moodle.with_participants(found, dict(wanted.participants), wanted.zone))
-    done.nobodys += nobodys(place, {item.path for item in found}, platform)
+    done.nobodys += nobodys(place, {item.path for item in found})
     yield from found
 
 
@@ -140,9 +139,9 @@ def nothing_in(download: Path, place: Path, platform: str) -> str:
     return f"{name} has no submissions with the names that {platform} uses"
 
 
-def nobodys(place: Path, taken: Collection[Path], platform: ModuleType) -> list[str]:
+def nobodys(place: Path, taken: Collection[Path]) -> list[str]:
     """Return the names of unassigned files and folders that may still be somebody's work."""
-    if platform is gradescope and taken == {place}:
+    if place in taken:
         return []
     known = {*taken, *(path.parent for path in taken)}
     left = [Path(entry.path) for entry in listed(place) if Path(entry.path) not in known]
@@ -199,8 +198,8 @@ def rows_of(
     owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: merge.Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
-    pieces, by_lesson = list[Piece](), dict[str, list[Doubt]]()
-    found: list[Doubt] = []
+    pieces, found = list[Piece](), list[Doubt]()
+    by_lesson: dict[str, list[Doubt]] = {}
     for item in owner.items:
         mine, odd = pieces_of(item, stack)
         stamped = wanted.platform == "folders"  # other platforms know the time themselves
@@ -210,9 +209,7 @@ def rows_of(
         lessons = {wanted.lesson: pieces}
         found += overridden(pieces, wanted.lesson, wanted.ids)
     else:
-        lessons, contradictions = sort_out(pieces, wanted.ids)
-        for lesson, doubt in contradictions:
-            by_lesson.setdefault(lesson, []).append(doubt)
+        lessons, by_lesson = sort_out(pieces, wanted.ids)
     worked_on = {lesson for lesson, mine in lessons.items() if any(map(counts, mine))}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
     for doubt in found:

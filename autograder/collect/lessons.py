@@ -6,7 +6,7 @@ questions. As a last resort, a number in a folder's name (`hw07`) serves as a hi
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -26,8 +26,9 @@ from autograder.submissions.lesson_names import (
 )
 from autograder.submissions.regular_files import open_regular
 
-HEADER, NEAR = b'"header"', 300  # the lesson is at most this many bytes after the word
-LESSON = re.compile(rb'"lesson": ?"([\w-]{1,40})"')
+HEADER = b'"header"'
+# The lesson is at most 300 bytes after the word.
+LESSON = re.compile(rb'"header".{0,300}?"lesson": ?"([\w-]{1,40})"')
 
 # A download and a folder in it. Files in different downloads are never beside each other.
 Spot = tuple[str, PurePath]
@@ -42,8 +43,8 @@ def named_lesson(name: PurePath, ids: Ids) -> str:
     return next(filter(None, found), "")
 
 
-def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str, Doubt]]]:
-    """Return the files grouped by lesson, and each doubt with the lesson that it concerns.
+def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, dict[str, list[Doubt]]]:
+    """Return the files by lesson, and the doubts by the lesson that they concern.
 
     A file may belong to several lessons.
     """
@@ -63,7 +64,7 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, list[tuple[str
         lessons = lessons_for(piece, work, of_outputs)
         if lessons or piece.kind != Kind.TIMESTAMP:
             work.give(piece, sorted(lessons) or work.home(piece))
-    return work.lessons, list(contradictions(of_outputs, ids))
+    return work.lessons, contradictions(of_outputs, ids)
 
 
 @dataclass(slots=True)
@@ -149,15 +150,9 @@ def lessons_recorded(path: Path) -> set[str]:
     try:
         with open_regular(path) as file:
             for block in lines.blocks(file):
-                at = block.data.find(HEADER)
-                while at >= 0:
-                    end = block.data.find(b"\n", at)
-                    end = len(block.data) if end < 0 else end
-                    # A terminal may have broken the line.
-                    header = block.data[at : max(end, at + NEAR)].replace(b"\n", b"")
-                    if match := LESSON.search(header):
-                        found.add(match[1].decode("utf-8", "replace"))
-                    at = block.data.find(HEADER, end)
+                if HEADER in block.data:
+                    data = block.data.replace(b"\n", b"")  # a terminal may have broken the line
+                    found |= {name.decode() for name in LESSON.findall(data)}
     except OSError:
         pass  # the error is reported when the file is read
     return found
@@ -208,16 +203,18 @@ def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
     return [Doubt(FindingCode.LESSON_OVERRIDDEN, shortened(next(iter(named)).name), detail)]
 
 
-def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> Iterator[tuple[str, Doubt]]:
-    """Yield a doubt for each file whose folder name and record name different lessons.
+def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> dict[str, list[Doubt]]:
+    """Return a doubt for each file whose folder name and record name different lessons.
 
     The record counts. A homework number may follow the course's own numbering, so it causes no
     doubt.
     """
+    found: dict[str, list[Doubt]] = {}
     for piece, lessons in of_outputs.items():
         for part in piece.name.parts[:-1]:
             hint = hinted_lesson(stem(part))
             if hint in ids and hint not in lessons and claims_lesson(part):
                 detail = f"outputs of lesson {', '.join(sorted(lessons))}, and as that they count"
                 doubt = Doubt(FindingCode.FOLDER_OF_OTHER_LESSON, shortened(piece.name), detail)
-                yield min(lessons), doubt
+                found.setdefault(min(lessons), []).append(doubt)
+    return found

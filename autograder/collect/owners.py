@@ -3,7 +3,7 @@
 An owner is a student on the roster or, otherwise, the name that the platform gives.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from autograder.codes import FindingCode
@@ -70,8 +70,8 @@ def doubts_of(item: Item, known: Iterable[Known]) -> Iterable[Doubt]:
 
 def two_folders(one: Owned) -> list[Doubt]:
     """Return a doubt if items with different hand-written names were matched with one student."""
-    plain: Mapping[str, Item] = {
-        one_spelling(item.claims[0].spelt): item
+    plain = {
+        one_spelling(item.claims[0].spelt)
         for item in one.items
         if not item.called and not item.label and not item.claims[0].ids
     }
