@@ -48,6 +48,10 @@ class Row:
     programs_missing: bool | None = None  # see verdict.py: Grade
 
     @property
+    def key(self) -> tuple[str, str]:
+        return self.student, self.lesson
+
+    @property
     def changes(self) -> tuple[str, ...]:
         """Return the adjustments that changed something."""
         return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)

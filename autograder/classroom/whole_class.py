@@ -2,7 +2,7 @@
 
 import difflib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,12 +23,11 @@ OTHER_TOOLKIT = LookReason(
     FindingCode.OTHER_TOOLKIT,
     "ran with a toolkit that no one else used: another version of the course, or a modified one",
 )
-
-
 NO_PROGRAMS = LookReason(
     FindingCode.NO_PROGRAMS,
     "submitted none of the programs that ran, although most of the class submitted theirs",
 )
+Reasons = dict[tuple[str, str], LookReason]  # by student and lesson
 
 
 def with_class_findings(
@@ -38,28 +37,25 @@ def with_class_findings(
 
     They are sorted by student.
     """
-    prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
-    partners = {(row.student, row.lesson): row.partners for row in rows if row.partners}
-    contradicted = {
-        (row.student, row.lesson) for row in rows if row.tier == EvidenceLevel.CONTRADICTED
-    }
+    prints = [(row.key, row.fingerprints) for row in rows]
+    partners = {row.key: row.partners for row in rows if row.partners}
+    contradicted = {row.key for row in rows if row.tier == EvidenceLevel.CONTRADICTED}
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
-    unusual = lonely_toolkits(rows), without_programs(rows)
+    found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
     changed = []
     for row in rows:
-        key = row.student, row.lesson
-        if key in shared:
-            row = with_copies(row, shared[key], row.student in settings.logins)
-        more = [reasons[key] for reasons in unusual if key in reasons]
-        changed.append(replace(row, look=(*row.look, *more)) if more else row)
-    if people:
-        names = {printable(person) for person in people}
-        strange = unknown_students({row.student for row in rows}, names)
-        changed = [
-            replace(row, look=(strange[row.student], *row.look)) if row.student in strange else row
-            for row in changed
-        ]
-    there = {(row.student, row.lesson): row for row in rows}
+        tier = row.tier
+        # The accounting confirms a run that two students submitted only for the student whose
+        # account owns the job. Without known accounts it confirms neither.
+        if (
+            row.key in shared
+            and tier == EvidenceLevel.CONFIRMED
+            and row.student not in settings.logins
+        ):
+            tier = EvidenceLevel.SELF_CONSISTENT
+        more = [reasons[row.key] for reasons in found if row.key in reasons]
+        changed.append(replace(row, tier=tier, look=(*row.look, *more)))
+    there = {row.key: row for row in rows}
     for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)
         absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
@@ -67,13 +63,13 @@ def with_class_findings(
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
         if empty and decided and empty.status != GRADER_ERROR:
-            changed = [r for r in changed if (r.student, r.lesson) != (name, empty.lesson)]
+            changed = [r for r in changed if r.key != (name, empty.lesson)]
         for lesson in absent:
             row = missing(person, lesson, settings)
             if empty and row.status == GradeStatus.MISSING and empty not in changed:
                 row = replace(row, look=empty.look, page=empty.page)
             changed.append(row)
-    return sorted(most_severe_first(changed), key=lambda row: (row.student, row.lesson))
+    return sorted(most_severe_first(changed), key=lambda row: row.key)
 
 
 def most_severe_first(rows: Sequence[Row]) -> list[Row]:
@@ -91,36 +87,24 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def with_copies(row: Row, reason: LookReason, account_known: bool) -> Row:
-    """Add the reason to look at this row that comes from a copied run.
-
-    If two students submitted the same run, the accounting confirms it only for the student whose
-    account owns the job. Without known accounts it confirms neither.
-    """
-    tier = (
-        EvidenceLevel.SELF_CONSISTENT
-        if row.tier == EvidenceLevel.CONFIRMED and not account_known
-        else row.tier
-    )
-    return replace(row, tier=tier, look=(*row.look, reason))
-
-
-def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
+def unknown_students(rows: Sequence[Row], people: Collection[str]) -> Reasons:
     """Return students missing from the roster, each with the roster name that may be meant.
 
     The suggested name differs only in case, or it is similar and belongs to a student who submitted
     nothing.
     """
+    roster = {printable(person) for person in people}
+    submitted = {row.student for row in rows}
     spelt = {name.casefold(): name for name in roster}
-    absent = [name.casefold() for name in sorted(roster - handed_in)]
+    absent = [name.casefold() for name in sorted(roster - submitted)]
     unknown = {}
-    for number, student in enumerate(sorted(handed_in - roster)):
+    for number, student in enumerate(sorted(submitted - roster) if roster else ()):
         near = [student.casefold()] if student.casefold() in spelt else []
         if not near and number < MOST_COMPARED:
             near = difflib.get_close_matches(student.casefold(), absent, 1)
         hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
         unknown[student] = LookReason(FindingCode.NOT_IN_ROSTER, "not in the roster", hint)
-    return unknown
+    return {row.key: unknown[row.student] for row in rows if row.student in unknown}
 
 
 def asked_for(
@@ -154,19 +138,15 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     return replace(row, adjustments=tuple(nothing_to_change(one) for one in changes if one.check))
 
 
-def without_programs(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+def without_programs(rows: Sequence[Row]) -> Reasons:
     """Return a reason to look at each submission without programs, if most others have some."""
     submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
     missing = Counter(row.lesson for row in rows if row.programs_missing)
     usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > missing[lesson]}
-    return {
-        (row.student, row.lesson): NO_PROGRAMS
-        for row in rows
-        if row.programs_missing and row.lesson in usual
-    }
+    return {row.key: NO_PROGRAMS for row in rows if row.programs_missing and row.lesson in usual}
 
 
-def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+def lonely_toolkits(rows: Sequence[Row]) -> Reasons:
     """Return a reason to look at each student whose toolkit version nobody else has.
 
     A version that two students have is not reported, nor is the version installed with the grader.
@@ -179,6 +159,4 @@ def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
         return {}
     alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
     alone -= {folder_hash(TOOLKIT)} if alone else set()
-    return {
-        (row.student, row.lesson): OTHER_TOOLKIT for row in rows if alone.intersection(row.toolkits)
-    }
+    return {row.key: OTHER_TOOLKIT for row in rows if alone.intersection(row.toolkits)}
