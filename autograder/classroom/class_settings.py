@@ -14,8 +14,6 @@ from autograder.verdict import Grade
 
 @dataclass(frozen=True, slots=True)
 class ClassSettings:
-    """The settings for grading all students of a class."""
-
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
     profile: Profile = "full"

@@ -95,7 +95,6 @@ def conditions_of(hand_in: HandIn, check: RubricCheck) -> Iterator[Condition]:
 
 
 def names_in(condition: Condition) -> set[str]:
-    """Return the names of the runs that a condition needs."""
     others = (condition.base, condition.minus, condition.over, condition.threshold.of)
     return {*condition.of, *filter(None, others)}
 

@@ -83,14 +83,10 @@ def rounds_of(run: Run) -> Rounds:
 
 def baselines(runs: Sequence[Run]) -> dict[str, Run]:
     """Return each program's finished run on the fewest workers, the baseline of its speedups."""
+    finished = [run for run in runs if run.outcome == Outcome.COMPLETED and measure.workers(run)]
     smallest: dict[str, Run] = {}
-    for run in runs:
-        count = measure.workers(run)
-        if run.outcome != Outcome.COMPLETED or count is None:
-            continue
-        best = smallest.setdefault(program_of(run), run)
-        if count < (measure.workers(best) or 0):
-            smallest[program_of(run)] = run
+    for run in sorted(finished, key=lambda run: measure.workers(run) or 0):
+        smallest.setdefault(program_of(run), run)
     return smallest
 
 

@@ -44,9 +44,9 @@ def with_class_findings(
     found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
     changed = []
     for row in rows:
-        tier = row.tier
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
+        tier = row.tier
         if (
             row.key in shared
             and tier == EvidenceLevel.CONFIRMED

@@ -133,7 +133,6 @@ def the_last(
 
 
 def upload_of(pieces: Iterable[Piece]) -> int:
-    """Return the highest upload number that the platform assigned, or 0 if there is none."""
     return max((piece.item.upload for piece in pieces), default=0)
 
 

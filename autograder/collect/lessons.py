@@ -183,7 +183,6 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
 
 
 def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
-    """Return the lessons whose questions a file answers."""
     every_id = {id_ for one in ids.values() for id_ in one}
     written, _ = read_answers(piece.path, str(piece.name), every_id)
     mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
