@@ -22,15 +22,16 @@ from typing import Any, NamedTuple
 from autograder.codes import FindingCode
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import MOST, Doubt
+from autograder.submissions.kinds import is_clutter
 from autograder.submissions.regular_files import open_regular
 
 RATIO_FROM = 32 << 20  # smaller files may have any compression ratio
 MAX_RATIO = 300
 BLOCK = 1 << 20
+REPOSITORY = ".git"  # shows that a folder is a clone
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
-Wanted = Callable[[PurePosixPath], bool]
 Odd = Callable[..., None]  # called with what was left out and why; see odd() in unpack()
 
 
@@ -65,11 +66,10 @@ def unpack(
     archive: Path,
     shown_as: str,
     target: Path,
-    wanted: Wanted,
     most: Limits = USUAL,
-    named_alone: Wanted = lambda path: False,
+    named_alone: Callable[[PurePosixPath], bool] = lambda path: False,
 ) -> list[Doubt]:
-    """Unpack an archive's wanted regular files below `target`, and return doubts about it.
+    """Unpack an archive's regular files below `target`, and return doubts about it.
 
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
@@ -88,7 +88,7 @@ def unpack(
             path = safe_path(member.name)
             if path is None:
                 odd(f"a name that leaves the folder: {shortened(member.name, 80)}")
-            elif wanted(path):
+            elif not any(is_clutter(part) for part in path.parts if part != REPOSITORY):
                 member = member._replace(open=io.BytesIO) if named_alone(path) else member
                 total += _write(member, target / path, most.size - total, odd)
             if total > most.size:

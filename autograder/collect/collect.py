@@ -30,11 +30,10 @@ from autograder.settings.claims import Claim, WhoIs
 from autograder.submissions import doubts
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import WORK, Kind, is_clutter, kind_of, stem
+from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, ATTEMPT, Row, doubts_in
 from autograder.submissions.moments import moment_of
 
-REPOSITORY = ".git"
 UNKNOWN = "unknown"  # the folder for work without a known lesson
 MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files, bytes of a class's archive
 
@@ -165,9 +164,10 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool 
         archive,
         archive.name,
         home,
-        lambda path: not any(is_clutter(part) for part in path.parts if part != REPOSITORY),
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
-        named_alone=lambda path: names_only or REPOSITORY in path.parts or not is_read(path.name),
+        named_alone=lambda path: (
+            names_only or archives.REPOSITORY in path.parts or not is_read(path.name)
+        ),
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
     return home

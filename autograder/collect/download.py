@@ -57,7 +57,8 @@ def is_dir(entry: Entry) -> bool:
 
 
 def is_clone(entry: Entry) -> bool:
-    return os.path.exists(os.path.join(entry.path, ".git"))  # False if the folder cannot be read
+    path = os.path.join(entry.path, archives.REPOSITORY)
+    return os.path.exists(path)  # False if the folder cannot be read
 
 
 def name_without_ending(entry: Entry) -> str:
@@ -123,7 +124,6 @@ def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator
             found.path,
             shortened(found.name),
             target,
-            lambda path: kind_of(path.name) != Kind.CLUTTER,
             named_alone=lambda path: kind_of(path.name) not in UNPACKED,
         )
         for inner in walk.files(target, found.name):

@@ -31,9 +31,6 @@ def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows,
     before = collected_before(home)
     edited = manifest.read(home / manifest.NAME)
     edited = dict(before if edited is None else edited)
-    for folder in before.keys() & edited.keys():  # the manifest does not have these columns
-        attempt = {name: getattr(before[folder], name) for name in ATTEMPT}
-        edited[folder] = replace(edited[folder], **attempt)
     ended = []
     for folder in sorted({*replaced} & before.keys() & edited.keys()):
         old, mine = asdict(before[folder]), asdict(edited[folder])
@@ -50,20 +47,17 @@ def write(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows,
 def merged(before: Rows, edited: Rows, collected: Rows) -> Rows:
     rows = dict(edited)
     for folder, new in collected.items():
-        old, mine = before.get(folder), edited.get(folder)
-        if old and mine:
-            rows[folder] = with_edits(old, mine, new)
-        elif mine:  # the instructor wrote the row by hand
-            by_hand = {name: cell for name, cell in asdict(mine).items() if cell}
-            rows[folder] = replace(new, **by_hand)
-        else:
-            rows[folder] = new
+        old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
+        rows[folder] = with_edits(old, edited[folder], new) if folder in edited else new
     return rows
 
 
 def with_edits(old: Row, mine: Row, new: Row) -> Row:
-    cells = asdict(mine)
-    edited = {name: cells[name] for name, cell in asdict(old).items() if cell != cells[name]}
+    edited = {
+        name: cell
+        for name, cell in asdict(mine).items()
+        if cell != getattr(old, name) and name not in ATTEMPT  # which the manifest does not have
+    }
     if "doubts" in edited:  # settled doubts stay settled, and new ones are added
         settled = {*doubts_in(old)} - {*doubts_in(mine)}
         added = [one for one in doubts_in(mine) if one not in doubts_in(old)]
