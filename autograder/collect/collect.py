@@ -31,10 +31,11 @@ from autograder.submissions import doubts
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
-from autograder.submissions.manifest import AND, ATTEMPT, Row, doubts_in
+from autograder.submissions.manifest import AND, ATTEMPT, Row
 from autograder.submissions.moments import moment_of
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
+FACTS = ("submitted", "late", *ATTEMPT)  # about one attempt
 MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files, bytes of a class's archive
 
 
@@ -218,34 +219,31 @@ def rows_of(
     # A lesson without any work is listed only if the student submitted no other work.
     chosen = worked_on | by_lesson.keys() or lessons.keys()
     for lesson in sorted(chosen) or [lesson_meant(owner, wanted)]:
-        files, about = lessons.get(lesson, []), by_lesson.get(lesson, [])
-        row, named_files = row_of(owner, lesson, files, about, wanted)
+        odd = [*owner.doubts, *by_lesson.get(lesson, [])]
+        row, named_files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder)
         is_older = earlier is not None and attempts.is_older(row, earlier)
         if wanted.latest and is_older:
             done.kept.append(row.folder)
             continue
-        unread: list[Doubt] = []
         if not named_files and has_work(home / row.folder):
             done.kept_by_hand.append(row.folder)
             if earlier and earlier.changed:
-                row = with_facts_of(earlier, row)
+                odd.append(earlier_counts(row))
+                row = replace(row, **{name: getattr(earlier, name) for name in FACTS})
         else:
             written = write_folder(home / row.folder, named_files)
-            unread = written.doubts
+            odd += written.doubts
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
             done.older += [row.folder] if written.replaced and is_older else []
-        yield replace(row, doubts=doubts.written([*doubts_in(row), *unread]))
+        yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
 
 
-def with_facts_of(earlier: Row, row: Row) -> Row:
-    """Return an empty submission's row, updated with the facts of the earlier one that counts."""
+def earlier_counts(row: Row) -> Doubt:
     late = "marked late" if row.late else ""
     facts = ", ".join(filter(None, (row.submitted, late)))
-    doubt = Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
-    attempt = {name: getattr(earlier, name) for name in ("submitted", "late", *ATTEMPT)}
-    return replace(row, doubts=doubts.written([*doubts_in(row), doubt]), **attempt)
+    return Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
 
 
 def counts(piece: Piece) -> bool:
@@ -258,10 +256,12 @@ def lesson_meant(owner: Owned, wanted: Wanted) -> str:
 
 
 def row_of(
-    owner: Owned, lesson: str, pieces: Sequence[Piece], about: Iterable[Doubt], wanted: Wanted
+    owner: Owned, lesson: str, pieces: Sequence[Piece], found: list[Doubt], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
-    """Return a lesson's row, and the paths of its files by their names in the lesson's folder."""
-    found = [*owner.doubts, *about]
+    """Return a lesson's row, and the paths of its files by their names in the lesson's folder.
+
+    `found` are the doubts that are known so far; new ones are added.
+    """
     if wanted.latest:
         pieces, odd = attempts.keep_latest(pieces)
         found += odd
@@ -288,9 +288,8 @@ def row_of(
         time,
         "yes" if any(item.late for item in items) else "",
         wanted.platform,
-        doubts.written(list(dict.fromkeys(found))),
-        cell(max(item.upload for item in items)),
-        cell(attempts.changed(pieces)),
+        upload=cell(max(item.upload for item in items)),
+        changed=cell(attempts.changed(pieces)),
     )
     return row, files
 
