@@ -7,7 +7,7 @@ from hashlib import blake2b
 from autograder.codes import FindingCode, Outcome
 from autograder.evidence.copies import traits_of
 from autograder.judging.hand_in import HandIn, by_time
-from autograder.judging.runs_that_count import program_of, runs_compared
+from autograder.judging.runs_that_count import names_of, program_of, runs_compared
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.records import Problem, Run
@@ -27,9 +27,8 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 def summaries(
     hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
 ) -> tuple[RunSummary, ...]:
-    names = {
-        run.id: name for name in reversed(hand_in.rubric.runs) for run in hand_in.runs_by_name[name]
-    }
+    names_of_run = names_of(hand_in)
+    names = {run.id: names_of_run(run)[0] for run in runs if names_of_run(run)}
     made = []
     smallest = baselines(runs)
     counted_ids = {run.id for run in counted}
