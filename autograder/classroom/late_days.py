@@ -36,22 +36,23 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if not change.check:
                 grade = _override_total(grade, change)
         changed.append(grade)
-    missing = set(policy.late.due) - {g.lesson for g in changed}  # the lowest results
-    return _drop_lowest(changed, policy.late.drop_lowest - len(missing))
+    absent = set(policy.late.due) - {g.lesson for g in changed}  # the lowest results
+    return _drop_lowest(changed, policy.late.drop_lowest - len(absent))
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
     """Return a grade for each unsubmitted lesson whose total is set by an override."""
-    grades = []
-    for (name, lesson), changes in sorted(settings.policy.overrides.items()):
-        totals = [change for change in changes if not change.check]
-        if name != student or lesson in submitted or not totals:
-            continue
-        grade = settings.without_points(printable(student), lesson, GradeStatus.MISSING)
-        for change in totals:
-            grade = _override_total(grade, change)
-        grades.append(grade)
-    return grades
+    return [
+        missing(student, lesson, settings)
+        for (name, lesson), changes in sorted(settings.policy.overrides.items())
+        if name == student and lesson not in submitted and not all(one.check for one in changes)
+    ]
+
+
+def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
+    """Return the grade of an unsubmitted lesson. Only an override turns it into a zero."""
+    grade = settings.without_points(printable(student), lesson, GradeStatus.MISSING)
+    return apply([grade], settings.policy, student)[0]
 
 
 def is_untimed(grade: Grade, policy: Policy) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.late_days import nothing_to_change, only_by_hand
+from autograder.classroom.late_days import missing
 from autograder.classroom.rows import Row, row_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
@@ -65,7 +65,7 @@ def with_class_findings(
         if empty and decided and empty.status != GRADER_ERROR:
             changed = [r for r in changed if r.key != (name, empty.lesson)]
         for lesson in absent:
-            row = missing(person, lesson, settings)
+            row = row_of(missing(person, lesson, settings), "")
             if empty and row.status == GradeStatus.MISSING and empty not in changed:
                 row = replace(row, look=empty.look, page=empty.page)
             changed.append(row)
@@ -126,23 +126,11 @@ def asked_for(
     return asked
 
 
-def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
-    """Return the row of a lesson that was not submitted.
-
-    Only an override turns its grade into a zero.
-    """
-    for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
-        return row_of(grade, "")
-    row = row_of(settings.without_points(printable(student), lesson, GradeStatus.MISSING), "")
-    changes = settings.policy.overrides.get((student, lesson), ())
-    return replace(row, adjustments=tuple(nothing_to_change(one) for one in changes if one.check))
-
-
 def without_programs(rows: Sequence[Row]) -> Reasons:
     """Return a reason to look at each submission without programs, if most others have some."""
     submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
-    missing = Counter(row.lesson for row in rows if row.programs_missing)
-    usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > missing[lesson]}
+    absent = Counter(row.lesson for row in rows if row.programs_missing)
+    usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > absent[lesson]}
     return {row.key: NO_PROGRAMS for row in rows if row.programs_missing and row.lesson in usual}
 
 
