@@ -94,14 +94,9 @@ class Sorted:
             if lesson and all(piece.kind != Kind.TIMESTAMP for piece in pieces)
         }
 
-    def near(self, piece: Piece, most: int = 100) -> set[str]:
-        """Return the lessons of the outputs nearest to a file, beside it or in a folder above.
-
-        Return an empty set if there are more than `most` such lessons.
-        """
-        spots = spots_of(piece)
-        found = next((self.by_spot[spot] for spot in spots if spot in self.by_spot), set())
-        return found if len(found) <= most else set()
+    def near(self, piece: Piece) -> set[str]:
+        """Return the lessons of the outputs nearest to a file, beside it or in a folder above."""
+        return next((self.by_spot[one] for one in spots_of(piece) if one in self.by_spot), set())
 
 
 def spots_of(piece: Piece) -> list[Spot]:
@@ -112,8 +107,8 @@ def spots_of(piece: Piece) -> list[Spot]:
 def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]) -> set[str]:
     match piece.kind:
         case Kind.OUTPUT:
-            hinted = {one for one in hints(piece) if one in work.ids}
-            return of_outputs.get(piece) or work.near(piece, 1) or hinted
+            near = work.near(piece) if len(work.near(piece)) == 1 else set()
+            return of_outputs.get(piece) or near or hints(piece) & work.ids.keys()
         case Kind.ANSWERS:
             return of_answers(piece, work)
         case Kind.REPORT:
@@ -178,7 +173,7 @@ def of_answers(piece: Piece, work: Sorted) -> set[str]:
         return asked & near or asked or near
     if len(asked) > 1:
         asked = asked & work.lessons.keys() or asked
-    hinted = {one for one in hints(piece) if one in ids}
+    hinted = hints(piece) & ids.keys()
     return hinted & asked or asked or hinted
 
 
