@@ -15,8 +15,6 @@ from autograder.classroom.pool import Work, grade_class
 from autograder.submissions.class_folder import Unit
 from autograder.writing import cannot_write, write_if_new
 
-FORMAT = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Shard:
@@ -58,7 +56,6 @@ def grade_shard(
     mine = shard.units(units)
     done = grade_class(mine, work, processes, tick)
     head = {
-        "format": FORMAT,
         "shard": shard.number,
         "of": shard.of,
         "class": digest_of(student for unit in units for student in unit.students),
@@ -93,8 +90,6 @@ def read_shard(path: Path) -> GradedShard | None:
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())
-            if head["format"] != FORMAT:
-                return None
             return GradedShard(
                 path,
                 Shard(head["shard"], head["of"]),
