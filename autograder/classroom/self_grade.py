@@ -132,7 +132,7 @@ def reached(grade: Grade) -> tuple[float, float]:
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
     """Return the grade, together with undecided points and missing runs, answers or reports."""
-    undecided, missing = [], []
+    undecided, missing = list[Undecided](), list[str]()
     by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:
         asked = by_id.get(check.id)
