@@ -69,10 +69,10 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
     `empty` are the folders that contain nothing to grade.
     """
     left = {row.folder: row for row in map(alone, rows)}
-    for lesson in sorted({row.lesson for row in left.values() if row.lesson}):
-        for (group, only), members in sorted(groups.items()):
-            if only in (EVERY, lesson):
-                share(left, group, lesson, members, empty)
+    lessons = {row.lesson for row in left.values() if row.lesson}
+    for (group, only), members in groups.items():
+        for lesson in [only] if only else lessons:
+            share(left, group, lesson, members, empty)
     return list(left.values())
 
 
