@@ -4,7 +4,6 @@ Only regular files are unpacked, each under its own checked relative path. Sizes
 unpacking, because the sizes stated in an archive may be false.
 """
 
-import io
 import lzma
 import os
 import stat
@@ -15,9 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.safe_text import shortened
@@ -41,7 +39,7 @@ class Member(NamedTuple):
     name: str
     packed: int  # compressed size
     changed: float
-    open: Callable[[], Any]
+    content: IO[bytes] | None  # None: only the name is used
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def unpack(
             if path is None:
                 odd(f"a name that leaves the folder: {shortened(member.name, 80)}")
             elif not any(is_clutter(part) for part in path.parts if part != REPOSITORY):
-                member = member._replace(open=io.BytesIO) if named_alone(path) else member
+                member = member._replace(content=None) if named_alone(path) else member
                 total += _write(member, target / path, most.size - total, odd)
             if total > most.size:
                 break
@@ -146,8 +144,8 @@ def _copy(member: Member, path: Path, room: int) -> tuple[int, Flaw | None]:
     """Return the number of unpacked bytes, and the problem that stopped the copy, if any."""
     written = 0
     try:
-        with path.open("wb") as file, member.open() as content:
-            while block := content.read(BLOCK):
+        with path.open("wb") as file:
+            while member.content and (block := member.content.read(BLOCK)):
                 written += len(block)
                 ratio = written / member.packed if member.packed and written > RATIO_FROM else 0
                 if written > room or ratio > MAX_RATIO:
@@ -196,8 +194,13 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
             elif info.flag_bits & 1:
                 odd(f"an encrypted file: {shortened(name, 80)}")
             else:
-                packed = max(info.compress_size, 1)
-                yield Member(name, packed, _zip_time(info), partial(opened.open, info))
+                try:
+                    content = opened.open(info)
+                except DAMAGED:
+                    odd(Flaw.DAMAGED, FindingCode.FILE_DAMAGED, name)
+                    continue
+                with content:
+                    yield Member(name, max(info.compress_size, 1), _zip_time(info), content)
 
 
 def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
@@ -217,6 +220,6 @@ def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
                 continue
             if info.isreg():
                 changed = float(info.mtime) if 0 < info.mtime < 1e11 else 0.0
-                yield Member(info.name, 0, changed, partial(opened.extractfile, info))
+                yield Member(info.name, 0, changed, opened.extractfile(info))
             else:
                 odd(f"a link or device: {shortened(info.name, 80)}")
