@@ -29,8 +29,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
         for change in overrides:
             if change.check:
                 grade = _override_check(grade, change)
-        if is_untimed(grade, policy):
-            grade = without_time(grade)
+        grade = _mark_untimed(grade, policy)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:
             if not change.check:
@@ -55,18 +54,15 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
     return apply([grade], settings.policy, student)[0]
 
 
-def is_untimed(grade: Grade, policy: Policy) -> bool:
-    """Return whether the lesson has a due date but the submission has no time."""
-    is_due = grade.score is not None and policy.late.due.get(grade.lesson) is not None
-    return is_due and moment_of(grade.handed_in) is None
-
-
-def without_time(grade: Grade) -> Grade:
-    """Mark a grade as having no submission time.
+def _mark_untimed(grade: Grade, policy: Policy) -> Grade:
+    """Mark a grade if the lesson has a due date but the submission has no time.
 
     If the platform records no times, only the instructor needs to know. If a time was recorded but
     cannot be read, the student needs to know too.
     """
+    is_due = grade.score is not None and grade.lesson in policy.late.due
+    if not is_due or moment_of(grade.handed_in) is not None:
+        return grade
     remarks = [TIME_UNREADABLE] if grade.handed_in else []
     return adjusted(grade, *remarks, untimed=True)
 

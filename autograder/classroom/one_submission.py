@@ -89,7 +89,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         "instructor: report it with the submission; grade by hand with an override",
     )
     grade = settings.without_points(student, lesson, GRADER_ERROR)
-    return to_show(with_findings(grade, [finding]))
+    return to_show(with_reasons(grade, [finding]))
 
 
 def mark_files(
@@ -209,7 +209,7 @@ def no_rubric(
     )
     name = shortened(lesson) if lesson else "?"
     grade = settings.without_points(student, name, GradeStatus.NO_RUBRIC)
-    return with_findings(grade, [*files.findings, finding])
+    return with_reasons(grade, [*files.findings, finding])
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
@@ -223,10 +223,10 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
     nothing = replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others))
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
-    return with_findings(grade, files.findings or [nothing])
+    return with_reasons(grade, files.findings or [nothing])
 
 
-def with_findings(grade: Grade, findings: Sequence[Finding]) -> Grade:
+def with_reasons(grade: Grade, findings: Sequence[Finding]) -> Grade:
     return replace(grade, findings=tuple(findings), look=to_look_at(findings))
 
 

@@ -211,14 +211,17 @@ def rows_of(
         found += overridden(pieces, wanted.lesson, wanted.ids)
     else:
         lessons, by_lesson = sort_out(pieces, wanted.ids)
-    worked_on = {lesson for lesson, mine in lessons.items() if any(map(counts, mine))}
+    counting = {*WORK, Kind.REPORT}
+    worked_on = {name for name, mine in lessons.items() if any(p.kind in counting for p in mine)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
         by_lesson.setdefault(lesson or first, []).append(doubt)
-    # A lesson without any work is listed only if the student submitted no other work.
+    # A lesson without any work is listed only if the student submitted no other work. Without any
+    # files, the platform's name for the lesson is all that is known.
     chosen = worked_on | by_lesson.keys() or lessons.keys()
-    for lesson in sorted(chosen) or [lesson_meant(owner, wanted)]:
+    platform_lesson = named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
+    for lesson in sorted(chosen) or [platform_lesson]:
         odd = [*owner.doubts, *by_lesson.get(lesson, [])]
         row, named_files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder)
@@ -244,15 +247,6 @@ def earlier_counts(row: Row) -> Doubt:
     late = "marked late" if row.late else ""
     facts = ", ".join(filter(None, (row.submitted, late)))
     return Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
-
-
-def counts(piece: Piece) -> bool:
-    return piece.kind in WORK or piece.kind == Kind.REPORT
-
-
-def lesson_meant(owner: Owned, wanted: Wanted) -> str:
-    """Return the lesson of a submission without files, from the platform's name for it."""
-    return named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
 
 
 def row_of(
