@@ -51,7 +51,7 @@ MISTAKES = [
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
     ("autograder check-mine submissions.zip", 2, UsageError, "archive"),
     ("autograder gradescope-zip 99 --out x.zip", 2, UsageError, "'99'"),
-    ("autograder foretell table.csv", 2, SettingsError, "'second'"),
+    ("autograder foretell table.csv", 2, SettingsError, "workers,second"),
     ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
     ("cluster submit", 2, UsageError, "job.sbatch"),
     ("cluster submit --site laptop missing.sbatch", 2, SettingsError, "missing.sbatch"),
