@@ -7,6 +7,7 @@ that lock, and each one locks its part. `autograder merge` compares their option
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +21,9 @@ from autograder.writing import cannot_write
 
 LOCK = ".lock"
 ELSE = "wait until it has finished, or choose another --out"
+# A worker of a grader that was just killed may still have to close its copy of the lock.
+WAIT_S = 3.0
+TRY_AGAIN_S = 0.05
 
 _held: set[int] = set()
 
@@ -61,9 +65,8 @@ def locked(path: Path, kind: int, message: str) -> Iterator[None]:
     _held.add(descriptor)
     try:
         try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SettingsError(f"{message}: {ELSE}") from None
+            if not in_time(descriptor, kind):
+                raise SettingsError(f"{message}: {ELSE}")
         except OSError as error:  # for example Lustre mounted without `flock`
             warn_once(
                 f"--out cannot be locked ({error.strerror}): do not start a second grader on it"
@@ -72,6 +75,19 @@ def locked(path: Path, kind: int, message: str) -> Iterator[None]:
     finally:
         _held.discard(descriptor)
         os.close(descriptor)
+
+
+def in_time(descriptor: int, kind: int) -> bool:
+    """Return whether the file could be locked within WAIT_S."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+        time.sleep(TRY_AGAIN_S)
 
 
 @cache

@@ -59,7 +59,9 @@ def test_what_the_untrained_network_writes_is_shown_while_the_first_epoch_runs(l
     first = EPOCH.format(n=1, loss=2.25)
     lesson.write("job.sbatch", f"echo '{before}'; sleep 3; echo '{first}'", "-o %j.out")
     submit_once("job.sbatch")
-    assert [bundle["text/plain"].splitlines()[1] for bundle in drawn] == ["Zq <x>"] * 2
+    written = [bundle["text/plain"].splitlines()[1] for bundle in drawn]
+    assert len(written) >= 2  # more on a busy machine
+    assert set(written) == {"Zq <x>"}
     sizes = {ElementTree.fromstring(bundle["image/svg+xml"]).get("height") for bundle in drawn}
     assert len(sizes) == 1
 
