@@ -66,7 +66,7 @@ class Unique:
             self.owners.setdefault(mark, {}).setdefault(student, print_)
 
     def reason(self, student: set[str], prints: Sequence[Print]) -> LookReason | None:
-        """Return the reason to look at a student's runs, if others have runs with their marks.
+        """Return why a student's runs need a look, if other students have runs with the same marks.
 
         `student` contains the student and everyone who may have submitted the same work.
         """
@@ -109,7 +109,7 @@ class Agreement:
             owners.setdefault(mark, {}).setdefault(group, print_)
 
     def reason(self, student: set[str], print_: Print) -> LookReason | None:
-        """Return the reason to look at a run, if its fact differs from that of another student.
+        """Return why a run needs a look, if its fact differs from another student's.
 
         Differences between a student's own runs are reported with the student's evidence.
         """

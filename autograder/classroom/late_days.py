@@ -55,7 +55,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
 
 
 def _mark_untimed(grade: Grade, policy: Policy) -> Grade:
-    """Mark a grade if the lesson has a due date but the submission has no time.
+    """Mark a grade if the lesson has a due date but the submission has no timestamp.
 
     If the platform records no times, only the instructor needs to know. If a time was recorded but
     cannot be read, the student needs to know too.

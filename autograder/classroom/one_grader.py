@@ -2,7 +2,7 @@
 
 The operating system releases these locks when the process ends. If a grader is killed, only small
 unlocked files remain. Grading a whole class locks the folder exclusively. Graders of parts share
-that lock, and each one locks its part. `autograder merge` compares their options.
+that lock, and each one also locks its own part. `autograder merge` compares their options.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""Match a submission's runs with the instructor's reruns, and judge these by the same rubric."""
+"""Match a submission's runs with the instructor's reruns, and judge the reruns by its rubric."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

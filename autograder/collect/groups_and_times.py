@@ -105,7 +105,7 @@ def share(
 
 
 def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times:
-    """Read the columns student, lesson and time, for platforms that do not know the time."""
+    """Read the columns student, lesson and time, for platforms that do not record the time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
         student = student_meant(who(Claim(row["student"])), row["student"], where)

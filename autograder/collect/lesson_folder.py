@@ -79,7 +79,7 @@ class Written:
 
 
 def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
-    """Write the files elsewhere, and swap them in if the folder holds other files."""
+    """If the folder holds other files, write the new ones elsewhere, then swap them in."""
     done = Written()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,7 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
 
 
 def lesson_named(text: str, lessons: Collection[str]) -> str:
-    """Return the lesson that has a rubric and this number or name."""
+    """Return the lesson with this number or name, if it has a rubric."""
     if found := lesson_among(text, lessons):
         return found
     known = ", ".join(sorted(lessons))

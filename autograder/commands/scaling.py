@@ -50,6 +50,6 @@ def kind_of(runs: Sequence[Run]) -> str | None:
 
 
 def text(runs: Sequence[Run]) -> str:
-    """Return a job's table as text; empty if all its runs have the same number of workers."""
+    """Return a job's table as text, or no text if all runs have the same number of workers."""
     sizes = comparable(runs)
     return f"{', '.join(runs[0].files)}\n{size_table.text(sizes)}" if sizes else ""

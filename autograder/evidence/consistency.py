@@ -1,4 +1,4 @@
-"""Check whether a record's lines, epochs, samples and ranks agree with each other."""
+"""Check whether a record's lines, epochs, samples and ranks are consistent."""
 
 import math
 from collections.abc import Iterator

@@ -50,7 +50,7 @@ def compare(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, 
 
 
 def too_long(runs: Sequence[Run], job: AccountedJob, step: AccountedStep | None) -> Finding | None:
-    """Compare the length of a step, or of a job without steps, with the runs in it.
+    """Compare the duration of a step, or of a job without steps, with that of its runs.
 
     They differ if somebody reduces the seconds in a record by hand.
     """

@@ -43,7 +43,7 @@ class Ran:
 
     @property
     def as_it_ran(self) -> list[HandedIn]:
-        """Return the submitted programs whose text is one that ran."""
+        """Return the submitted programs whose text equals one that ran."""
         return [program for program in self.submitted if program.hash in self.hashes]
 
     @property

@@ -121,7 +121,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def checked_header(names: list[str]) -> list[str]:
-    """Return the columns if they are workers, one of VALUES and perhaps nodes."""
+    """Return the columns if they are workers, one of VALUES and, optionally, nodes."""
     allowed = [{"workers", name, "nodes"} for name in VALUES]
     if {*names, "nodes"} not in allowed or len(set(names)) < len(names):
         raise ValueError(f"the header is {shortened(','.join(names), 60)!r}")

@@ -73,7 +73,7 @@ def size_of(there: Sequence[int], at: At) -> int:
 
 
 def at_size(column: str) -> Callable:
-    """Return a function for the value that this column of the study's table has at a size."""
+    """Return a function that gives this column of the study's table for a size."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         by_ranks = {row.ranks: getattr(row, column) for row in study_table.rows(runs)}

@@ -49,7 +49,7 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def latest(runs: Sequence[Run], *facts: str) -> dict[tuple, Run]:
-    """Return the latest run for each number of workers with the same values of these facts."""
+    """Return the latest run for each number of workers and each combination of these facts."""
     found: dict[tuple, Run] = {}
     for run in runs:  # oldest first
         count = whole(run.header.get("workers"))

@@ -48,7 +48,7 @@ def read_job(
 
 
 def last_begun(drafts: list[RunDraft], line: int) -> int:
-    """Return the place of the last run that begins before a line, or of the first run."""
+    """Return the position of the last run that begins before a line, or else of the first run."""
     return max(bisect_right(drafts, line, key=lambda draft: draft.first) - 1, 0)
 
 
@@ -139,9 +139,9 @@ def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
 
 
 def job_of(files: list[ScannedFile]) -> tuple[str | None, Where | None]:
-    """Return the job id in the outputs, with its place, or else the id in the files' names.
+    """Return the job id in the outputs with its place, or else the id in the file names.
 
-    If ids differ, the job is unknown.
+    If the ids differ, the job is unknown.
     """
     places: dict[str, Where] = {}
     for file in files:

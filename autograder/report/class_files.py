@@ -76,7 +76,7 @@ def write_tables(
 
 
 def is_unchanged(out: Path, key: str) -> bool:
-    """Return whether the files were made from the same, and nobody has changed them since."""
+    """Return whether the files were made from the same data and are unchanged since."""
     try:
         before, left = json.loads((out / STATE).read_bytes())
         return before == key and left == {name: facts_of(out / name) for name in left}

@@ -22,7 +22,7 @@ NAME = "class.yaml"
 
 
 def existing(kind: str, is_there: Callable[[Path], bool]) -> AfterValidator:
-    """Return a validator that replaces a text by a path, if there is such a file or folder."""
+    """Return a validator that converts a text to a path and checks that it exists."""
 
     def path_of(text: str, info: ValidationInfo) -> Path:
         path = Path(info.context or "") / Path(text).expanduser()
@@ -64,7 +64,7 @@ class ClassFields(BaseModel):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the fields that were given, with paths for files and folders."""
+        """Return the fields that were set, with files and folders as paths."""
         values = {name: getattr(self, name) for name in self.model_fields_set}
         return {name: value for name, value in values.items() if value is not None}
 

@@ -111,7 +111,7 @@ def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
 def _check_named(
     row: Mapping[str, str], lesson: str, checks: Iterable[RubricCheck], where: str
 ) -> str:
-    """Return the check that a row is about. It is empty for the whole lesson."""
+    """Return the check that a row refers to: empty if the rule applies to the whole lesson."""
     name, there = row.get("check", ""), [check.id for check in checks]
     if name and name not in there:
         raise SettingsError(

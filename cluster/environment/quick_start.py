@@ -1,4 +1,4 @@
-"""What each Python of .venv does first, so that PyTorch and TensorFlow load sooner."""
+"""Let each Python of .venv load PyTorch and TensorFlow faster."""
 
 from pathlib import Path
 

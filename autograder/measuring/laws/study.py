@@ -27,12 +27,12 @@ class Study:
     spread: float | None  # standard deviation of the repeats' logarithms, over all sizes
 
     def speedup(self, size: int, log_cost: float) -> float:
-        """Return the speedup over the smallest size that this log cost means at a size."""
+        """Return the speedup at a size, relative to the smallest size, for this log cost."""
         return size / self.sizes[0] * math.exp(self.costs[0] - log_cost)
 
     @property
     def speedups(self) -> list[float]:
-        """Return the speedup of each size over the smallest."""
+        """Return the speedup of each size relative to the smallest."""
         return [self.speedup(*point) for point in zip(self.sizes, self.costs, strict=True)]
 
     def superlinear(self) -> bool:

@@ -15,7 +15,10 @@ from autograder.measuring.interval import NotMeasured, exact, measured_or_none
 def textbook(
     sizes: Sequence[int], speedups: Sequence[float]
 ) -> dict[str, Callable[[float], float]]:
-    """Return the laws as functions of the workers, by name. The USL needs two larger sizes."""
+    """Return the laws as functions of the number of workers, keyed by name.
+
+    The USL needs two larger sizes.
+    """
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs a speedup of 1 on one worker")

@@ -140,7 +140,10 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
 
 
 def take_time(run: Benchmark, part: Part, number: int, event: dict[str, Any], line: int) -> None:
-    """Add the beginning or the end of an epoch or block. The first one that is stated counts."""
+    """Record the beginning or the end of an epoch or block.
+
+    If several are stated, the first one counts.
+    """
     now = finite(event.get("time_ms"))
     what, _, which = event["key"].partition("_")
     if which == "start":

@@ -130,7 +130,7 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 def for_canvas(
     downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> Pack:
-    """Return a zip with the names in Canvas's own download of the lesson's submissions."""
+    """Return a zip whose file names match those in Canvas's own download of the lesson."""
     lesson = moodle.lesson_meant(downloaded, rows)
     back = of_lesson(lesson, rows, grades, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}

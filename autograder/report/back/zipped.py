@@ -8,7 +8,7 @@ DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members, because the real time would d
 
 
 def zipped(files: Mapping[str, str | bytes], programs: Collection[str] = ()) -> bytes:
-    """Return a zip of these files. Those named in `programs` can be executed."""
+    """Return a zip of these files. Only the files listed in `programs` are executable."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):

@@ -32,7 +32,7 @@ class About:
 
 
 def class_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
-    """Return the class page, the review page and a page for each lesson, by file name."""
+    """Return the class page, the review page and a page for each lesson, keyed by file name."""
     columns, lines = matrix.table(rows, about.people, about.policy)
     lessons = lesson.of_class(rows, about.titles)
     return {

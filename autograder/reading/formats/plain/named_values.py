@@ -136,7 +136,7 @@ class Named:
             self.of_run.setdefault(run_name, fraction(text, unit) if kind == "accuracy" else value)
 
     def facts(self, number: int | None = None, **others: Any) -> LineFacts:
-        """Return the facts of the line, which is about the epoch with this number."""
+        """Return the facts in a line about the epoch with this number."""
         return LineFacts(
             number,
             scaled=self.percent,
