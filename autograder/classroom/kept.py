@@ -69,7 +69,7 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
 
 
 def _paths(place: Path) -> Iterator[str]:
-    """Yield a file, or a folder and everything below it in a fixed order. Links are not followed."""
+    """Yield a file, or a folder and everything below it in a fixed order, but follow no links."""
     yield str(place)
     for folder, folders, files in os.walk(place):
         folders.sort()
