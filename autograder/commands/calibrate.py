@@ -20,13 +20,14 @@ from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
 from autograder.reading.lesson_runs import read_runs
 from autograder.records import Run
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.settings import rubric
 from autograder.settings.calibration import FIRST_ACCURACY, of_run, on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.class_folder import listed
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import folder_lesson
+from autograder.wording import enumerated
 from autograder.writing import write_if_new
 
 EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as RUNS/02/*.out"
@@ -40,15 +41,19 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     data: dict[str, dict] = {}
-    for folder in (Path(entry.path) for entry in listed(runs)):
+    others = []
+    is_lesson = folder_lesson(runs.resolve().name, lessons) and runs.is_dir()
+    for folder in [runs.resolve()] if is_lesson else (Path(entry.path) for entry in listed(runs)):
         # The folders of a class have students' names. Their speeds are no reference.
         lesson = folder_lesson(folder.name, lessons) if folder.is_dir() else None
         if lesson is None:
-            click.echo(f"left out: {printable(folder.name)}, not a lesson's folder", err=True)
+            others.append(shortened(folder.name))
         elif lesson in data:
             raise SettingsError(f"{runs} contains lesson {lesson} twice: remove one of them")
         elif found := values_of(read_places(lesson, [folder]), lesson, rubrics):
             data[lesson] = found
+    if others:
+        click.echo(f"Left out, because no lesson has this name: {enumerated(others)}", err=True)
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
