@@ -131,8 +131,8 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if not has_room:
         launch.left_out += 1
     elif line in launch.stated:
-        what = f"`{key}` of epoch {epoch}" if epoch else f"`{key}`"
-        launch.complain(where, text, f"rank {rank} repeats {what}, and only the first one counts")
+        what = ONCE[key] + (f" {epoch}" if epoch else "")
+        launch.complain(where, text, f"rank {rank} repeats {what}; only the first line counts")
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end")):
         if key in ONCE:
             launch.stated.add(line)
@@ -280,7 +280,14 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 
 # The lines that a rank writes once. epoch_stop comes once per epoch.
-ONCE = ("header", "machine", "rank", "rank_end", "epoch_stop", "run_stop")
+ONCE = {
+    "header": "the run's header",
+    "machine": "the line about its machine",
+    "rank": "its start",
+    "rank_end": "its end",
+    "epoch_stop": "the end of epoch",
+    "run_stop": "the end of the run",
+}
 HANDLERS = {
     "header": on_header,
     "machine": on_machine,
