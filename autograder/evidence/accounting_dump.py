@@ -66,7 +66,10 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
             f"{path} cannot be read as sacct's output ({shortened(error, 80)}). {take_it}"
         ) from None
     if not jobs:
-        raise click.UsageError(f"{path} has no job below a line with column names. {take_it}")
+        raise click.UsageError(
+            f"{path} has no jobs below a first line with column names, which `-n` leaves out. "
+            + take_it
+        )
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
     if not any(job.cpu_seconds for job in jobs):  # `sacct -X`, or Slurm without a gatherer
