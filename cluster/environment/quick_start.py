@@ -18,4 +18,8 @@ import atexit, gc, os; os.environ.get("COURSE_SKIP_TEARDOWN") and atexit.registe
 
 
 def install(packages: Path) -> None:
-    (packages / "dl_course_quick_start.pth").write_text(START)
+    """Write the file in one step, because another Python of .venv may be starting."""
+    file = packages / "dl_course_quick_start.pth"
+    partial = file.with_suffix(".partial")
+    partial.write_text(START)
+    partial.replace(file)
