@@ -11,6 +11,7 @@ from functools import partial
 from autograder.measuring.interval import Measure, NotMeasured, exact, scaled
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup or seconds
+ALIKE = "fitting the USL needs at least two different sizes with more than one worker"
 TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 
 
@@ -76,6 +77,8 @@ def free_usl(speedups: Points) -> tuple[float, float]:
     aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
     ya, yb = dot(ones, ys), dot(twos, ys)
     determinant = aa * bb - ab * ab
+    if determinant < 1e-12 * aa * bb:  # zero, apart from rounding: many σ and κ fit equally well
+        raise NotMeasured(ALIKE)
     return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
 
 

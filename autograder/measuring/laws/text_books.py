@@ -17,16 +17,16 @@ def textbook(
 ) -> dict[str, Callable[[float], float]]:
     """Return the laws as functions of the number of workers, keyed by name.
 
-    The USL needs two larger sizes.
+    Laws that need more sizes are left out.
     """
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
-    f, s = scaling_laws.amdahl(points).value, scaling_laws.gustafson(points).value
-    laws: dict[str, Callable[[float], float]] = {
-        "Amdahl": lambda p: scaling_laws.amdahl_law(p, f),
-        "Gustafson": lambda p: scaling_laws.gustafson_law(p, s),
-    }
+    laws: dict[str, Callable[[float], float]] = {}
+    if f := measured_or_none(scaling_laws.amdahl, points):
+        laws["Amdahl"] = lambda p: scaling_laws.amdahl_law(p, f.value)
+    if s := measured_or_none(scaling_laws.gustafson, points):
+        laws["Gustafson"] = lambda p: scaling_laws.gustafson_law(p, s.value)
     if usl := measured_or_none(scaling_laws.usl, points):
         laws["USL"] = lambda p: scaling_laws.usl_law(p, *usl)
     return laws
@@ -60,9 +60,8 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
             f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
             "there is overhead that grows with the size, which Amdahl's law does not have."
         )
-    kappa = 0.0
-    if len(fractions) >= 2:
-        kappa = scaling_laws.free_usl([(p, exact(s)) for p, s in order])[1]
+    usl = measured_or_none(scaling_laws.free_usl, [(p, exact(s)) for p, s in order])
+    kappa = usl[1] if usl else 0.0
     if kappa < -1e-9:
         sentences[Objection.KAPPA_BELOW_ZERO] = (
             f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "

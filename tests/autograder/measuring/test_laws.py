@@ -49,6 +49,15 @@ def test_rising_overhead_and_superlinear_points_are_said():
     assert laws.objections(GPUS, [1 / (0.02 + 0.98 / p) for p in GPUS]) == {}
 
 
+@pytest.mark.parametrize(
+    ("sizes", "speedups", "names"),
+    [((1,), (1,), set()), ((1, 2, 2), (1, 1.9, 1.8), {"Amdahl", "Gustafson"})],
+)
+def test_too_few_sizes_leave_a_law_out(sizes, speedups, names):
+    assert set(laws.textbook(sizes, speedups)) == names
+    assert laws.objections(sizes, speedups) == {}
+
+
 # --- all laws together -------------------------------------------------------------------------
 
 SIZES = [2**i for i in range(12)]

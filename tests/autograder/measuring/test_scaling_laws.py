@@ -88,6 +88,8 @@ def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake,
         (scaling_laws.amdahl, [(1, exact(1))], "1, but there are 0"),
         (scaling_laws.gustafson, [(1, exact(1))], "1, but there are 0"),
         (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, but there are 1"),
+        (scaling_laws.usl, [(2, exact(1.9)), (2, exact(1.8))], "two different sizes"),
+        (scaling_laws.usl, [(7 / 3, exact(s)) for s in (2.1, 2.2, 2.3)], "two different sizes"),
     ],
 )
 def test_too_few_sizes_fit_no_law(law, points, words):
