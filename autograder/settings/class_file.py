@@ -21,8 +21,8 @@ from autograder.settings.strict_yaml import complaints, line_of, read_model
 NAME = "class.yaml"
 
 
-def existing(kind: str, is_there: Callable[[Path], bool]) -> AfterValidator:
-    """Return a validator that converts a text to a path and checks that it exists."""
+def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, ValidationInfo], Path]:
+    """Return a function that converts a text to a path and checks that it exists."""
 
     def path_of(text: str, info: ValidationInfo) -> Path:
         path = Path(info.context or "") / Path(text).expanduser()
@@ -30,11 +30,19 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> AfterValidator:
             raise ValueError(f"there is no {kind} {shortened(str(path))}")
         return path
 
-    return AfterValidator(path_of)
+    return path_of
 
 
-File = Annotated[str, existing("file", os.path.isfile)]
-Folder = Annotated[str, existing("folder", os.path.isdir)]
+file, folder = existing("file", os.path.isfile), existing("folder", os.path.isdir)
+
+
+def each_file(texts: list[str], info: ValidationInfo) -> tuple[Path, ...]:
+    return tuple(file(text, info) for text in texts)
+
+
+File = Annotated[str, AfterValidator(file)]
+Folder = Annotated[str, AfterValidator(folder)]
+Files = Annotated[list[str], AfterValidator(each_file)]
 
 
 class ClassFields(BaseModel):
@@ -59,7 +67,7 @@ class ClassFields(BaseModel):
     reruns: Folder | None = None
     leaderboard: File | None = None
     canvas: File | None = None
-    moodle: Annotated[list[File], AfterValidator(tuple)] = []
+    moodle: Files = []
     junit: bool = False
 
     @property
@@ -108,7 +116,8 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             given |= ClassFields.model_validate(fields, context=Path()).given
         except ValidationError as error:
             wrong = complaints(Path("--set"), error, ClassFields, {(): 1})
-            raise SettingsError(wrong.replace("--set:1", f"--set {shortened(word)}")) from None
+            wrong = wrong.removeprefix("--set:1: ").removeprefix(f"{name}: ")
+            raise SettingsError(f"--set {shortened(word)}: {wrong}") from None
     return given
 
 

@@ -61,7 +61,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("overides: x.csv\n", ":1: overides: no such field; did you mean overrides?"),
         ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
-        ("moodle: [none.csv]\n", ": there is no file "),
+        ("title: x\nmoodle: [none.csv]\n", ":2: moodle: there is no file "),
         ("profile: fast\n", ":1: profile has to be "),
         ("late: {dues: {}}\n", "did you mean due?"),
         ("- a\n", ":1: the file has to be "),
@@ -80,7 +80,8 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
     ("word", "words"),
     [
         ("overides=x.csv", "did you mean overrides?"),
-        ("overrides=none.csv", "there is no file none.csv"),
+        ("overrides=none.csv", "overrides=none.csv: there is no file none.csv"),
+        ("moodle=none.csv", "moodle=none.csv: there is no file none.csv"),
         ("profile=fast", "profile has to be "),
         ("late=no", "late has to be "),
         ("junit", "junit has to be true or false"),
