@@ -5,6 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from autograder.errors import SettingsError
 from autograder.reading.formats import template
 from autograder.reading.formats.reader import Reader
 from autograder.settings.strict_yaml import read_model
@@ -32,10 +33,12 @@ class Formats(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    formats: list[OwnFormat] = Field(min_length=1)
+    formats: list[OwnFormat] | None = Field(None, min_length=1)
 
 
 def load_formats(path: Path) -> list[Reader]:
     """Return readers for the formats that a file defines."""
     section, _ = read_model(path, Formats)
+    if section.formats is None:
+        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
     return [own.reader() for own in section.formats]

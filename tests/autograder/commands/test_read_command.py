@@ -185,6 +185,11 @@ def test_an_own_format_is_read_by_its_templates(tmp_path):
     wrong = command("--formats", tmp_path / "job.out", tmp_path / "job.out")
     assert wrong.exit_code == 2
     assert "job.out:" in wrong.output
+    (tmp_path / "none.yaml").write_text("lesson: '02'\n")
+    missing = command("--formats", tmp_path / "none.yaml", tmp_path / "job.out")
+    assert missing.exit_code == 2
+    assert "none.yaml:1: " in missing.output
+    assert "docs/formats-read.md" in missing.output
     too_long = command("--why", tmp_path / ("x" * 300))
     assert too_long.exit_code == 2
     assert "File name too long" in too_long.stderr
