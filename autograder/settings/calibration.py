@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, StrictFloat, TypeAdapter, ValidationError
 
 from autograder.errors import SettingsError
 from autograder.measuring.interval import Measure
-from autograder.settings.strict_yaml import line_of, read_yaml
+from autograder.settings.strict_yaml import line_of, read_yaml, reason
 from autograder.wording import counted
 
 # Measured for every run that a rubric names, and used as evidence.
@@ -45,13 +45,24 @@ class Calibration:
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
 
+class ReferenceValue(BaseModel):
+    """A value of the solution, with its interval."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    value: float
+    low: float
+    high: float
+    unit: str
+
+
 class LessonValues(BaseModel):
     """A lesson's part of the file."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    values: dict[str, Measure]
-    speedups: dict[str, dict[int, float]] = {}
+    values: dict[str, ReferenceValue]
+    speedups: dict[str, dict[int, StrictFloat]] = {}
 
 
 FILE = TypeAdapter(dict[str, LessonValues])
@@ -66,10 +77,15 @@ def read_calibration(path: Path | None) -> Calibration:
     except ValidationError as error:
         line = line_of(lines, error.errors()[0]["loc"])
         raise SettingsError(
-            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file again"
+            f"{path}:{line}: this is not what `autograder calibrate` writes ({reason(error)}); "
+            "write the file again"
         ) from None
+    references = {
+        name: {title: Measure(**dict(value)) for title, value in lesson.values.items()}
+        for name, lesson in lessons.items()
+    }
     curves = {
         name: {program: tuple(sorted(gains.items())) for program, gains in lesson.speedups.items()}
         for name, lesson in lessons.items()
     }
-    return Calibration({name: lesson.values for name, lesson in lessons.items()}, curves)
+    return Calibration(references, curves)

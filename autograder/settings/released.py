@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
+from autograder.settings.strict_yaml import reason
 
 Pieces = tuple[tuple[str, ...], ...]
 FILE = TypeAdapter(dict[str, Annotated[Pieces, Field(min_length=1)]])
@@ -23,8 +24,8 @@ def load_released(path: Path) -> dict[str, Pieces]:
         return {}
     try:
         return FILE.validate_json(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
         raise SettingsError(
-            f"{path} is not what `lessons build` writes: take the file of the edition that you "
-            "released"
+            f"{path} is not what `lessons build` writes ({reason(error)}): take the file of the "
+            "edition that you released"
         ) from None

@@ -4,15 +4,15 @@ RERUNS/ada/02/rerun.json   the submission that was run again, and the jobs; writ
 RERUNS/ada/02/outputs/     these jobs' outputs, which are no more trustworthy than any other
 """
 
-import json
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool
 
 from autograder.errors import SettingsError
+from autograder.settings.strict_yaml import reason
 
 NAME, OUTPUTS = "rerun.json", "outputs"
 
@@ -36,10 +36,17 @@ class RepeatedJob:
     ended: float
     launches: tuple[str, ...]  # the student's runs that it repeats, by their ids in the record
     # whether no other job used its cores, so that speeds can be compared
-    undisturbed: bool = False
+    undisturbed: StrictBool = False
 
 
-JOBS = TypeAdapter(tuple[RepeatedJob, ...])
+class RerunFile(BaseModel):
+    """The contents of rerun.json that are used here."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)  # some schedulers' job ids are numbers
+
+    student: str
+    lesson: str
+    jobs: tuple[RepeatedJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +76,10 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
 def read_rerun(path: Path) -> Rerun:
     try:
         content = path.read_bytes()
-        rerun = json.loads(content)
-        return Rerun(
-            student=str(rerun["student"]),
-            lesson=str(rerun["lesson"]),
-            outputs=path.parent / OUTPUTS,
-            jobs=JOBS.validate_python(rerun["jobs"]),
-            key=blake2b(content, digest_size=16).hexdigest(),
-        )
-    except (OSError, ValueError, LookupError, TypeError):
-        raise SettingsError(f"{path} is not what `cluster rerun` writes: run it again") from None
+        rerun = RerunFile.model_validate_json(content)
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
+        ) from None
+    key = blake2b(content, digest_size=16).hexdigest()
+    return Rerun(rerun.student, rerun.lesson, path.parent / OUTPUTS, rerun.jobs, key)

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from autograder.errors import SettingsError
+from autograder.safe_text import shortened
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -88,6 +89,14 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
     if kind == "too_short":
         return f"{name}: at least one is required"
     return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def reason(error: Exception) -> str:
+    """Return the first mistake found by pydantic, or what another exception says, on one line."""
+    if not isinstance(error, ValidationError):
+        return shortened(error)
+    first = error.errors(include_url=False)[0]
+    return shortened(sentence(first["loc"], [first], BaseModel))
 
 
 def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:

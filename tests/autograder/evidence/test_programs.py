@@ -157,15 +157,24 @@ def test_another_edition_can_be_named(tmp_path, graded):
     assert graded(*setting("released", folder))[0]["codes"] == []
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"train.py": []}', '{"train.py": [[3]]}', '{"a": 3}'])
-def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text):
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[]", "the file"),
+        ("{", "the file"),
+        ('{"train.py": []}', "train.py"),
+        ('{"train.py": [[3]]}', "train.py.0.0"),
+        ('{"a": 3}', "a "),
+    ],
+)
+def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text, place):
     student(tmp_path / "class/ada")
     folder = tmp_path / "before"
     folder.mkdir()
     (folder / "02.json").write_text(text)
     done = grade(tmp_path / "class", *setting("released", folder))
     assert done.exit_code == 2
-    assert "02.json is not what `lessons build` writes" in done.stderr
+    assert f"02.json is not what `lessons build` writes ({place}" in done.stderr
 
 
 def test_gradescope_gets_the_edition_too(tmp_path):

@@ -9,7 +9,7 @@ from autograder.evidence import examine
 from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.reruns import Again, compare
 from autograder.reading.files import read_bytes
-from autograder.settings.reruns import RepeatedJob
+from autograder.settings.reruns import RepeatedJob, read_rerun
 from autograder.verdict import TIERS
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import (
@@ -269,14 +269,45 @@ def test_an_output_of_another_job_does_not_count(tmp_path, grade):
     assert Code.RERUN_UNFINISHED.heading in result.table[0][5]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"student": "a", "lesson": "02", "jobs": [1]}'])
-def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text):
+def rerun_text(job):
+    return json.dumps({"student": "ada", "lesson": "02", "jobs": [job]})
+
+
+PLAIN_JOB = {
+    "job_id": 77,
+    "files": ["../rerun_77.out"],
+    "state": "COMPLETED",
+    "submitted": 1,
+    "ended": 2,
+    "launches": [],
+}
+
+
+def test_a_job_id_may_be_a_number(tmp_path):
+    (tmp_path / "rerun.json").write_text(rerun_text(PLAIN_JOB))
+    [job] = read_rerun(tmp_path / "rerun.json").jobs
+    assert (job.job_id, job.files, job.undisturbed) == ("77", ("rerun_77.out",), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "the file"),
+        ("[]", "the file"),
+        ("{}", "student"),
+        (rerun_text(1), "jobs.0"),
+        (rerun_text(PLAIN_JOB | {"ended": "x"}), "jobs.0.ended"),
+        (rerun_text(PLAIN_JOB | {"undisturbed": "yes"}), "jobs.0.undisturbed"),
+    ],
+)
+def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text, place):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
     (reruns / "ada" / "02" / "rerun.json").write_text(text)
     result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert result.exit_code == 2
     assert "rerun.json" in result.stderr
+    assert f"({place}" in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -164,11 +164,24 @@ def test_policy(refused, policy, words):
     assert words in refused(policy)
 
 
+LOSS = "'02':\n  values:\n    loss of net:\n      value: {}\n      low: 0\n      high: 2\n{}"
+
+
 @pytest.mark.parametrize(
-    ("text", "line"), [("'02': {}\n", 1), ("'02':\n  values: 3\n", 2), ("'02': 7\n", 1)]
+    ("text", "line", "place"),
+    [
+        ("'02': {}\n", 1, "02.values"),
+        ("'02':\n  values: 3\n", 2, "02.values"),
+        ("'02': 7\n", 1, "02"),
+        ("", 1, "the file"),
+        (LOSS.format("true", "      unit: ''\n"), 4, "02.values.loss of net.value"),
+        (LOSS.format('"1"', "      unit: ''\n"), 4, "02.values.loss of net.value"),
+        (LOSS.format("1e999", "      unit: ''\n"), 4, "02.values.loss of net.value"),
+        (LOSS.format("1", ""), 3, "02.values.loss of net.unit"),
+    ],
 )
-def test_a_calibration_that_is_none(refused, text, line):
-    words = f"file:{line}: this is not what `autograder calibrate` writes"
+def test_a_calibration_that_is_none(refused, text, line, place):
+    words = f"file:{line}: this is not what `autograder calibrate` writes ({place}"
     assert words in refused(calibration=text)
 
 
