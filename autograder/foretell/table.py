@@ -11,9 +11,9 @@ from autograder.errors import SettingsError
 from autograder.measuring import laws
 from autograder.measuring.interval import NotMeasured
 from autograder.safe_text import shortened
-from autograder.strict_csv import read_text
 
 VALUES = ("seconds", "samples_per_second", "speedup")
+COLUMNS = ("workers", *VALUES, "nodes")
 EXPECTED = (
     "Expected header: workers,seconds or workers,samples_per_second or workers,speedup; "
     "a column nodes may be added."
@@ -98,13 +98,31 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
     return TableError(f"{file} line {line}: {problem}. {EXPECTED}")
 
 
+def first_bytes(file: Path) -> bytes:
+    """Return the file's contents, which must not exceed the limit.
+
+    The size is not asked of the file system, which reports 0 for files in /proc.
+    """
+    try:
+        if not file.is_file():
+            raise TableError(f"{file} is not a file")
+        with file.open("rb") as source:
+            data = source.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise TableError(f"{file} cannot be read: {error.strerror}") from None
+    if len(data) > MOST_BYTES:
+        raise TableError(f"{file} has more than {MOST_BYTES:,} bytes. Keep only the scaling table.")
+    return data
+
+
 def numbered_lines(file: Path) -> list[tuple[int, str]]:
     """Return the numbered lines that are neither blank nor comments."""
-    if not file.is_file():
-        raise TableError(f"{file} is not a file")
-    if file.stat().st_size > MOST_BYTES:
-        raise TableError(f"{file} has more than {MOST_BYTES:,} bytes. Keep only the scaling table.")
-    text = read_text(file)
+    data = first_bytes(file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise mistake(file, number, "this line is not UTF-8 text") from None
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:
@@ -122,10 +140,23 @@ def cells_of(line: str) -> list[str]:
 
 def checked_header(names: list[str]) -> list[str]:
     """Return the columns if they are workers, one of VALUES and, optionally, nodes."""
-    allowed = [{"workers", name, "nodes"} for name in VALUES]
-    if {*names, "nodes"} not in allowed or len(set(names)) < len(names):
-        raise ValueError(f"the header is {shortened(','.join(names), 60)!r}")
+    fault = header_fault(names)
+    if fault:
+        raise ValueError(f"{fault}: the header is {shortened(','.join(names), 60)!r}")
     return names
+
+
+def header_fault(names: list[str]) -> str | None:
+    for name in names:
+        if name not in COLUMNS:
+            return f"unknown column {shortened(name, 40)!r}"
+        if names.count(name) > 1:
+            return f"the column {name} appears twice"
+    if "workers" not in names:
+        return "the column workers is missing"
+    if len(set(names) & set(VALUES)) != 1:
+        return "exactly one of seconds, samples_per_second and speedup is needed"
+    return None
 
 
 def numbers_of(cells: Sequence[str], names: Sequence[str]) -> dict[str, float]:

@@ -175,16 +175,16 @@ REFUSED = {  # a file, and the message with its line
     "empty": ("", "line 1: the file has no header"),
     "only comments": ("# ours\n\n", "line 1: the file has no header"),
     "only a header": ("# ours\nworkers,seconds\n", "line 2: no row follows the header"),
-    "no header": ("1,100\n2,51\n", "line 1: the header is '1,100'"),
-    "other names": ("\nGPUs,images/s\n1,9\n", "line 2: the header is 'GPUs,images/s'"),
-    "one more column": ("workers,seconds,loss\n1,9,2\n", "the header is 'workers,seconds,loss'"),
-    "capitals": ("Workers,seconds\n1,9\n", "line 1: the header is 'Workers,seconds'"),
-    "no workers": ("nodes,seconds\n1,9\n", "line 1: the header is 'nodes,seconds'"),
-    "a name twice": ("workers,workers\n1,2\n", "line 1: the header is 'workers,workers'"),
-    "no value": ("workers,nodes\n1,2\n", "line 1: the header is 'workers,nodes'"),
-    "two values": ("workers,seconds,speedup\n1,9,1\n", "the header is 'workers,seconds,speedup'"),
-    "semicolons": ("workers;seconds\n1;9\n", "line 1: the header is 'workers;seconds'"),
-    "Markdown": ("| workers | seconds |\n|---|---|\n", "line 1: the header is '| workers"),
+    "no header": ("1,100\n2,51\n", "line 1: unknown column '1': the header is '1,100'"),
+    "other names": ("\nGPUs,images/s\n1,9\n", "line 2: unknown column 'GPUs': the header"),
+    "one more column": ("workers,seconds,loss\n1,9,2\n", "line 1: unknown column 'loss': "),
+    "capitals": ("Workers,seconds\n1,9\n", "line 1: unknown column 'Workers': "),
+    "no workers": ("nodes,seconds\n1,9\n", "line 1: the column workers is missing: "),
+    "a name twice": ("workers,workers\n1,2\n", "line 1: the column workers appears twice: "),
+    "no value": ("workers,nodes\n1,2\n", "line 1: exactly one of seconds, samples_"),
+    "two values": ("workers,seconds,speedup\n1,9,1\n", "line 1: exactly one of seconds, "),
+    "semicolons": ("workers;seconds\n1;9\n", "line 1: unknown column 'workers;seconds'"),
+    "Markdown": ("| workers | seconds |\n|---|---|\n", "line 1: unknown column '| workers"),
     "decimal comma": ("workers,seconds\n1,3,5\n", "the header has 2 columns, this line 3"),
     "too few cells": ("workers,seconds\n1,3\n2\n", "line 3: the header has 2 columns, this line 1"),
     "an empty cell": ("workers,seconds\n1,\n", "line 2: seconds is '', not a number above 0"),
@@ -197,6 +197,9 @@ REFUSED = {  # a file, and the message with its line
     "half a worker": ("workers,seconds\n1.5,9\n", "line 2: workers is '1.5', not a whole number"),
     "no worker": ("workers,seconds\n0,9\n", "line 2: workers is '0', not a whole number above 0"),
     "more nodes": ("workers,nodes,seconds\n1,2,9\n", "line 2: there are more nodes than workers"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0", "line 1: this line is not UTF-8 text"),
+    "Latin-1": ("workers,seconds\n# für\n1,9\n".encode("latin-1"), "line 2: this line is not"),
+    "a NUL": ("workers,seconds\n1,\0\n", "line 2: "),
     "an open quote": ('workers,seconds\n1,"9\n', "line 2: this is not a CSV line"),
 }  # fmt: skip
 
@@ -223,13 +226,13 @@ def test_a_file_that_is_not_there_or_a_folder(foretell, tmp_path):
         assert (done.exit_code, done.stderr) == (2, f"Error: {place} is not a file\n")
 
 
-@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0", b"workers,seconds\n1,\0\n"])
-def test_a_file_that_is_no_text(foretell, data):
-    refused(foretell(data), "table.csv: is not UTF-8: save it as CSV UTF-8")
-
-
 def test_a_file_of_another_kind_is_not_read_whole(foretell):
     refused(foretell("#" * 3_000_000), "more than 1,000,000 bytes")
+
+
+def test_a_file_without_a_size_is_not_read_whole(monkeypatch):
+    monkeypatch.setattr("autograder.foretell.table.MOST_BYTES", 10)
+    refused(CliRunner().invoke(main, ["foretell", "/proc/self/status"]), "more than 10 bytes")
 
 
 @pytest.mark.parametrize("words", [(), ("table.csv", "--at", "64"), ("--help",)])
