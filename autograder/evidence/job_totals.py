@@ -102,9 +102,12 @@ def idle(run: Run, job: AccountedJob, claimed: float) -> Finding | None:
 def small(run: Run, job: AccountedJob) -> Finding | None:
     """Compare the memory of the job's largest process with the size of the 32-bit parameters.
 
-    The ranks may split the parameters, so the process needs to hold only one rank's share.
+    The ranks may split the parameters, so the process needs to hold only one rank's share. If the
+    run's own step is known, the job's other steps, such as its shell, do not count.
     """
-    long = [step for step in job.steps if step.lasted is not None and step.lasted >= SHORTEST_S]
+    own = step_of(run, job)
+    steps = [own] if own else job.steps
+    long = [step for step in steps if step.lasted is not None and step.lasted >= SHORTEST_S]
     used = max((step.memory or 0.0 for step in long), default=0.0)
     parameters = 4 * (run.header.params or 0) / (measure.workers(run) or 1)
     needed = max(LEAST_BYTES, parameters)

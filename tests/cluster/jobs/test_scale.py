@@ -131,7 +131,7 @@ def test_a_study_on_the_laptop(shell):
     printed = [line.split() for line in done.stdout.splitlines()]
     rows = {row[0]: row for row in printed if row and row[0] in ("1", "2")}
     assert [rows[size][1:3] for size in ("1", "2")] == [["2", "8"], ["2", "4"]]
-    assert rows["2"][6] == "2.00"
+    assert rows["2"][5] == "2.00"
     assert len(list(shell.folder.glob("*.out"))) == 4
     picture = shell.folder / "job_speedup.png"
     assert f"The picture: {picture}\n" in done.stdout
