@@ -77,7 +77,7 @@ def collect_command(
         platform,
         {name: one.answers.keys() for name, one in lessons.items()},
         who_is(people, groups_and_times.by_name(together)) if people or together else nobody,
-        lesson_named(given["lesson"], lessons) if given["lesson"] else "",
+        "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
         given["latest"],
         moodle.read_worksheets(given["worksheet"]),
         zone_named(given["timezone"]),

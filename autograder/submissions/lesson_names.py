@@ -39,7 +39,7 @@ def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
 
 def lesson_among(name: str, lessons: Collection[str]) -> str | None:
     """Return the lesson that a name refers to: `02`, `2` and `02_serial` are lesson 02."""
-    found = (name, name.zfill(2), folder_lesson(name, lessons))
+    found = (name, name and name.zfill(2), folder_lesson(name, lessons))
     return next((lesson for lesson in found if lesson in lessons), None)
 
 

@@ -148,3 +148,10 @@ def test_files_of_another_lesson_than_the_option_are_a_doubt(tmp_path, grade, fi
     record = json.loads((done.folder / "records/ada.json").read_text())["grades"][0]
     found = [one for one in record["findings"] if one["code"] == FindingCode.LESSON_OVERRIDDEN]
     assert [one["private"] for one in found] == [True] * is_doubt
+
+
+@pytest.mark.parametrize("lesson", ["", "77"])
+def test_a_lesson_without_a_rubric_is_refused(tmp_path, collect, lesson):
+    place = write(tmp_path, "class", {"ada/a_1.out": OUTPUT["02"]})
+    done = collect(place, "--lesson", lesson)
+    assert (done.exit_code, done.rows) == (2, {})
