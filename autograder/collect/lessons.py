@@ -86,6 +86,14 @@ class Sorted:
             return [*self.ids]
         return known[:1] if known and piece.kind != Kind.OUTPUT else [""]
 
+    def without_time(self) -> set[str]:
+        """Return the lessons whose folders contain no timestamp file."""
+        return {
+            lesson
+            for lesson, pieces in self.lessons.items()
+            if lesson and all(piece.kind != Kind.TIMESTAMP for piece in pieces)
+        }
+
     def near(self, piece: Piece) -> set[str]:
         """Return the lessons of the outputs nearest to a file, beside it or in a folder above."""
         return next((self.by_spot[one] for one in spots_of(piece) if one in self.by_spot), set())
@@ -105,8 +113,10 @@ def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]
             return of_answers(piece, work)
         case Kind.REPORT:
             return work.near(piece) or hints(piece)
-        case Kind.PROGRAM | Kind.TIMESTAMP:
+        case Kind.PROGRAM:
             return work.near(piece) or set(filter(None, work.lessons))
+        case Kind.TIMESTAMP:
+            return work.near(piece) or work.without_time()
     return set()
 
 

@@ -144,7 +144,8 @@ TIMES = [
     ({"02_serial/timestamp.txt": LATE, "02_serial/a/b/timestamp.txt": EARLY}, LATE, True),
     ({"week 1/02_serial/timestamp.txt": LATE, "02_serial/a/timestamp.txt": EARLY}, LATE, True),
     ({"02_serial/a/timestamp.txt": EARLY}, EARLY, False),
-    ({"02_serial/timestamp.txt": LATE, "timestamp.txt": EARLY}, LATE, True),
+    ({"02_serial/timestamp.txt": LATE, "timestamp.txt": EARLY}, LATE, False),
+    ({"timestamp.txt": EARLY}, EARLY, False),
 ]
 
 
