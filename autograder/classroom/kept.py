@@ -19,7 +19,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import Row, from_data
 from autograder.safe_text import file_name
 from autograder.submissions.class_folder import Unit
-from autograder.submissions.walk import MAX_ENTRIES
+from autograder.submissions.walk import MAX_ENTRIES, entries_below
 from autograder.writing import write_if_new
 
 STATES, PAGES = ".states", "students"  # below the folder of --out
@@ -71,9 +71,7 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
 def _paths(place: Path) -> Iterator[str]:
     """Yield a file, or a folder and everything below it in a fixed order, but follow no links."""
     yield str(place)
-    for folder, folders, files in os.walk(place):
-        folders.sort()
-        yield from (os.path.join(folder, name) for name in (*folders, *sorted(files)))
+    yield from (entry.path for entry in entries_below(place))
 
 
 def pages_there(out: Path, done: Done) -> bool:

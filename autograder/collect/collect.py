@@ -33,6 +33,7 @@ from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, ATTEMPT, Row
 from autograder.submissions.moments import moment_of
+from autograder.submissions.walk import holds
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
 FACTS = ("submitted", "late", *ATTEMPT)  # about one attempt
@@ -105,7 +106,7 @@ def told_apart(places: Iterable[Path]) -> dict[Path, str]:
 
 
 def has_work(place: Path) -> bool:
-    return any(kind_of(name) in WORK for _, _, names in os.walk(place) for name in names)
+    return holds(place, WORK)
 
 
 # --- a download -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from autograder.submissions.kinds import (
 )
 from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
+from autograder.submissions.walk import holds
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
 COURSES = re.compile(r"\d\d_[a-z]\w*\Z")
@@ -208,7 +209,7 @@ def without_row(
 def holds_work(place: Path) -> bool:
     if not place.is_dir():
         return kind_of(place.name) in SHOWN
-    return any(kind_of(name) in SHOWN for _, _, names in os.walk(place) for name in names)
+    return holds(place, SHOWN)
 
 
 def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...]]:

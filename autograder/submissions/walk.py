@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -71,3 +71,29 @@ class Walk:
 
     def leave_out(self, name: PurePath, what: str) -> None:
         self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what))
+
+
+def entries_below(place: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield everything below a folder in a fixed order. Links are not followed.
+
+    There is no recursion, so only the system's limit on the length of a path limits the depth. A
+    folder that cannot be opened has no entries.
+    """
+    folders = [str(place)]
+    for folder in folders:  # the list grows on the way
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        yield from entries
+        folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+def holds(place: Path, kinds: Container[Kind]) -> bool:
+    """Return whether a file of one of these kinds is anywhere below a folder."""
+    return any(
+        kind_of(entry.name) in kinds
+        for entry in entries_below(place)
+        if not entry.is_dir(follow_symlinks=False)
+    )

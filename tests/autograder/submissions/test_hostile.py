@@ -3,11 +3,13 @@
 import csv
 import os
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.collect.collect import has_work
 from autograder.finding_codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
 from autograder.submissions.answer_values import as_number
@@ -175,3 +177,51 @@ def test_no_output_breaks_the_grader(tmp_path_factory, lines):
     result = CliRunner().invoke(main, ["grade", str(folder.parent.parent), "--profile", "full"])
     assert result.exit_code in (0, 1), result.output
     assert "grader error" not in result.output
+
+
+@pytest.fixture
+def nested():
+    """Return a function that makes 1,500 folders within each other, and remove them at the end."""
+    places = []
+
+    def make(place):
+        places.append(place)
+        home = Path.cwd()
+        place.mkdir(parents=True, exist_ok=True)
+        os.chdir(place)  # level by level, because the whole path may be too long
+        for _ in range(1_500):
+            os.mkdir("d")
+            os.chdir("d")
+        os.chdir(home)
+
+    yield make
+    for place in places:
+        remove_nested(place)
+
+
+def remove_nested(place):
+    home, depth = Path.cwd(), 0
+    os.chdir(place)
+    while os.path.isdir("d"):
+        os.chdir("d")
+        depth += 1
+    for _ in range(depth):
+        os.chdir("..")
+        os.rmdir("d")
+    os.chdir(home)
+
+
+def test_deeply_nested_folders_stop_nobodys_grade(tmp_path, grade, nested):
+    nested(hand_in(tmp_path / "class" / "ada" / "02"))
+    hand_in(tmp_path / "class" / "eve" / "02")
+    nested(tmp_path / "class" / "eve" / "more")  # holds no work
+    hand_in(tmp_path / "class" / "joe" / "02")
+    result = grade(tmp_path / "class")
+    assert [line[2:4] for line in result.table] == [["10/10", "graded"]] * 3
+
+
+def test_deeply_nested_folders_hold_no_work(tmp_path, nested):
+    nested(tmp_path / "ada" / "02")
+    assert not has_work(tmp_path / "ada" / "02")
+    hand_in(tmp_path / "ada" / "02" / "mine")
+    assert has_work(tmp_path / "ada" / "02")
