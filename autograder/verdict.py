@@ -257,6 +257,8 @@ class Grade:
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # points lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
+    # Overrides of checks that were not judged. Only the instructor reads them.
+    unused_overrides: tuple[str, ...] = ()
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.

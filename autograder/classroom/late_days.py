@@ -74,7 +74,8 @@ def adjusted(grade: Grade, *remarks: str, **changes: Any) -> Grade:
 
 def _override_check(grade: Grade, change: Override) -> Grade:
     if change.check not in [c.id for c in grade.checks]:
-        return adjusted(grade, nothing_to_change(change))
+        unused = (*grade.unused_overrides, nothing_to_change(change))
+        return replace(grade, unused_overrides=unused)
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
     hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this text too
     text = f"{'another check' if hidden else change.check}: {by_hand(change)}"

@@ -36,6 +36,7 @@ class Row:
     speedup: float | None = None
     fingerprints: tuple[Print, ...] = ()
     adjustments: tuple[str, ...] = ()
+    unused_overrides: tuple[str, ...] = ()  # see verdict.py: Grade
     late_points: float = 0.0
     runs: int = 0  # runs that the checks refer to
     small_runs: int = 0  # those of them that are smaller than the profile requires
@@ -55,6 +56,11 @@ class Row:
     def changes(self) -> tuple[str, ...]:
         """Return the adjustments that changed something."""
         return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)
+
+    @property
+    def for_instructor(self) -> tuple[str, ...]:
+        """Return the adjustments that changed something, and the overrides that did not."""
+        return (*self.changes, *self.unused_overrides)
 
 
 def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
@@ -79,6 +85,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         speedup=max(speedups, default=None),
         fingerprints=prints_of(grade.student, grade.runs),
         adjustments=grade.adjustments,
+        unused_overrides=grade.unused_overrides,
         untimed=grade.untimed,
         programs_missing=grade.programs_missing,
         late_points=grade.late_points,

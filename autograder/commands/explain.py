@@ -63,7 +63,9 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     if graded:
         return
     # An override also counts without a submission, and unclear work may be for this lesson.
-    overridden = [row for row in rows if row.lesson == number and row.adjustments]
+    overridden = [
+        row for row in rows if row.lesson == number and (row.adjustments or row.unused_overrides)
+    ]
     unclear = [grade for grade in submitted if grade.lesson == "?"]
     if not overridden and not unclear:
         what = ", ".join(grade.lesson for grade in submitted)
@@ -118,6 +120,8 @@ def show_row(row: Row) -> None:
     click.echo(f"{worth}, {row.status}; nothing was submitted for this lesson")
     for line in row.adjustments:
         click.echo(f"adjusted: {line}")
+    for line in row.unused_overrides:
+        click.echo(f"override: {line}")
 
 
 def say(text: str, style: str = "", indent: int = 0) -> None:
@@ -132,6 +136,8 @@ def show(grade: Grade) -> None:
         say(f"evidence: {grade.tier}: {grade.tier_reason}")
     for line in grade.adjustments:
         say(f"adjusted: {line} ({points(grade.raw_score)} points before)")
+    for line in grade.unused_overrides:
+        say(f"override: {line}")
     for check in grade.checks:
         show_check(check)
     say_heading("Findings", grade.findings)

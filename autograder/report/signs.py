@@ -29,4 +29,4 @@ def notice(row: Row) -> str:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
     # If times are missing, one message reports it for all rows.
-    return "; ".join(filter(None, (first, *row.changes)))
+    return "; ".join(filter(None, (first, *row.for_instructor)))

@@ -42,7 +42,7 @@ def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
                 row.status,
                 row.tier,
                 "; ".join(map(str, row.look)),
-                "; ".join(row.adjustments),
+                "; ".join((*row.adjustments, *row.unused_overrides)),
                 row.epoch_s,
                 row.speedup,
             )

@@ -153,7 +153,7 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
     if row.score is not None:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
-        return Cell(points(row.score), kind, row.score, look, changed="; ".join(row.changes))
+        return Cell(points(row.score), kind, row.score, look, changed="; ".join(row.for_instructor))
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)

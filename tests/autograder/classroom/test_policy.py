@@ -6,8 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
 from autograder.classroom.rows import TIME_UNREADABLE, Row
+from autograder.cli import main
 from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.class_yaml import late_rules, setting
@@ -275,6 +277,20 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
     assert [line[:2] for line in lines] == [["ada", "00"], ["ada", "02"], ["ben", "02"]]
     found = [*lines[0][1:4], lines[0][-1]]
     assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
+
+
+def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, grade):
+    check = load_rubric(FOLDER / "00.yaml").checks[0].id
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    changes = tmp_path / "changes.csv"
+    rows = ["student,lesson,check,points,reason", f"ada,00,{check},0,unseen", "ada,00,,4,oral"]
+    changes.write_text("\n".join(rows) + "\n")
+    result = grade(tmp_path / "class", *setting("overrides", changes))
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert ("oral" in page, "unseen" in page) == (True, False)
+    assert "unseen" in result.table[0][-1]
+    words = ["explain", "ada", "00", "--grades", str(result.folder)]
+    assert "unseen" in CliRunner().invoke(main, words).output
 
 
 # --- what the class's table says about it -----------------------------------------------------

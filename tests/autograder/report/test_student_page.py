@@ -7,9 +7,12 @@ from itertools import pairwise
 import pytest
 
 from autograder.classroom.late_days import apply
+from autograder.classroom.rows import row_of
 from autograder.codes import FindingCode
 from autograder.report import gradescope
 from autograder.report.html import student_page
+from autograder.report.moodle import comment
+from autograder.report.signs import notice
 from autograder.report.student.next_steps import next_steps, summary
 from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.safe_text import printable, readable_name
@@ -75,6 +78,16 @@ def test_a_hidden_check_stays_hidden_when_it_is_changed():
     assert "another check: 1 point by the instructor: seen in the log" in text
     assert "secret" not in text
     assert "A hidden one" not in text
+
+
+def test_an_override_of_a_check_that_was_not_judged_is_for_the_instructor():
+    grade = changed(graded(status="missing"), "secret", 1.0)
+    [line] = grade.unused_overrides
+    row = row_of(grade, "")
+    assert line in notice(row)
+    for text in (page_of(grade), summary(grade), comment(row), gradescope.document([grade])):
+        assert "secret" not in text
+        assert "seen in the log" not in text
 
 
 def test_what_is_for_the_instructor_is_not_told_to_the_student():
