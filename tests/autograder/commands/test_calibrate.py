@@ -78,16 +78,6 @@ def test_a_lessons_own_folder_is_enough(tmp_path, site):
     assert alone.read_text() == site.read_text()
 
 
-def test_the_folders_of_a_class_are_no_reference(tmp_path, site):
-    for student in ("ada", "dan"):
-        hand_in_study(tmp_path / "class" / student / "05")
-    words = ["calibrate", str(tmp_path / "class"), "--out", str(tmp_path / "class.yaml")]
-    result = CliRunner().invoke(main, [*words, "--rubrics", str(tmp_path / "rubrics")])
-    assert result.exit_code == 2
-    assert result.output.count("ada") == result.output.count("dan") == 1
-    assert not (tmp_path / "class.yaml").exists()
-
-
 def test_what_a_calibration_holds(site):
     found = yaml.safe_load(site.read_text())["05"]
     assert found["devices"] == ["NVIDIA A100-SXM4-40GB"]

@@ -297,8 +297,7 @@ def test_a_class_is_no_reference(tmp_path, ben):
         hand_in(tmp_path / "class" / name / "02")
     result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
     assert result.exit_code == 2
-    for name in ("ada", ben):
-        assert f"left out: {name}, not a lesson's folder" in result.stderr
+    assert all(result.stderr.count(name) == 1 for name in ("ada", ben))
     assert "Expected: one folder" in result.stderr
     assert not (tmp_path / "site.yaml").exists()
 
