@@ -116,7 +116,7 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
         # If the tests run in the background, the shell makes them ignore Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    shell.until(lambda: " R " in shell.cluster("queue").stdout)
+    assert any("RUNNING" in line for line in waiting.stderr)  # it waits now
     waiting.send_signal(signal.SIGINT)
     said = waiting.communicate(timeout=20)[1]
     assert "job 1 continues. To end it: cluster cancel 1" in said
