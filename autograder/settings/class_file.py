@@ -46,7 +46,7 @@ Files = Annotated[list[str], AfterValidator(each_file)]
 
 
 class ClassFields(BaseModel):
-    """The contents of class.yaml. The context of its validation is the folder of its paths."""
+    """The contents of class.yaml. Its paths are relative to the folder in the context."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

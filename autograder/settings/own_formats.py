@@ -29,7 +29,7 @@ class OwnFormat(BaseModel):
 
 
 class Formats(BaseModel):
-    """The section `formats:` of a file, which may be a whole rubric."""
+    """The `formats:` section of a file, which may be a whole rubric."""
 
     model_config = ConfigDict(strict=True)
 

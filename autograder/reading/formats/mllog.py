@@ -63,7 +63,7 @@ def decode(payload: bytes) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Part:
-    """An epoch, or a block of epochs that are timed and evaluated together, read so far."""
+    """What has been read of an epoch, or of a block of epochs timed and evaluated together."""
 
     count: int = 1  # number of epochs
     began_ms: float | None = None
