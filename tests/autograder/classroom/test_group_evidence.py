@@ -3,7 +3,7 @@
 import pytest
 
 from tests.autograder.class_yaml import setting
-from tests.autograder.evidence.test_reruns import both_jobs, rerun_folder
+from tests.autograder.classroom.test_graded_reruns import both_jobs, rerun_folder
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER
 

@@ -1,0 +1,215 @@
+"""Grade a class with the folder that `cluster rerun` writes."""
+
+import json
+
+import pytest
+
+from autograder.codes import FindingCode as Code
+from autograder.settings.reruns import read_rerun
+from tests.autograder.class_yaml import setting
+from tests.autograder.make_record import (
+    hand_in,
+    make_record,
+    sealed_again,
+    some_rounds,
+    write_lines,
+)
+
+SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
+THERE = {"run": "aaaa0077", "job_id": "77", "started": "2026-03-06T10:00:05+00:00"}
+
+
+def rerun_folder(folder, student, lesson, jobs):
+    """Write outputs by job id, and the launches each job repeats, as `cluster rerun` does."""
+    place = folder / student / lesson
+    told = []
+    for job, (launches, lines) in jobs.items():
+        write_lines(place / "outputs" / f"rerun_{job}.out", lines)
+        told.append(
+            {
+                "job_id": job.rpartition("-")[2],
+                "files": [f"rerun_{job}.out"],
+                "state": "COMPLETED",
+                "submitted": SUBMITTED,
+                "ended": SUBMITTED + 60,
+                "launches": launches,
+                "undisturbed": True,
+            }
+        )
+    rerun = {"student": student, "lesson": lesson, "jobs": told}
+    (place / "rerun.json").write_text(json.dumps(rerun))
+    return folder
+
+
+def again(job, **facts):
+    started = "2026-03-06T10:00:05+00:00"
+    times = (2.2, 1.2, 1.3)
+    return make_record(
+        **{"seconds": times, "job_id": job, "started": started, "run": job * 4} | facts
+    )
+
+
+def both_jobs(**facts):
+    """Return the jobs of both programs of a complete lesson 02."""
+    return {
+        "77": (["5f0c2a91"], again("77", **facts)),
+        "78": (["77aa77aa"], again("78", source="torch", test_accuracy=0.975)),
+    }
+
+
+def tier(result):
+    return result.table[0][4]
+
+
+def test_grading_with_reruns(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    assert tier(grade(tmp_path / "class")) == "self-consistent"
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "reproduced"
+    page = (tmp_path / "grades" / "students" / "ada.html").read_text()
+    assert "evidence: reproduced" in page
+    # After another rerun, only that student is graded again.
+    rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs(test_accuracy=0.9))
+    (tmp_path / "reruns/ada/02/rerun.json").write_text(
+        (tmp_path / "reruns/ada/02/rerun.json").read_text() + "\n"
+    )
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
+    assert tier(result) == "contradicted"
+    assert "lower test accuracy" in result.table[0][5]
+
+
+def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    only_keras = dict(list(both_jobs().items())[:1])
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", only_keras)
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "self-consistent"
+
+
+def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
+    """Job numbers may repeat: on laptops, for example, each user has a queue of their own."""
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    jobs = {
+        "a-1": (["5f0c2a91"], again("1")),
+        "b-1": (["77aa77aa"], again("1", source="torch", test_accuracy=0.975)),
+    }
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "reproduced"
+
+
+def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):
+    for student, run in (("ada", "0badcafe"), ("ben", "5f0c2a91")):
+        changed = [line.replace("5f0c2a91", run) for line in make_record()]
+        hand_in(tmp_path / "class" / student / "02_serial", keras=sealed_again(changed))
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
+    assert [row[4] for row in result.table] == ["self-consistent", "self-consistent"]
+
+
+def test_an_output_of_another_job_does_not_count(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    jobs = both_jobs() | {"77": (["5f0c2a91"], again("76"))}
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
+    assert tier(result) == "self-consistent"
+    assert Code.RERUN_UNFINISHED.heading in result.table[0][5]
+
+
+def rerun_text(job):
+    return json.dumps({"student": "ada", "lesson": "02", "jobs": [job]})
+
+
+PLAIN_JOB = {
+    "job_id": 77,
+    "files": ["../rerun_77.out"],
+    "state": "COMPLETED",
+    "submitted": 1,
+    "ended": 2,
+    "launches": [],
+}
+
+
+def test_a_job_id_may_be_a_number(tmp_path):
+    (tmp_path / "rerun.json").write_text(rerun_text(PLAIN_JOB))
+    [job] = read_rerun(tmp_path / "rerun.json").jobs
+    assert (job.job_id, job.files, job.undisturbed) == ("77", ("rerun_77.out",), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "the file"),
+        ("[]", "the file"),
+        ("{}", "student"),
+        (rerun_text(1), "jobs.0"),
+        (rerun_text(PLAIN_JOB | {"ended": "x"}), "jobs.0.ended"),
+        (rerun_text(PLAIN_JOB | {"undisturbed": "yes"}), "jobs.0.undisturbed"),
+    ],
+)
+def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text, place):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    (reruns / "ada" / "02" / "rerun.json").write_text(text)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
+    assert result.exit_code == 2
+    assert "rerun.json" in result.stderr
+    assert f"({place}" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_folder_without_reruns(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (tmp_path / "empty").mkdir()
+    result = grade(tmp_path / "class", *setting("reruns", tmp_path / "empty"))
+    assert result.exit_code == 2
+    assert "cluster rerun" in result.stderr
+
+
+def speed_job(share: float, run: str = "5f0c2a91", error: float = 0.0, **facts):
+    measures = (
+        {"name": "update_error", "value": error, "unit": "", "steps": 3},
+        *some_rounds(*((1 + n / 99, 1.1 + n / 99, (1.1 + n / 99) / share) for n in range(12))),
+    )
+    usual = {"lesson": "07", "source": "speed", "model": "resnet20", "params": 273658, "size": 2}
+    usual |= {
+        "site": "box",
+        "threads": 1,
+        "epochs_asked": None,
+        "seconds": (),
+        "total": 59.0,
+        "run": run,
+    }
+    return make_record(**usual | {"run": run, "measures": measures} | facts)
+
+
+# The rerun, whether other jobs used its cores, the level, the finding, what is named.
+SPEED_AGAIN = {
+    "as fast": (speed_job(0.9, **THERE), True, "reproduced", None, ""),
+    "rounds forged": (speed_job(0.5, **THERE), True, "self-consistent",
+        Code.RERUN_FEWER_POINTS, ""),
+    "rounds forged, or a busy machine": (speed_job(0.5, **THERE), False, "reproduced", None,
+        "; not compared: speed"),
+    "rounds forged, on a slower site": (speed_job(0.5, **THERE | {"site": "other"}), True,
+        "reproduced", None, "; not compared: speed"),
+    "another update, on a busy machine": (speed_job(0.9, error=0.9, **THERE), False,
+        "self-consistent", Code.RERUN_FEWER_POINTS, ""),
+    "rounds missing": (speed_job(0.9, **THERE | {"measures": ()}), False, "self-consistent",
+        Code.RERUN_FEWER_POINTS, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "calm", "level", "code", "named"), SPEED_AGAIN.values(), ids=SPEED_AGAIN
+)
+def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, calm, level, code, named):
+    write_lines(tmp_path / "class/ada/07/07_speed_1.out", speed_job(0.93))
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "07", {"77": (["5f0c2a91"], lines)})
+    told = json.loads((reruns / "ada/07/rerun.json").read_text())
+    told["jobs"][0]["undisturbed"] = calm
+    (reruns / "ada/07/rerun.json").write_text(json.dumps(told))
+    grade(tmp_path / "class", "--profile", "smoke", *setting("reruns", reruns))
+    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+    [found] = [one for one in record["grades"] if one["lesson"] == "07"]
+    assert found["tier"] == level
+    codes = {finding["code"] for finding in found["findings"] if finding["kind"] == "evidence"}
+    assert (code in codes) if code else not codes
+    assert found["tier_reason"].endswith(named)
