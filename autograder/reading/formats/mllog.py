@@ -63,7 +63,7 @@ def decode(payload: bytes) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Part:
-    """What has been read of an epoch, or of a block of epochs timed and evaluated together."""
+    """The facts read so far about an epoch, or a block of epochs timed and evaluated together."""
 
     count: int = 1  # number of epochs
     began_ms: float | None = None
