@@ -101,7 +101,7 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
 def first_bytes(file: Path) -> bytes:
     """Return the file's contents, which must not exceed the limit.
 
-    The size is not asked of the file system, which reports 0 for files in /proc.
+    The file system is not asked for the size, because it reports 0 for files in /proc.
     """
     try:
         if not file.is_file():

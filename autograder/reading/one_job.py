@@ -123,8 +123,8 @@ def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
 def may_end(draft: RunDraft, end: EndLine) -> bool:
     """Return whether a line may report the end of the run that begins before it.
 
-    Processes have half a minute left after the scheduler's message, so it may come during the last
-    epoch.
+    The scheduler prints its message half a minute before it kills the processes, so the message may
+    appear in the middle of the last epoch.
     """
     if end.where.line >= draft.last or tells_of_recorded(draft, end):
         return True

@@ -1,4 +1,4 @@
-"""The command `lessons submit`: pack a lesson's folder and report what the grader will find."""
+"""`lessons submit`: pack a lesson's folder, and report what the grader will find in it."""
 
 import shlex
 from dataclasses import replace

@@ -118,8 +118,8 @@ def check_15_6(job_file: str) -> str:
         raise CheckFailed("the ranks receive USR1", "they do not", advice)
     if REQUEUE not in calls or early:
         advice = (
-            "The signal ends the first `wait` early, with 138, while the ranks still save. Wait "
-            'once more, for their exit code: wait "$ranks" || wait "$ranks" || status=$?'
+            "The signal ends the first `wait` early, with exit code 138, while the ranks are still "
+            'saving. Wait again to get their exit code: wait "$ranks" || wait "$ranks" || status=$?'
         )
         raise CheckFailed("status is 75, the exit code of the ranks", "another one", advice)
     broken = run(job_file, "1", {})
