@@ -88,7 +88,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     rows = list((before | {row.folder: row for row in done.new}).values())
     rows = with_times(rows, wanted.times)
     if wanted.groups:
-        empty = {row.folder for row in rows if not has_work(home / row.folder)}
+        empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)
     collected = {row.folder: row for row in rows}
     done.rows, done.ended = merge.write(home, collected, done.replaced)
@@ -103,10 +103,6 @@ def told_apart(places: Iterable[Path]) -> dict[Path, str]:
         if len(set(names.values())) == len(set(whole.values())):
             return names
     return {}
-
-
-def has_work(place: Path) -> bool:
-    return holds(place, WORK)
 
 
 # --- a download -----------------------------------------------------------------------------------
@@ -230,7 +226,7 @@ def rows_of(
         if wanted.latest and is_older:
             done.kept.append(row.folder)
             continue
-        if not named_files and has_work(home / row.folder):
+        if not named_files and holds(home / row.folder, WORK):
             done.kept_by_hand.append(row.folder)
             if earlier and earlier.changed:
                 odd.append(earlier_counts(row))

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from autograder.collect.collect import has_work
 from autograder.safe_text import printable
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, strays
+from autograder.submissions.kinds import WORK
+from autograder.submissions.walk import holds
 from autograder.wording import counted, enumerated
 
 
@@ -43,7 +44,7 @@ def roll_call(
             if one.lesson is not None and one.lesson not in lessons:
                 unknown.append(one.folder)
             else:
-                working = one.students if has_work(folder / one.folder) else ()
+                working = one.students if holds(folder / one.folder, WORK) else ()
                 by_lesson[one.lesson or "found from the outputs"].update(working)
     students = {student for unit in units for student in unit.students}
     everybody = students | {*people}

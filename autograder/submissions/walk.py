@@ -79,7 +79,7 @@ def entries_below(place: Path) -> Iterator[os.DirEntry[str]]:
     There is no recursion, so only the system's limit on the length of a path limits the depth. A
     folder that cannot be opened has no entries.
     """
-    folders = [str(place)]
+    folders = [] if place.is_symlink() else [str(place)]
     for folder in folders:  # the list grows on the way
         try:
             with os.scandir(folder) as scan:

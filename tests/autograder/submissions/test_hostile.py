@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.collect.collect import has_work
 from autograder.finding_codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
 from autograder.submissions.answer_values import as_number
 from autograder.submissions.answers import parse_answers
+from autograder.submissions.kinds import WORK
+from autograder.submissions.walk import holds
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 from tests.autograder.submissions.packages import files_of_a_lesson, line_of
@@ -220,8 +221,19 @@ def test_deeply_nested_folders_stop_nobodys_grade(tmp_path, grade, nested):
     assert [line[2:4] for line in result.table] == [["10/10", "graded"]] * 3
 
 
+def test_a_link_in_the_place_of_a_lesson_is_not_followed(tmp_path, grade):
+    hand_in(tmp_path / "elsewhere")
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    (tmp_path / "class" / "ada" / "02").symlink_to(tmp_path / "elsewhere")
+    hand_in(tmp_path / "class" / "eve" / "02")
+    assert not holds(tmp_path / "class" / "ada" / "02", WORK)
+    result = grade(tmp_path / "class")
+    assert {line[0]: line[3] for line in result.table if line[1] == "02"}["eve"] == "graded"
+    assert "10/10" not in [line[2] for line in result.table if line[0] == "ada"]
+
+
 def test_deeply_nested_folders_hold_no_work(tmp_path, nested):
     nested(tmp_path / "ada" / "02")
-    assert not has_work(tmp_path / "ada" / "02")
+    assert not holds(tmp_path / "ada" / "02", WORK)
     hand_in(tmp_path / "ada" / "02" / "mine")
-    assert has_work(tmp_path / "ada" / "02")
+    assert holds(tmp_path / "ada" / "02", WORK)
