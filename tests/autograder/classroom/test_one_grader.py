@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from autograder.classroom import one_grader
 from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.shards import Shard
 from autograder.cli import main
@@ -15,6 +16,12 @@ from autograder.errors import SettingsError
 from tests.autograder.make_record import hand_in
 
 FIRST = (one_part, Shard(1, 8))
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(one_grader, "WAIT_S", 0.2)
+
 
 # Who holds the folder, who comes next, and words of the message (none: both may write).
 PAIRS = [
@@ -65,7 +72,7 @@ with whole_class(Path(sys.argv[1])):
 """
 
 
-def test_a_killed_grader_leaves_no_lock(tmp_path):
+def test_a_killed_grader_leaves_no_lock(tmp_path, monkeypatch):
     words = [sys.executable, "-c", HOLDER, str(tmp_path)]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -75,6 +82,7 @@ def test_a_killed_grader_leaves_no_lock(tmp_path):
             pytest.fail("two write into one folder")
         holder.kill()
         holder.wait()
+        monkeypatch.setattr(one_grader, "WAIT_S", 30.0)  # its child may still hold the lock
         with whole_class(tmp_path):
             pass
         os.killpg(holder.pid, signal.SIGKILL)
