@@ -2,7 +2,7 @@
 
 from autograder.measuring.interval import Measure
 from autograder.measuring.labels import OWN
-from autograder.measuring.metrics import METRICS, Value, label_of
+from autograder.measuring.metrics import Value, metric_named
 from autograder.settings.rubric_schema import Condition, Threshold
 from autograder.wording import shown, with_unit
 
@@ -22,7 +22,7 @@ def reference_key(condition: Condition, name: str) -> str:
 
 def title_of(condition: Condition) -> str:
     """Return the label for what a condition measures, without the name of the run."""
-    label = label_of(condition.metric).text
+    label = metric_named(condition.metric).label
     label += "".join(f", {key} {value}" for key, value in condition.at.items())
     if condition.base:
         return f"{label} over `{condition.base}`"
@@ -40,7 +40,7 @@ def threshold_in_words(threshold: Threshold, name: str) -> str:
     """Describe a threshold that depends on a missing value."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
-    words = label_of(threshold.metric or "").text
+    words = metric_named(threshold.metric).label if threshold.metric else ""
     words += f" of `{threshold.of}`" if threshold.of not in (None, name) else ""
     if threshold.factor != 1:
         words = f"{threshold.factor:g} × {words}"
@@ -53,8 +53,7 @@ def limit_as_text(limit: Value, condition: Condition) -> str:
     """Return a threshold as text, with the unit of the measurement."""
     if isinstance(limit, str) or condition.over:
         return as_text(limit)
-    row = METRICS.get(condition.metric)
-    unit = row.unit if row else label_of(condition.metric).unit
+    unit = metric_named(condition.metric).unit
     return as_text(Measure(limit.value, limit.low, limit.high, unit))
 
 

@@ -172,15 +172,9 @@ def metric_named(name: str) -> Metric:
 
     Raise KeyError for any other name.
     """
-    if name.startswith(OWN):
-        label = label_of(name)
-        return Metric(own_measure(name.removeprefix(OWN)), label.text, label.unit, any_at=True)
-    return METRICS[name]
-
-
-def label_of(name: str) -> Label:
-    """Return a metric's label. A measure that a custom course defines is labelled with its name."""
-    if name in METRICS:
-        return Label(METRICS[name].label, METRICS[name].unit)
+    if not name.startswith(OWN):
+        return METRICS[name]
     recorded = name.removeprefix(OWN)
-    return RECORDED.get(recorded) or Label(recorded.replace("_", " "))
+    # A measure that a custom course defines is labelled with its name.
+    label = RECORDED.get(recorded) or Label(recorded.replace("_", " "))
+    return Metric(own_measure(recorded), label.text, label.unit, any_at=True)

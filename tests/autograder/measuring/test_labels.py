@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.measuring.labels import OWN, RECORDED
-from autograder.measuring.metrics import METRICS, label_of
+from autograder.measuring.metrics import METRICS, metric_named
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Rubric
 
@@ -41,7 +41,7 @@ def units_in_outputs() -> dict[str, set[str]]:
 def test_every_metric_of_a_rubric_has_a_label_of_words(lesson):
     for name in metrics_of(RUBRICS[lesson]):
         assert name in METRICS or name.removeprefix(OWN) in RECORDED
-        assert "_" not in label_of(name).text
+        assert "_" not in metric_named(name).label
 
 
 def test_the_unit_of_a_recorded_measure_is_what_the_programs_record():
