@@ -11,9 +11,8 @@ from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.settings.read_policy import read_moment, student_meant
+from autograder.settings.read_policy import lesson_meant, read_moment, student_meant
 from autograder.strict_csv import read_csv
-from autograder.submissions.lesson_names import lesson_among
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of
 
@@ -33,7 +32,8 @@ def read_groups(
         student = student_meant(known, row["student"], where)
         if roster and not known.students:
             raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
-        lesson = lesson_named(row.get("lesson", ""), lessons, where)
+        named = row.get("lesson", "")
+        lesson = lesson_meant(named, lessons, where) if named else EVERY
         for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
             if (student, other) in taken:
                 raise SettingsError(
@@ -43,16 +43,6 @@ def read_groups(
         taken[student, lesson] = where
         found.setdefault((row["group"], lesson), []).append(student)
     return {key: tuple(sorted(students)) for key, students in found.items()}
-
-
-def lesson_named(text: str, lessons: Collection[str], where: str) -> str:
-    if not text:
-        return EVERY
-    name = lesson_among(text, lessons)
-    if name is None:
-        there = ", ".join(sorted(lessons))
-        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {there}")
-    return name
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
@@ -109,7 +99,7 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
         student = student_meant(who(Claim(row["student"])), row["student"], where)
-        key = student, lesson_named(row["lesson"], lessons, where)
+        key = student, lesson_meant(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(
                 f"{where}: {shortened(student)} has two times for lesson {key[1]}: remove one"

@@ -4,7 +4,7 @@ They are checked against the rubrics before anything is graded (docs/change-grad
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -53,7 +53,7 @@ def read_policy(
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
             student = student_meant(who(Claim(row["student"])), row["student"], where)
             named.setdefault(student, where)
-            yield where, (student, _lesson(row["lesson"], rubrics, where)), row
+            yield where, (student, lesson_meant(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
     for where, key, row in once(rows(files.extensions, "days", "reason")):
@@ -99,12 +99,12 @@ def once(rows: Iterable[Located]) -> Iterator[Located]:
         yield where, (student, lesson), row
 
 
-def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
+def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
     """Return the lesson's name. 02, 2 and 02_serial are the same lesson, as in `lessons check`."""
-    name = lesson_among(text, rubrics)
+    name = lesson_among(text, lessons)
     if name is None:
-        there = ", ".join(rubrics)
-        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}; there are {there}")
+        there = ", ".join(sorted(lessons))
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {there}")
     return name
 
 
@@ -140,7 +140,7 @@ def checked(rules: LateRules, rubrics: Mapping[str, Rubric]) -> LatePolicy:
     due: dict[str, str] = {}
     for name, time in late.due.items():
         where = file.where("late", "due", name)
-        lesson = _lesson(name, rubrics, where)
+        lesson = lesson_meant(name, rubrics, where)
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         read_moment(time, where)

@@ -117,7 +117,7 @@ def test_an_extension_of_no_due_time(refused):
         ("due: {'02': tomorrow}\n", "is not a time like"),
         ("due: {'02': '2026-03-01T23:59'}\n", "needs its offset"),
         ("due: {'02': '2206-03-01T23:59Z'}\n", "is in the year 2206; which is meant?"),
-        ("due:\n  '99': 2026-03-01T23:59Z\n", "file:3: there is no rubric for lesson '99'; there"),
+        ("due:\n  '99': 2026-03-01T23:59Z\n", "file:3: there is no rubric for lesson '99'"),
         (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:2: lesson 02 is twice under due"),
         ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
         ("due:\n", "due has to be `name: value` lines"),
