@@ -16,7 +16,7 @@ from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import LatePolicy
 from autograder.settings.rubric_schema import Profile
-from autograder.settings.strict_yaml import complaints, line_of, read_model
+from autograder.settings.strict_yaml import line_of, read_model, reason
 
 NAME = "class.yaml"
 
@@ -115,8 +115,7 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             fields = {name: [value] if name == "moodle" else data}
             given |= ClassFields.model_validate(fields, context=Path()).given
         except ValidationError as error:
-            wrong = complaints(Path("--set"), error, ClassFields, {(): 1})
-            wrong = wrong.removeprefix("--set:1: ").removeprefix(f"{name}: ")
+            wrong = reason(error).removeprefix(f"{name}: ")
             raise SettingsError(f"--set {shortened(word)}: {wrong}") from None
     return given
 
