@@ -15,7 +15,8 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
-from autograder.reading.lesson_runs import badly_submitted, lesson_named, not_read, read_runs
+from autograder.reading.files import read_files
+from autograder.reading.lesson_runs import badly_submitted, not_read, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
@@ -101,9 +102,9 @@ def mark_files(
     """
     if not files.has_work:
         return nothing_found(students[0], files, settings)
-    runs = read_runs(files, own_readers(settings.rubrics.get(files.lesson or "")))
+    runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
     files.findings += [*not_read(runs), *badly_submitted(runs)]
-    lesson = files.lesson or lesson_named(runs)
+    lesson = files.lesson or recorded_lesson(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(students[0], lesson, files, settings)

@@ -18,7 +18,7 @@ from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
-from autograder.reading.lesson_runs import read_runs
+from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings import rubric
@@ -42,7 +42,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     lessons = [path.stem for path in rubric.files_in(rubrics)]
     data: dict[str, dict] = {}
     others = []
-    is_lesson = folder_lesson(runs.resolve().name, lessons) and runs.is_dir()
+    is_lesson = folder_lesson(runs.resolve().name, lessons)
     for folder in [runs.resolve()] if is_lesson else (Path(entry.path) for entry in listed(runs)):
         # The folders of a class have students' names. Their speeds are no reference.
         lesson = folder_lesson(folder.name, lessons) if folder.is_dir() else None
@@ -71,7 +71,7 @@ def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] 
         click.echo(f"{lesson}: no rubric, left out", err=True)
         return None
     asked = rubric.load_rubric(path)
-    values = reference_values(asked, read_runs(files, own_readers(asked)))
+    values = reference_values(asked, read_files(files.outputs, own_readers(asked)))
     if not values["values"]:
         click.echo(f"{lesson}: no finished run of this lesson", err=True)
     return values

@@ -1,18 +1,11 @@
-"""Read the runs of one lesson from everything that a student submitted for it.
-
-Messages about a run use the file names as submitted. The student never saw the file names in an
-unpacked folder.
-"""
+"""Find what the runs of a submission say about it: unread files, and the lesson they belong to."""
 
 import re
 from collections.abc import Sequence
 
 from autograder.codes import FindingCode, ProblemCode
-from autograder.reading.files import read_files
-from autograder.reading.formats.reader import Reader
 from autograder.records import Problem, Run
 from autograder.submissions.doubts import MOST
-from autograder.submissions.lesson_files import LessonFiles
 from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding, make_finding
 
@@ -30,11 +23,6 @@ BADLY_SUBMITTED = {
         "run the program again without its debug output",
     ),
 }
-
-
-def read_runs(files: LessonFiles, formats: Sequence[Reader] = ()) -> list[Run]:
-    """Read a lesson's runs, in the usual formats and in those that its rubric defines."""
-    return read_files(files.outputs, formats)
 
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
@@ -57,7 +45,7 @@ def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
     return list(dict.fromkeys(problems))[:MOST]
 
 
-def lesson_named(runs: Sequence[Run]) -> str | None:
+def recorded_lesson(runs: Sequence[Run]) -> str | None:
     """Return the lesson named by a folder's outputs, if the folder itself does not name one."""
     lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None

@@ -9,7 +9,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring import measure
 from autograder.measuring.interval import measured_or_none
-from autograder.reading.lesson_runs import read_runs
+from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers
@@ -63,7 +63,7 @@ def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
     files = read_places(rubric.lesson, submission.places)
     if not files.outputs:
         raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
-    runs = read_runs(files, own_readers(rubric))
+    runs = read_files(files.outputs, own_readers(rubric))
     programs = programs_in(files)
     hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
     counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
