@@ -11,7 +11,7 @@ from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.commands.options import FOLDER
 from autograder.records import Where
-from autograder.report.back.records import RECORDS, TABLE, read_record, read_rows
+from autograder.report.back.records import RECORDS, TABLE, read_record, read_rows, record_file
 from autograder.report.programs import as_line
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
@@ -42,8 +42,7 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     is_shard = records.exists() and not (grades / TABLE).exists()  # not merged into a class yet
     table = [] if is_shard else read_rows(grades)
     student = as_graded(grades, table, student)
-    has_record = (records / f"{file_name(student)}.json").exists()
-    record = read_record(grades, f"{file_name(student)}.html") if has_record else ()
+    record = read_record(grades, page_of(student)) if has_record(grades, student) else ()
     rows = [row for row in table if row.student == printable(student)]
     if not record and not rows:
         raise click.ClickException(
@@ -81,13 +80,21 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         show(grade)
 
 
+def page_of(student: str) -> str:
+    return f"{file_name(student)}.html"
+
+
+def has_record(grades: Path, student: str) -> bool:
+    return record_file(grades, page_of(student)).exists()
+
+
 def as_graded(grades: Path, table: Sequence[Row], student: str) -> str:
     """Return the student's name as it is written in the grades.
 
     `student` may be that name or another identifier, such as an address or account.
     """
     there = {row.student for row in table}
-    if printable(student) in there or (grades / RECORDS / f"{file_name(student)}.json").exists():
+    if printable(student) in there or has_record(grades, student):
         return student
     try:
         names = json.loads((grades / NAMES).read_bytes())
