@@ -98,7 +98,7 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
     return TableError(f"{file} line {line}: {problem}. {EXPECTED}")
 
 
-def first_bytes(file: Path) -> bytes:
+def contents_of(file: Path) -> bytes:
     """Return the file's contents, which must not exceed the limit.
 
     The file system is not asked for the size, because it reports 0 for files in /proc.
@@ -117,7 +117,7 @@ def first_bytes(file: Path) -> bytes:
 
 def numbered_lines(file: Path) -> list[tuple[int, str]]:
     """Return the numbered lines that are neither blank nor comments."""
-    data = first_bytes(file)
+    data = contents_of(file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

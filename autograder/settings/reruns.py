@@ -17,7 +17,7 @@ from autograder.settings.strict_yaml import reason
 NAME, OUTPUTS = "rerun.json", "outputs"
 
 
-def file_name(text: str) -> str:
+def last_part(text: str) -> str:
     """Return the last part of a path, so that no file outside the folder is read."""
     return Path(text).name
 
@@ -30,7 +30,7 @@ class RepeatedJob:
     """
 
     job_id: str
-    files: tuple[Annotated[str, AfterValidator(file_name)], ...]  # in the folder of outputs
+    files: tuple[Annotated[str, AfterValidator(last_part)], ...]  # in the folder of outputs
     state: str  # as the scheduler reports it
     submitted: float
     ended: float
