@@ -12,7 +12,7 @@ from typing import Any
 from autograder.codes import Outcome
 from autograder.measuring import epochs, measure
 from autograder.measuring.interval import Measure, NotMeasured, stated
-from autograder.measuring.study_table import HEAD, Row, rows_of
+from autograder.measuring.study_table import HEAD, Row, line, rows_of
 from autograder.records import Run
 
 
@@ -104,8 +104,7 @@ def text(sizes: Sizes) -> str:
     table = [row.cells for row in rows(sizes)]
     if table:
         table.insert(0, [sizes.of.head if name == "seconds" else name for name in HEAD])
-    lines = [" ".join(f"{cell:>11}" for cell in cells) for cells in table]
-    return "\n".join(lines + sizes.remarks)
+    return "\n".join([*map(line, table), *sizes.remarks])
 
 
 def plain(sizes: Sizes) -> dict[str, Any]:

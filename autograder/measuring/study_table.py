@@ -47,6 +47,11 @@ class Row:
         return [str(self.ranks), str(self.runs), *seconds, *gains]
 
 
+def line(cells: Sequence[str]) -> str:
+    """Return a line of the table as text."""
+    return " ".join(f"{cell:>11}" for cell in cells)
+
+
 def scaling_of(run: Run) -> str | None:
     """Return the kind of scaling.
 
