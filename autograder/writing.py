@@ -11,7 +11,12 @@ from autograder.errors import SettingsError
 
 
 def write_if_new(path: Path, text: str) -> bool:
-    return write_bytes_if_new(path, text.encode("utf-8", "backslashreplace"))
+    return write_bytes_if_new(path, encoded(text))
+
+
+def encoded(text: str) -> bytes:
+    """Return the text as UTF-8, whatever a student's name or file contains."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def write_bytes_if_new(path: Path, data: bytes) -> bool:

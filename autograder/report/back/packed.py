@@ -27,6 +27,7 @@ from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
+from autograder.writing import encoded
 
 # in a folder's name; `_` separates the parts of Moodle's names
 UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")
@@ -196,4 +197,4 @@ def canvas_comments(
     data = {ids[student]: {"text_comment": back.text(student)} for student in commented}
     text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
     sentence = back.sentence(name, commented, "the roster needs their canvas_id")
-    return name, text.encode("utf-8", "backslashreplace"), sentence
+    return name, encoded(text), sentence

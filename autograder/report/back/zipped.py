@@ -4,6 +4,8 @@ import io
 import zipfile
 from collections.abc import Collection, Mapping
 
+from autograder.writing import encoded
+
 DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members, because the real time would differ
 
 
@@ -16,6 +18,6 @@ def zipped(files: Mapping[str, str | bytes], programs: Collection[str] = ()) -> 
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if name in programs else 0o100644) << 16
             text = files[name]
-            data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+            data = text if isinstance(text, bytes) else encoded(text)
             archive.writestr(entry, data)
     return packed.getvalue()
