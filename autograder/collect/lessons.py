@@ -107,8 +107,10 @@ def spots_of(piece: Piece) -> list[Spot]:
 def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]) -> set[str]:
     match piece.kind:
         case Kind.OUTPUT:
-            near = work.near(piece) if len(work.near(piece)) == 1 else set()
-            return of_outputs.get(piece) or near or hints(piece) & work.ids.keys()
+            if found := of_outputs.get(piece):
+                return found
+            near = work.near(piece)
+            return near if len(near) == 1 else hints(piece) & work.ids.keys()
         case Kind.ANSWERS:
             return of_answers(piece, work)
         case Kind.REPORT:

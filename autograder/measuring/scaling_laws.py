@@ -10,7 +10,7 @@ from functools import partial
 
 from autograder.measuring.interval import Measure, NotMeasured, exact, scaled
 
-Points = Sequence[tuple[float, Measure]]  # workers, and their speedup or seconds
+Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
 ALIKE = "fitting the USL needs at least two different sizes with more than one worker"
 TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
 

@@ -1,7 +1,8 @@
 """Measure a scaling study: all finished runs that share a name in a rubric, at several sizes.
 
 Each metric is a function of all runs and of `at`, a selector such as `{size: 4}`,
-`{size: largest}`, `{repeats: 3}` or `{workers: 1024}`. See `study_table` for how sizes are compared.
+`{size: largest}`, `{repeats: 3}` or `{workers: 1024}`. See `study_table` for how sizes are
+compared.
 """
 
 from collections.abc import Callable, Mapping, Sequence
