@@ -14,6 +14,7 @@ from autograder.classroom import kept
 from autograder.classroom.one_grader import whole_class
 from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
 from autograder.commands.finish import finish_class
+from autograder.commands.grade import check_apart
 from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.errors import SettingsError
@@ -21,6 +22,7 @@ from autograder.report import programs
 from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
 from autograder.settings.class_file import read_class_file
+from autograder.submissions import manifest
 from autograder.wording import enumerated
 from autograder.writing import write_bytes_if_new
 
@@ -36,6 +38,8 @@ def merge_command(
 
     Give class.yaml with --class.
     """
+    if class_file and (class_file.parent / manifest.NAME).exists():
+        check_apart(class_file.parent, out)
     options = options_of(read_class_file(class_file), given)
     found = [part for path in parts for part in parts_in(path)]
     check_complete(found)

@@ -118,6 +118,20 @@ def test_all_shards_may_write_into_the_folder_that_they_are_merged_in(made, tmp_
     assert contents(out) == contents(home / "whole")
 
 
+def test_grades_are_not_merged_among_the_submissions(made, graded, tmp_path):
+    _, options, _ = made
+    there = tmp_path / "class"
+    there.mkdir()
+    (there / "manifest.csv").touch()
+    (there / "class.yaml").write_text("junit: true\n")
+    words = [*graded(3), "--class", there / "class.yaml", *options]
+    for out in (there, there / "sub"):
+        result = run("merge", *words, "--out", out)
+        assert (result.exit_code, "choose a folder" in result.stderr) == (2, True)
+    assert sorted(path.name for path in there.iterdir()) == ["class.yaml", "manifest.csv"]
+    assert run("merge", *words, "--out", tmp_path / "grades").exit_code in (0, 1)
+
+
 @pytest.mark.slow
 def test_more_shards_than_students_and_grading_on_from_the_merged(made, tmp_path):
     home, options, _ = made
