@@ -54,7 +54,7 @@ example:          ## grade a small class, without the frameworks, to see what in
 	echo "Setting up build/grader: eight small packages, in about a minute" && \
 	$(PYTHON) -m venv --clear build/grader && build/grader/bin/pip install --quiet \
 	    --constraint cluster/environment/locked.txt --editable .; }
-	@rm -rf build/example
+	@rm -rf build/example/class build/example/grades # but not overrides of yours
 	@$(GRADER) -m tests.example.class_of_five build/example
 	@$(GRADER) -m autograder grade build/example/class --roster build/example/roster.csv \
 	    --profile smoke --out build/example/grades || [ $$? = 1 ]
