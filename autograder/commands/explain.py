@@ -66,15 +66,20 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         row for row in rows if row.lesson == number and (row.adjustments or row.unused_overrides)
     ]
     unclear = [grade for grade in submitted if grade.lesson == "?"]
+    unread = "; ".join(
+        finding.found
+        for grade in empty
+        if grade.lesson == number or not submitted
+        for finding in grade.findings
+    )
     if not overridden and not unclear:
         what = ", ".join(grade.lesson for grade in submitted)
         what = f"{what}, not {lesson}" if submitted else "nothing"
-        seen = [finding.found for grade in empty for finding in grade.findings]
-        if seen and not submitted:
-            what += f" that can be graded: {'; '.join(seen)}"
+        if unread:
+            what = f"nothing for lesson {number} that can be graded: {unread}"
         raise click.ClickException(f"{student} submitted {what}")
     for row in overridden:
-        show_row(row)
+        show_row(row, f"nothing that can be graded: {unread}" if unread else "nothing")
     for grade in unclear:
         click.echo(f"{student} submitted nothing that is clearly of lesson {number}, but this:")
         show(grade)
@@ -120,11 +125,11 @@ def others(table: Sequence[Row], student: str) -> str:
     return f"There are: {', '.join(names[:8])}" + (" …" if len(names) > 8 else "")
 
 
-def show_row(row: Row) -> None:
-    """Print the row of a lesson for which nothing was submitted."""
+def show_row(row: Row, submitted: str) -> None:
+    """Print the row of a lesson for which nothing was submitted that can be graded."""
     click.echo(f"{row.student}, lesson {row.lesson} {row.title}")
     worth = f"{points(row.score)} of {points(row.max_score)} points"
-    click.echo(f"{worth}, {row.status}; nothing was submitted for this lesson")
+    click.echo(f"{worth}, {row.status}; submitted for this lesson: {submitted}")
     for line in row.adjustments:
         click.echo(f"adjusted: {line}")
     for line in row.unused_overrides:

@@ -63,6 +63,13 @@ def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson)
     assert path.removeprefix("sven/") in CliRunner().invoke(main, words).output
 
 
+def test_an_archive_that_is_not_read_is_explained_beside_another_lesson(tmp_path, grade):
+    hand_in(tmp_path / "class" / "sven" / "02")
+    write_lines(tmp_path / "class" / "sven" / "07_horovod" / "work.rar", ["7z"])
+    words = ["explain", "sven", "07", "--grades", str(grade(tmp_path / "class").folder)]
+    assert "work.rar" in CliRunner().invoke(main, words).output
+
+
 def test_an_archive_that_is_not_read_beside_outputs_is_named(tmp_path, grade):
     folder = hand_in(tmp_path / "class" / "ada" / "02")
     write_lines(folder / "more.7z", ["7z"])
