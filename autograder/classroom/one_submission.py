@@ -53,7 +53,7 @@ UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
 }
-SHORT = 100  # longest name of a file that was left out, in the class table
+SHORT = 100  # longest description of a file that was left out, in the class table
 
 
 def mark(submission: Submission, settings: ClassSettings) -> Grade:
@@ -249,8 +249,8 @@ def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
     left_out = [one for one in to_look if one.code in SAYS_LITTLE]
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
     reasons = (
-        LookReason(left_out[0].code, "Left out", f": {shortened(left_out[0].found, SHORT)}{more}")
-        if one.code in SAYS_LITTLE
+        LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
+        if one.code in SAYS_LITTLE and len(left_out[0].found) <= SHORT
         else LookReason(one.code, one.title)
         for one in to_look
     )
