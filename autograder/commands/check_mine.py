@@ -7,7 +7,7 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.self_grade import grade_yourself, own_files
-from autograder.commands.options import FILE, THERE, rubrics_in, rubrics_option
+from autograder.commands.options import FILE, THERE, lesson_named, rubrics_in, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
@@ -56,6 +56,8 @@ def check_mine_command(
                 )
             if not place.exists():
                 raise click.UsageError(f"{place} does not exist. Name the folder of your lesson.")
+        if lesson is not None:
+            lesson = lesson_named(lesson, settings.rubrics)
         files = own_files(folders or [Path()], lesson, settings)
     except OSError as error:
         name = shortened(str(error.filename))
