@@ -25,13 +25,22 @@ ANY_ID = re.compile(r"\D*(\d+)\Z")
 FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
+def grade_column(worksheet: Path, header: Sequence[str]) -> int:
+    """Return the place of the grade's column, which every worksheet has."""
+    places = [i for i, name in enumerate(header) if name.strip().casefold() in GRADE]
+    if len(places) != 1:
+        raise SettingsError(
+            f"{worksheet}:1: which column is the grade? Found: {list(header)}. Give Moodle's "
+            "grading worksheet of this assignment"
+        )
+    return places[0]
+
+
 def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
     lesson, table = lesson_meant(worksheet, rows), filling.read_table(worksheet)
     header = [name.strip().casefold() for name in table[0]] if table else []
-    grades = [i for i, name in enumerate(header) if name in GRADE]
-    if len(grades) != 1:
-        raise SettingsError(f"{worksheet}:1: which column is the grade? Found: {header}")
+    grade_at = grade_column(worksheet, header)
     comments = [i for i, name in enumerate(header) if name.startswith(FEEDBACK)]
     maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
     theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
@@ -47,7 +56,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
         row = theirs[student]
         if row.score is not None:
             most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
-            line[grades[0]] = f"{filling.scaled(row, most):.2f}"
+            line[grade_at] = f"{filling.scaled(row, most):.2f}"
             scales[filling.scale(row.max_score, most)] = True
             filled_in.append(student)
         if comments:

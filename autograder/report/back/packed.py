@@ -60,7 +60,13 @@ class Back:
         return {f"{name}.html": self.page(student), f"{name}.txt": self.text(student)}
 
     def sentence(self, name: str, given: Sequence[str], advice: str) -> str:
-        """Return a sentence that names who gets feedback, and who has a grade but gets none."""
+        """Return a sentence that names who gets feedback, and who has a grade but gets none.
+
+        If nobody would get feedback, raise an error, so that no earlier file is replaced.
+        """
+        if not given:
+            students = counted(len(self.grades), "student")
+            raise SettingsError(f"{name} would contain none of {students}: {advice}")
         text = f"{name}: for {len(given)} of {len(self.grades)} students"
         if lost := sorted(set(self.grades) - set(given)):
             text += f"; none for {enumerated(lost, NAMED)} ({advice})"
@@ -110,7 +116,9 @@ def for_moodle(
     find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
     files: dict[str, str] = {}
     packed_students = []
-    for line in filling.read_table(worksheet)[1:]:
+    header, *lines = filling.read_table(worksheet) or [[]]
+    moodle.grade_column(worksheet, header)
+    for line in lines:
         student, number = find(line) or "", moodle.participant(line)
         if student not in back.grades or not number:
             continue
@@ -119,7 +127,7 @@ def for_moodle(
         files |= {f"{folder}/{file}": text for file, text in back.files(student).items()}
         packed_students.append(student)
     name = f"moodle-{worksheet.stem}.zip"
-    advice = "the roster needs their moodle_id or email"
+    advice = "--roster needs their moodle_id or email as in the worksheet"
     return name, zipped(files), back.sentence(name, packed_students, advice)
 
 
@@ -145,7 +153,7 @@ def for_canvas(
         best = min(names, key=lambda name: (fitness(name), name))
         files[best] = back.text(student) if fitness(best) else zipped(back.files(student))
     name = f"canvas-{lesson}.zip"
-    advice = "the roster needs their canvas_id, and the download must have their .zip or text file"
+    advice = "--roster needs their canvas_id, and the download must have their .zip or text file"
     return name, zipped(files), back.sentence(name, [*offered], advice)
 
 
@@ -189,12 +197,7 @@ def canvas_comments(
     ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
     commented = [student for student in sorted(back.grades) if student in ids]
     name = f"canvas-{lesson}-comments.json"
-    if not commented:
-        raise SettingsError(
-            f"{name} would contain none of {counted(len(back.grades), 'student')}: give --roster "
-            "with their canvas_id, and the names that are in the grades"
-        )
     data = {ids[student]: {"text_comment": back.text(student)} for student in commented}
     text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
-    sentence = back.sentence(name, commented, "the roster needs their canvas_id")
+    sentence = back.sentence(name, commented, "--roster needs their canvas_id")
     return name, encoded(text), sentence

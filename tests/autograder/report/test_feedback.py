@@ -3,7 +3,9 @@
 import io
 import json
 import re
+import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -100,14 +102,18 @@ def test_canvas_gets_the_names_that_it_gave(graded, names, expected, packed):
         for name in names:
             (given / name).write_text("x")
     result = feedback(graded, "--canvas", given)
+    path = graded / "feedback" / "canvas-02.zip"
+    if expected is None:
+        assert (result.exit_code, path.exists()) == (2, False)
+        assert "canvas_id" in result.stderr
+        return
     assert result.exit_code == 0, result.output
-    files = unpacked((graded / "feedback" / "canvas-02.zip").read_bytes())
-    assert list(files) == ([expected] if expected else [])
-    told = "for 1 of 2 students; none for ada" if expected else "for 0 of 2 students"
-    assert told in result.output
-    if expected and expected.endswith(".zip"):
+    files = unpacked(path.read_bytes())
+    assert list(files) == [expected]
+    assert "for 1 of 2 students; none for ada" in result.output
+    if expected.endswith(".zip"):
         assert set(unpacked(files[expected])) == {"feedback-02.html", "feedback-02.txt"}
-    elif expected:
+    else:
         assert "What to do next:\n1. " in files[expected].decode()
 
 
@@ -160,7 +166,7 @@ def test_comments_for_nobody_are_a_mistake(graded):
     (graded.parent / "roster.csv").write_text("student,canvas_id\nsomebody,1\n")
     result = feedback(graded, "--canvas-comments", "2")
     assert result.exit_code == 2
-    assert "give --roster with their canvas_id" in result.stderr
+    assert "--roster needs their canvas_id" in result.stderr
     assert not (graded / "feedback").exists()
 
 
@@ -168,15 +174,20 @@ MISTAKES = [
     ([], "give --moodle, --canvas or --canvas-comments"),
     (["--canvas-comments", "05"], "has no grades of lesson '05'"),
     (["--canvas", "roster.csv"], "cannot be read as Canvas's zip"),
+    (["--moodle", "02-roster.csv"], "02-roster.csv:1: which column is the grade"),
+    (["--moodle", "02-others.csv"], "would contain none of 2 students"),
 ]
 
 
 @pytest.mark.parametrize(("words", "said"), MISTAKES)
 def test_what_cannot_be_given_back_is_said(graded, monkeypatch, words, said):
     monkeypatch.chdir(graded.parent)
+    shutil.copy("roster.csv", "02-roster.csv")
+    Path("02-others.csv").write_text(WORKSHEET.splitlines()[0] + "\n")
     result = feedback(graded, *words)
     assert result.exit_code == 2
     assert said in result.stderr
+    assert not (graded / "feedback").exists()
 
 
 # --- the page ---------------------------------------------------------------------------------
