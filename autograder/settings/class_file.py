@@ -105,7 +105,9 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
     """Return the fields in words like `junit=true`. Paths are relative to the current folder."""
     given: dict[str, Any] = {}
     for word in words:
-        name, _, value = word.partition("=")
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in junit=true")
         if name not in ClassFields.model_fields:
             near = get_close_matches(name, ClassFields.model_fields, 1)
             hint = f"did you mean {near[0]}?" if near else "docs/class-settings.md lists all"

@@ -84,7 +84,8 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
         ("moodle=none.csv", "moodle=none.csv: there is no file none.csv"),
         ("profile=fast", "profile has to be "),
         ("late=no", "late has to be "),
-        ("junit", "junit has to be true or false"),
+        ("junit=yes", "junit has to be true or false"),
+        ("junit", "FIELD=VALUE"),
     ],
 )
 def test_a_mistake_on_the_command_line(word, words):
