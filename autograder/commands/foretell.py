@@ -50,7 +50,12 @@ def foretell_command(
     if drawing is not None:
         try:
             picture.save(drawing, found, sizes)
-        except (ImportError, OSError, ValueError) as error:
+        except ImportError:
+            raise table.TableError(
+                f"the picture {drawing} needs Matplotlib, which the grader alone does not bring: "
+                "pip install matplotlib"
+            ) from None
+        except (OSError, ValueError) as error:
             raise table.TableError(f"the picture {drawing} could not be written: {error}") from None
     if as_json:
         click.echo(json.dumps(report.data(found, lines), ensure_ascii=False, indent=1))
