@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,6 +23,8 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, lambda *_: None)
         # The interrupted cell's task fails when its kernel ends, and nobody asks for its result.
         logging.getLogger("asyncio").disabled = True
+        # A signal between two cells drops the next one before it has started.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         raise StopRequested(signum)
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
