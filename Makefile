@@ -7,7 +7,7 @@ PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 
 .DEFAULT_GOAL := help
-.PHONY: demo speed-job example pictures lab test test-all test-rest lint planted lessons book bench box-up box-down \
+.PHONY: demo speed-job example pictures lab test test-all test-rest test-nightly lint planted lessons book bench box-up box-down \
     clean help .venv horovod tools
 
 # It opens on a start page. Its terminals begin in `lessons` and know the course's commands. As root, as in most containers,
@@ -21,7 +21,7 @@ lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhi
 
 ifeq ($(wildcard solutions),)
 NOT_HERE = /^else/,/^endif/d; # targets that `help` leaves out
-demo example pictures test test-all test-rest planted lessons book bench:
+demo example pictures test test-all test-rest test-nightly planted lessons book bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
@@ -64,7 +64,7 @@ pictures: tools example ## make the pictures of the documentation (Chromium)
 
 test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 -m "not ($(ELSEWHERE))"
+	@$(PYTEST) --numprocesses 3 -m "not ($(ELSEWHERE) or nightly)"
 
 test-all:         ## all tests: whole lessons, a real Slurm (root), a real browser (Chromium), Ruby
 	@$(PYTHON) -m tests.needs
@@ -73,7 +73,11 @@ test-all:         ## all tests: whole lessons, a real Slurm (root), a real brows
 test-rest:
 	@$(PYTHON) -m tests.needs
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 --durations 40 -m "$(ELSEWHERE)"
+	@$(PYTEST) --numprocesses 3 --durations 40 -m "($(ELSEWHERE)) and not nightly"
+
+test-nightly:     ## more ranks, sizes and versions than test-all tries
+	@$(SET_UP) tools horovod
+	@$(PYTEST) --numprocesses 3 -m nightly
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .

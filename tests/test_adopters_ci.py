@@ -24,9 +24,9 @@ def commands(workflow: Path) -> list[str]:
     return found + [line for job in jobs.values() for line in job.get("script", [])]
 
 
-def test_the_nightly_workflow_runs_the_planted_mistakes():
-    called = commands(ROOT / ".github/workflows/planted.yml")
-    assert "make planted" in called
+def test_the_nightly_workflow_runs_the_planted_mistakes_and_the_wider_tests():
+    called = commands(ROOT / ".github/workflows/nightly.yml")
+    assert {"make planted", "make test-nightly"} <= set(called)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
