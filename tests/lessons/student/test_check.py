@@ -213,10 +213,10 @@ def test_what_cannot_be_checked(student, lessons_command, break_it, code, words)
 def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
     word = uuid.uuid4().hex
     notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
-    sleep = (
-        f"import subprocess; subprocess.Popen(['python', '-c', 'input()', '{word}'], stdin=-1).wait()"
-    )
-    notebook.cells[1].source += f"\nopen('{course}/begun', 'w').close()\n{sleep}"
+    wait = f"Popen(['python', '-c', 'input()', '{word}'], stdin=-1).wait()"
+    notebook.cells[
+        1
+    ].source += f"\nopen('{course}/begun', 'w').close()\nfrom subprocess import Popen; {wait}"
     nbformat.write(notebook, student / f"{NAME}.ipynb")
     process = lessons_process("check", "01", start_new_session=True)
     end = time.monotonic() + 60
