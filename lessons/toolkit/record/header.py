@@ -1,7 +1,9 @@
 """The facts in a record's header that come from the program's settings."""
 
 import os
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.record import facts
@@ -13,6 +15,23 @@ def settings(args: Any) -> dict[str, Any]:
     if isinstance(args, Mapping):
         return dict(args)
     return dict(vars(args)) if args else {}
+
+
+# Settings that are at least 1 in every program.
+COUNTS = ("epochs", "batch_size", "global_batch", "micro_batches", "accumulate", "steps", "length")
+
+
+def refuse_zeros(asked: Mapping[str, Any], rank: int) -> None:
+    """End the program on all ranks if a setting that counts something is below 1.
+
+    Only rank 0 fails and says why, as in ranks/leaving.py.
+    """
+    for name in COUNTS:
+        number = asked.get(name)
+        if isinstance(number, int) and number < 1:
+            option = name.replace("_", "-")
+            why = f"{Path(sys.argv[0]).name}: --{option} {number}: ask for 1 or more."
+            sys.exit(0 if rank else why)
 
 
 def header(asked: Mapping[str, Any], size: int, more: Mapping[str, Any]) -> dict[str, Any]:

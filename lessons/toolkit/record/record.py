@@ -9,7 +9,7 @@ from typing import Any
 from lessons.toolkit.record import devices, facts, program
 from lessons.toolkit.record.epoch_clock import CountingClock
 from lessons.toolkit.record.files import new_files
-from lessons.toolkit.record.header import header, settings
+from lessons.toolkit.record.header import header, refuse_zeros, settings
 from lessons.toolkit.record.keras_callback import CallbackMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, spread
 from lessons.toolkit.record.reading import labels_of
@@ -54,6 +54,7 @@ class Record(RunRecord):
         built: str | None = None,
         **more: Any,
     ) -> None:
+        refuse_zeros(settings(args), rank)
         if not gc.get_freeze_count():
             # The objects of a framework stay until the end. Checking all of them once more
             # when the process ends takes most of a second.

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
+from lessons.toolkit.record import Record, run_record
 from lessons.toolkit.record import facts as machine
-from lessons.toolkit.record import run_record
 from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.shares import share
 
@@ -77,6 +77,20 @@ def test_a_serial_run(tmp_path):
     assert stop["value"]["test_accuracy"] == 0.95
     assert {event["metadata"]["file"] for event in found} == {"train.py"}
     assert of(found, "measure")[0]["metadata"]["lineno"] == 11
+
+
+@pytest.mark.parametrize("setting", ["epochs", "batch_size", "global_batch", "length"])
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_count_below_one_is_refused_by_rank_0(setting, number, capsys):
+    ended = []
+    for rank in (0, 1):
+        with pytest.raises(SystemExit) as error:
+            Record("02", {setting: number}, source="example", rank=rank, size=2)
+        ended.append(error.value.code)
+    why, code = ended
+    assert f"--{setting.replace('_', '-')} {number}" in why
+    assert code == 0  # a launcher stops all ranks when one of them fails
+    assert capsys.readouterr().out == ""  # a run that never begins leaves no record
 
 
 def test_the_outputs_of_two_launches_can_be_told_apart(tmp_path):
