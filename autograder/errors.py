@@ -8,7 +8,7 @@ from autograder.safe_text import printable
 class SettingsError(click.ClickException):
     """An error in an instructor's file or option. The exit code is 2, and nothing is graded.
 
-    Only this class makes text quoted from a file printable.
+    Text quoted from a file is made printable here, so callers pass it unchanged.
     """
 
     exit_code = 2

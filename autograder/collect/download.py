@@ -36,7 +36,7 @@ class Item:
     claims: tuple[Claim, ...]  # one for each student who shares the submission
     called: str = ""  # the student's own file name, without the platform's prefix
     lesson: str = ""  # from the platform's name; a lesson found in the outputs takes precedence
-    submitted: str = ""  # the platform's time
+    submitted: str = ""  # the platform's time with its offset or zone, as `moment_of` reads it
     late: bool = False  # marked late by the platform
     upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts of the same student
