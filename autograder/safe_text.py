@@ -35,7 +35,7 @@ def printable(text: object, limit: int = 200) -> str:
     line = str(text)
     if len(line) > 4 * limit:  # do not process a line of 100 MB
         line = line[: 2 * limit] + "…" + line[-limit:]
-    if not (line.isascii() and line.isprintable()):
+    if not line.isprintable():
         line = "".join(_visible(character) for character in line)
     return shortened(line, limit)
 
@@ -57,7 +57,7 @@ def printable_record(value: Any) -> Any:
     """Return a record, and all records in it, with every string made printable."""
     kind = value.__class__
     if kind is str:
-        return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
+        return value if value.isprintable() else printable(value, LONGEST)
     if kind is tuple:
         return tuple(map(printable_record, value)) if value else value
     changed = {}
