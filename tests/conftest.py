@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 
 from tests.autograder.reading.known_outputs import LOGS
+from tests.marked_files import COLLECTED, can_choose
 
 # As in lessons/cli.py: without this, jsonschema spends over a second on a grammar nobody needs.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -62,9 +63,21 @@ def is_on_the_box(item):
     return item.nodeid.startswith(ON_THE_BOX)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_ignore_collect(collection_path, config):
+    """Leave out a test file if `-m` cannot choose any of its tests."""
+    if collection_path.match("test_*.py"):
+        text = collection_path.read_text(encoding="utf-8")
+        return None if can_choose(config.option.markexpr, text) else True
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
     """Run the box first, because its tests take longest and one worker runs them all."""
     items.sort(key=is_on_the_box, reverse=True)
+    config.stash[COLLECTED] = [
+        (item.path, {mark.name for mark in item.iter_markers()}) for item in items
+    ]
     if LOGS is None:
         skip = pytest.mark.skip(reason="COURSE_LOGS names no folder of other people's job outputs")
         for item in items:
