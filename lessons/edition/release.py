@@ -114,10 +114,10 @@ def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
 
 def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each solution in the texts, which come from `readable`."""
+    padded = {name: f"\n{text}\n" for name, text in texts.items()}
     for where, secret in secrets(root):
-        pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
-        for name, text in texts.items():
-            if pattern.search(text):
+        for name, text in padded.items():
+            if f"\n{secret}\n" in text:  # only whole lines
                 yield f"{name} contains what {where} withholds"
 
 
