@@ -46,7 +46,7 @@ OLDEST_PYTHON, NEWEST_FIRST = "3.11", ("3.14", "3.13", "3.12", "3.11")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", ["oldest", "newest"])
+@pytest.mark.parametrize("end", ["oldest", pytest.param("newest", marks=pytest.mark.nightly)])
 def test_the_grader_alone_does_the_same(end, tmp_path):
     """Installed from a copy with `pip install .`, it grades as in the course's environment."""
     packages = OLDEST if end == "oldest" else []

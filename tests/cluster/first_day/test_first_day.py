@@ -69,10 +69,14 @@ def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, m
 
 @pytest.mark.slow
 @pytest.mark.ranks
-def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shell):
-    site = shell.folder / "site.sh"
-    site.write_text(BROKEN_LAUNCH.format(laptop=site_files.FOLDER / "laptop.sh"))
-    shell.environment |= {"COURSE_SITE": str(site)}
-    said = first_day(shell, ok=False).stdout
-    assert "WRONG: ranks: 2 on 1 node requested, 1 on 1 found" in said
-    assert "6. Two nodes" not in said
+def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shell, monkeypatch):
+    file = shell.folder / "site.sh"
+    file.write_text(BROKEN_LAUNCH.format(laptop=site_files.FOLDER / "laptop.sh"))
+    for name, value in (shell.environment | {"COURSE_SITE": str(file)}).items():
+        monkeypatch.setenv(name, value)
+    day = Day(site_files.load(file), None, shell.folder, COURSE / "solutions")
+    with pytest.raises(WrongError) as problem:
+        steps.two_ranks(day)
+    assert problem.value.found == "ranks: 2 on 1 node requested, 1 on 1 found"
+    order = [step.name for step in steps.STEPS]
+    assert order.index("ranks") < order.index("02")
