@@ -1,6 +1,7 @@
 """Check all links of the written site. Internal links must work; external links are only listed."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -48,6 +49,7 @@ def is_external(link: str) -> bool:
 def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
     """Return sentences about broken links, and about files that a page loads from elsewhere."""
     found = []
+    file_of = cache(file_at)  # all pages of a folder have the same links in their sidebar
     for file, page in pages.items():
         name = file.relative_to(site)
         for link in sorted(page.asks_for):
@@ -57,15 +59,21 @@ def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
             parts = urlsplit(link)
             if parts.netloc or parts.scheme:
                 continue
-            where = (file.parent / unquote(parts.path)).resolve() if parts.path else file
-            where = where / "index.html" if where.is_dir() else where
-            if not where.is_file():
+            where = file_of(file.parent, parts.path) if parts.path else file
+            if where is None:
                 found.append(f"{name} links to {link}, which does not exist")
                 continue
             anchors = pages[where].anchors if where in pages else {parts.fragment}
             if parts.fragment and not anchors & {parts.fragment, unquote(parts.fragment)}:
                 found.append(f"{name} links to {link}, but that page has no such anchor")
     return found
+
+
+def file_at(folder: Path, path: str) -> Path | None:
+    """Return the file that a link's path leads to from a page in this folder."""
+    where = (folder / unquote(path)).resolve()
+    where = where / "index.html" if where.is_dir() else where
+    return where if where.is_file() else None
 
 
 def external(pages: dict[Path, Page]) -> list[str]:
