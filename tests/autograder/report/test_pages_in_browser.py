@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from autograder.classroom.rows import Row
+from autograder.cli import main
 from autograder.codes import FindingCode
 from autograder.report.class_page.page import About, class_pages
 from autograder.verdict import LookReason
@@ -17,13 +19,14 @@ pytestmark = pytest.mark.browser
 LONG = "<script>document.title='hit'<" + "x" * 90
 
 
-@pytest.fixture
-def pages(tmp_path, grade):
-    hand_in(tmp_path / "class" / "ada" / "02")
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    hand_in(folder / "class" / "ada" / "02")
     keras = make_record(job_id="5", test_accuracy=0.965)
-    hand_in(tmp_path / "class" / "ben" / "02", keras=keras, torch=[], answers={})
+    hand_in(folder / "class" / "ben" / "02", keras=keras, torch=[], answers={})
     answers = RIGHT_ANSWERS | {"predict_accuracy": LONG, "cpu_gpu_is_speedup": LONG}
-    hand_in(tmp_path / "class" / LONG / "02", keras=make_record(job_id="6"), answers=answers)
+    hand_in(folder / "class" / LONG / "02", keras=make_record(job_id="6"), answers=answers)
     changed = (
         Path("lessons/02_serial/train.py")
         .read_text()
@@ -32,8 +35,10 @@ def pages(tmp_path, grade):
             f"        test_accuracy={'9' * 200},\n# {LONG}\n{LONG}\n",
         )
     )
-    (tmp_path / "class" / LONG / "02" / "train.py").write_text(changed)
-    return grade(tmp_path / "class").folder
+    (folder / "class" / LONG / "02" / "train.py").write_text(changed)
+    words = ["grade", folder / "class", "--profile", "full", "--out", folder / "grades"]
+    CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
+    return folder / "grades"
 
 
 @pytest.fixture
@@ -187,17 +192,20 @@ def test_from_the_class_to_the_lines_that_a_student_changed(browser, pages):
     assert page.title() != "hit"
 
 
+PUSHED = "[...document.querySelectorAll('div')].filter(d => d.scrollWidth > d.clientWidth).length"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1000, 1400])
-def test_pages_fit_and_run_nothing_of_the_students(browser, pages, width, scheme):
-    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+def test_pages_fit_and_run_nothing_of_the_students(browser, pages, scheme):
+    page = browser.new_page(color_scheme=scheme)
     programs = [*(pages / "programs").glob("*.html")]
     assert len(programs) == 1
     for path in (*(pages / "students").glob("*.html"), *programs, pages / "index.html"):
         page.goto(path.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
-        hidden = "[...document.querySelectorAll('div')].filter(d => d.scrollWidth > d.clientWidth)"
-        assert page.evaluate(f"{hidden}.length") == 0, f"{path.name} has to be pushed sideways"
+        for width in (390, 1000, 1400):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+            assert page.evaluate(PUSHED) == 0, f"{path.name} has to be pushed sideways"
         assert page.title() != "hit"
         ink = page.evaluate("getComputedStyle(document.body).color")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
