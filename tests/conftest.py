@@ -102,6 +102,10 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFileAndOneBox(config, log)
 
 
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+QUIET += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
 @pytest.fixture(scope="module")
 def browser():
     """Yield a headless Chromium."""
@@ -109,8 +113,6 @@ def browser():
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = driver.chromium.launch(executable_path=chromium, args=QUIET)
         yield browser
         browser.close()

@@ -1,5 +1,8 @@
 """Steps that browser tests share in JupyterLab, wherever it runs."""
 
+import time
+from pathlib import Path
+
 from playwright.sync_api import Page, expect
 
 # JupyterLab shows a kernel as idle before it has requested one, and cells that are run then are
@@ -39,3 +42,15 @@ def run_all(page: Page) -> None:
         if page.wait_for_function(BEGUN_OR_LOST, polling=500).json_value() == "begun":
             return
     raise AssertionError("Run All Cells was chosen five times, and no cell has run")
+
+
+def until_answered(page: Page, folder: Path, count: int, seconds: float) -> None:
+    """Wait until the lesson in this folder has noted so many answers, and the page shows it.
+
+    Look at the file, because the browser would search the text of the whole notebook each time.
+    """
+    file, end = folder / "answers.txt", time.monotonic() + seconds
+    while not file.is_file() or file.read_text().count(" = ") < count:
+        assert time.monotonic() < end, "the notebook has not noted all answers"
+        page.wait_for_timeout(500)
+    expect(page.get_by_text(f"answers.txt now holds {count} answers")).to_be_attached()

@@ -12,17 +12,14 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from tests.jupyterlab import run_all
+from tests.jupyterlab import run_all, until_answered
 from tests.lessons.programs.all_points import earns_all_points
 from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-QUIET += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 @pytest.fixture(scope="module")
@@ -85,15 +82,13 @@ def lab(student):
 
 
 @pytest.fixture
-def page(request):
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        page = browser.new_page(viewport={"width": 1300, "height": 1600})
-        page.set_default_timeout(60_000)
-        yield page
-        if "SCREENSHOTS" in os.environ:  # a folder, for whoever wants to look
-            page.screenshot(path=Path(os.environ["SCREENSHOTS"]) / f"{request.node.name}.png")
-        browser.close()
+def page(browser, request):
+    page = browser.new_page(viewport={"width": 1300, "height": 1600})
+    page.set_default_timeout(60_000)
+    yield page
+    if "SCREENSHOTS" in os.environ:  # a folder, for whoever wants to look
+        page.screenshot(path=Path(os.environ["SCREENSHOTS"]) / f"{request.node.name}.png")
+    page.close()
 
 
 def open_lesson(page: Page, lab: tuple[str, str], folder: str) -> None:
@@ -148,7 +143,6 @@ def test_an_untouched_gap_is_one_plain_sentence(lab, page):
 def test_the_solved_lesson_runs_to_its_end_and_earns_all_points(lab, page, student, tmp_path):
     open_lesson(page, lab, "01_learning")
     run_all(page)
-    last = page.get_by_text("answers.txt now holds 10 answers")
-    expect(last).to_be_attached(timeout=240_000)
+    until_answered(page, student / "01_learning", 10, 240)
     assert page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
     earns_all_points("01", student / "01_learning", tmp_path)

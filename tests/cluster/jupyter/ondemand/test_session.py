@@ -17,19 +17,16 @@ import nbformat
 import pytest
 import yaml
 from node_proxy import portal
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from portal import COURSE, Session, install_app, ruby, sbatch_words
 
 from tests.cluster.box.test_lessons_on_box import grades, hand_in
 from tests.cluster.box_students import student_named
-from tests.jupyterlab import run_all
+from tests.jupyterlab import run_all, until_answered
 from tests.lessons.programs.all_points import points_lost
 from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slurm, pytest.mark.browser, pytest.mark.slow]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-QUIET += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 # Render all cells, not only the visible ones, and do not ask about news.
 PREFERENCES = {
     "notebook-extension/tracker": '{"windowingMode": "none"}',
@@ -118,17 +115,15 @@ def running(box, tmp_path_factory):
 
 
 @pytest.fixture
-def page(request):
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        context = browser.new_context(viewport={"width": 1300, "height": 1600})
-        context.set_default_timeout(60_000)
-        yield context.new_page()
-        if "SCREENSHOTS" in os.environ:  # a folder for people who want to look
-            for number, opened in enumerate(context.pages):
-                name = f"ondemand-{request.node.name}-{number}.png"
-                opened.screenshot(path=Path(os.environ["SCREENSHOTS"]) / name)
-        browser.close()
+def page(browser, request):
+    context = browser.new_context(viewport={"width": 1300, "height": 1600})
+    context.set_default_timeout(60_000)
+    yield context.new_page()
+    if "SCREENSHOTS" in os.environ:  # a folder for people who want to look
+        for number, opened in enumerate(context.pages):
+            name = f"ondemand-{request.node.name}-{number}.png"
+            opened.screenshot(path=Path(os.environ["SCREENSHOTS"]) / name)
+    context.close()
 
 
 def connect(page: Page, address: str) -> Page:
@@ -245,8 +240,7 @@ def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_
     _, _, address, student, environment, session_job = running
     lab = connect(page, address)
     open_and_run(lab, running, "06_allreduce/06_allreduce.ipynb")
-    last = lab.get_by_text(re.compile(r"answers\.txt now holds 13 answers"))
-    expect(last).to_be_attached(timeout=400_000)
+    until_answered(lab, Path(student.folder, "06_allreduce"), 13, 400)
     assert lab.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
     # The lesson's jobs ran under Slurm itself, after the session's job, with the notebook's Python.
     outputs = sorted(Path(student.folder, "06_allreduce").glob("*.out"))
