@@ -12,7 +12,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from lessons.cli import main
 from lessons.edition.gaps import find_gaps
 from lessons.edition.pack import write_zip
 from lessons.edition.release import TELLING, gather, leaks, secrets
@@ -150,13 +152,20 @@ def test_every_date_that_a_file_can_have_fits_into_a_zip(tmp_path, seconds):
         assert 1980 <= archive.getinfo("a").date_time[0] <= 2107
 
 
-@pytest.mark.slow
-def test_programs_stay_executable(lessons_command, tmp_path):
-    done = lessons_command("release", "--out", tmp_path / "course")
+@pytest.fixture(scope="module")
+def edition(tmp_path_factory):
+    """Return the folder that the command makes of this course."""
+    folder = tmp_path_factory.mktemp("release") / "course"
+    done = CliRunner().invoke(main, ["release", "--out", str(folder)])
     assert done.exit_code == 0, done.output
-    for path in (tmp_path / "course").rglob("*"):
+    return folder
+
+
+@pytest.mark.slow
+def test_programs_stay_executable(edition):
+    for path in edition.rglob("*"):
         if path.is_file():
-            original = ROOT / path.relative_to(tmp_path / "course")
+            original = ROOT / path.relative_to(edition)
             assert os.access(path, os.X_OK) == bool(original.stat().st_mode & 0o100), path
 
 
@@ -170,11 +179,10 @@ def test_a_folder_with_something_in_it_is_left_alone(small, lessons_command, tmp
 
 
 @pytest.mark.slow
-def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
+def test_the_students_edition_runs_on_its_own(edition, tmp_path):
     """Run it from another place, with nothing of this checkout on the path."""
-    home, copy = tmp_path / "home", tmp_path / "course"
+    home, copy = tmp_path / "home", shutil.copytree(edition, tmp_path / "course")
     home.mkdir()
-    assert lessons_command("release", "--out", copy).exit_code == 0
     keep = ("COURSE_DATA", "LANG")
     environment = {key: os.environ[key] for key in keep if key in os.environ} | {
         "HOME": str(home),
@@ -218,12 +226,11 @@ def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_students_edition_installs(lessons_command, tmp_path):
+def test_the_students_edition_installs(edition, tmp_path):
     """Install it as its own package, in an environment that sees only what this one has."""
     if shutil.which("uv") is None and not (Path(sys.executable).parent / "pip").exists():
         pytest.fail("neither uv nor pip is here to install with")
-    copy, target = tmp_path / "course", tmp_path / "installed"
-    assert lessons_command("release", "--out", copy).exit_code == 0
+    copy, target = shutil.copytree(edition, tmp_path / "course"), tmp_path / "installed"
     install = ["install", "--no-deps", "--no-build-isolation", "--target", str(target), str(copy)]
     subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
     modules = "lessons.toolkit.record, cluster.sites.site_files, autograder.reading.files"
