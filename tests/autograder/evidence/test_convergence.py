@@ -16,7 +16,7 @@ from tests.autograder.make_record import make_record, write_lines
 from tests.breadth import breadth
 
 RUBRICS = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubric.FOLDER)}
-RUNS = [(lesson, name) for lesson, asked in RUBRICS.items() for name in asked.runs]
+AMOUNTS = {"better": 0.04, "far-better": 0.1}
 FASTER = FindingCode.CONVERGES_TOO_FAST.heading
 
 
@@ -45,16 +45,17 @@ def site(tmp_path_factory):
     return folder / "site.yaml"
 
 
-@pytest.mark.parametrize(
-    ("lesson", "name"), breadth(RUNS, quick=2), ids=[" ".join(run) for run in RUNS]
-)
-def test_a_first_epoch_far_better_than_the_solutions_is_told(tmp_path, grade, site, lesson, name):
-    for student, by in (("as-good", 0.0), ("better", 0.04), ("far-better", 0.1)):
-        hand_in_runs(tmp_path / "class" / student / lesson, lesson, name, by)
+@pytest.mark.parametrize("lesson", breadth(RUBRICS))
+def test_a_first_epoch_far_better_than_the_solutions_is_told(tmp_path, grade, site, lesson):
+    runs = RUBRICS[lesson].runs
+    hand_in_runs(tmp_path / "class" / "as-good" / lesson, lesson)
+    for name in runs:
+        for much, by in AMOUNTS.items():
+            hand_in_runs(tmp_path / "class" / f"{much}_{name}" / lesson, lesson, name, by)
     result = grade(tmp_path / "class", *setting("calibration", site))
-    pages = {
-        student: (result.folder / "students" / f"{student}.html").read_text()
-        for student in ("as-good", "better", "far-better")
-    }
-    assert [student for student, page in pages.items() if FASTER in page] == ["far-better"]
-    assert f"{lesson}_{name}_" in pages["far-better"].split(FASTER, 1)[1]
+    pages = {page.stem: page.read_text() for page in (result.folder / "students").iterdir()}
+    assert len(pages) == 1 + len(AMOUNTS) * len(runs)
+    told = {student for student, page in pages.items() if FASTER in page}
+    assert told == {f"far-better_{name}" for name in runs}
+    for name in runs:
+        assert f"{lesson}_{name}_" in pages[f"far-better_{name}"].split(FASTER, 1)[1]
