@@ -15,26 +15,22 @@ from tests.cluster.box.test_lessons_on_box import save_accounting
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# Two ranks on each node of one lesson; the others need only a second node.
-SHAPE = {
-    "07": "--nodes=2 --ntasks=4 --ntasks-per-node=2",
-    "08": "--nodes=2 --ntasks=2 --ntasks-per-node=1",
-    "09": "--nodes=2 --ntasks=2 --ntasks-per-node=1",
-}
-SMALL = "--model cnn --size 32 --epochs 3 --batch-size 16 --test-samples 200"
+# Several ranks on each node: test_horovod_across_nodes in test_box_jobs.py.
+SHAPE = "--nodes=2 --ntasks=2 --ntasks-per-node=1"
+SMALL = "--model cnn --size 32 --epochs 2 --batch-size 16 --test-samples 64"
 LESSONS = {"07": "07_horovod", "08": "08_data", "09": "09_learning_rate"}
-OWN = {"07": "--train-samples 256", "08": "", "09": "--train-samples 256"}
+OWN = {"07": "--train-samples 128", "08": "", "09": "--train-samples 128"}
 PARTS = """\
 import make_parts
 from lessons.toolkit import data
-cifar = data.load("cifar10", 256)
+cifar = data.load("cifar10", 128)
 make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", 8)
 """
 # Because the run is small, it misses these conditions of `full`, and no others.
 MISSED = (
     "parameters of the network: 1,626,442",
     "width of the images: 32",
-    "finished epochs: 3",
+    "finished epochs: 2",
     "training loss of the last epoch",
     "sizes measured: 1 size",
     "difference in a class's share between one rank and all",
@@ -51,7 +47,7 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
     submit = "module load dl-course && cluster submit --site box"
     jobs = {
         lesson: student.do(
-            f"cd {folder} && {submit} {SHAPE[lesson]} job_nodes.sbatch {SMALL} {OWN[lesson]}"
+            f"cd {folder} && {submit} {SHAPE} job_nodes.sbatch {SMALL} {OWN[lesson]}"
         ).split()[-1]
         for lesson, folder in LESSONS.items()
     }

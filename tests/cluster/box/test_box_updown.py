@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -76,7 +77,8 @@ def test_down_leaves_nothing_behind(box, student):
     assert known <= set(after)
 
 
-def test_no_daemon_keeps_what_its_caller_had_open(down):
+def test_no_daemon_keeps_what_its_caller_had_open_and_hosts_is_given_back_as_it_was(down):
+    before = Path("/etc/hosts").read_bytes()
     ours, theirs = os.pipe()
     words = ["timeout", "120", "bash", str(BOX), "up"]
     done = subprocess.run(words, pass_fds=[theirs], capture_output=True, text=True)
@@ -85,11 +87,6 @@ def test_no_daemon_keeps_what_its_caller_had_open(down):
     os.set_blocking(ours, False)
     assert os.read(ours, 1) == b"", "the other end is closed only if nobody else has it"
     os.close(ours)
-
-
-def test_hosts_file_is_given_back_as_it_was(down):
-    before = Path("/etc/hosts").read_bytes()
-    assert down("up").returncode == 0
     assert b"node04" in Path("/etc/hosts").read_bytes()
     assert down("down").returncode == 0
     assert Path("/etc/hosts").read_bytes() == before
@@ -145,7 +142,7 @@ def test_up_mends_one_dead_daemon(box):
     assert done.stdout == "node02\n"
 
 
-def test_somebody_elses_slurm_is_left_alone(down):
+def test_somebody_elses_slurm_is_left_alone_and_a_taken_port_is_named(down):
     SLURM_LINK.write_text("ClusterName=theirs\n")
     try:
         refused = down("up")
@@ -156,10 +153,6 @@ def test_somebody_elses_slurm_is_left_alone(down):
         assert not daemons()
     finally:
         SLURM_LINK.unlink()
-
-
-def test_a_taken_port_is_named(down):
-    import socket
 
     with socket.create_server(("127.0.0.1", 6817)):
         refused = down("up")
