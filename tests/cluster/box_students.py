@@ -62,7 +62,7 @@ class Student:
 
     def account(self, job: str) -> dict[str, str]:
         names = "jobid,user,account,state,exitcode,nnodes,nodelist,elapsedraw,alloctres"
-        # Without a login shell, which takes twenty times as much processor time: `wait` asks often.
+        # Not in a login shell, which takes twenty times as much processor time: `wait` asks often.
         words = ["runuser", "-u", self.name, "--", "sacct", "-XPn", f"-j{job}", f"--format={names}"]
         done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
         lines = done.stdout.splitlines()
@@ -93,8 +93,9 @@ def clear_what_interrupted_tests_left() -> None:
 
 @contextmanager
 def student_named(name: str) -> Iterator[Student]:
-    words = ["runuser", "-l", name, "-c", 'mktemp -d "$HOME/test-XXXXXX"']
-    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    as_student = ["runuser", "-u", name, "--"]
+    make = [*as_student, "mktemp", "-d", f"{pwd.getpwnam(name).pw_dir}/test-XXXXXX"]
+    made = subprocess.run(make, capture_output=True, text=True, check=True)
     someone = Student(name, made.stdout.strip())
     yield someone
-    someone.do(f"rm -rf {someone.folder}")
+    subprocess.run([*as_student, "rm", "-rf", someone.folder], check=True)
