@@ -228,9 +228,8 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
         done = collect(second, *words, platform="canvas")
         [row] = done.rows.values()
         assert (row.late, done.exit_code) == ("", 1)
-        codes = {doubt.code: doubt.detail for doubt in doubts_in(row)}
-        assert codes.keys() == {FindingCode.ARCHIVE_WITHIN, FindingCode.EARLIER_COUNTS}
-        assert "second/lovelaceada_LATE_101_7041_work-1.zip" in codes[FindingCode.ARCHIVE_WITHIN]
+        codes = {doubt.code for doubt in doubts_in(row)}
+        assert codes == {FindingCode.ARCHIVE_WITHIN, FindingCode.EARLIER_COUNTS}
         assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
 
 
