@@ -130,7 +130,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     lines += listed_lines(
         ("Kept, because the class already has a later attempt", done.kept),
         ("Kept these folders, because the download has no files for them", done.kept_by_hand),
-        ("Removed, because the download has no such files", done.removed),
+        ("Removed, because the submission that counts has no such files", done.removed),
         ("Replaced by an earlier attempt (--latest keeps the later one)", done.older),
         ("Edits that no longer apply, because the files were replaced", done.ended),
         ("Files from a lesson other than --lesson", other_lesson),

@@ -14,6 +14,7 @@ from tests.autograder.submissions.downloads import (
     below,
     canvas,
     copied,
+    packed,
     write,
 )
 
@@ -94,6 +95,16 @@ def test_files_that_a_new_download_does_not_have_are_named(tmp_path, collect, ro
     again = collect(place, *roster, platform="canvas")
     assert not (folder / "ben/01/mailed.out").exists()
     assert "ben/01/mailed.out" in again.stdout
+
+
+def test_files_that_latest_leaves_out_are_not_said_to_be_gone(tmp_path, collect):
+    zips = {"ben/a.zip": packed({"1.out": BAD}), "ben/b.zip": packed({"2.out": GOOD})}
+    place = write(tmp_path, "down", zips)
+    words = (place, "--lesson", "01")
+    assert (collect(*words).folder / "ben/01/a.zip/1.out").exists()
+    removed = [line for line in collect(*words, "--latest").stdout.splitlines() if "1.out" in line]
+    assert len(removed) == 1
+    assert "download has no" not in removed[0]
 
 
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster, points):
