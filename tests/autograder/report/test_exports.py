@@ -96,6 +96,21 @@ def test_a_canvas_export_of_other_students(fill):
     assert sentence.startswith("0 of 2 students filled in; no line there for ada, zoe (the roster")
 
 
+@pytest.mark.parametrize("export", ["", "Student,ID,Section,02 Serial (1)\nAda L.,101,A,\n"])
+def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path, export):
+    (tmp_path / "overrides.csv").write_text(
+        "student,lesson,check,points,reason\nada,07,equal,1,no such run\n"
+    )
+    words = setting("overrides", tmp_path / "overrides.csv")
+    if export:
+        (tmp_path / "export.csv").write_text(export)
+        words = (*words, "--canvas", tmp_path / "export.csv")
+    run("grade", home / "class", "--out", tmp_path / "out", *words)
+    lessons = [name[:2] for name in cells(tmp_path / "out/canvas.csv")[0]]
+    assert "02" in lessons
+    assert "07" not in lessons
+
+
 def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
     export = tmp_path / "export.csv"
     export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
