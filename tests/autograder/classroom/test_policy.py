@@ -99,6 +99,20 @@ def test_overrides_and_the_order_of_things(graded):
     assert excused[:2] == ("", "excused")
 
 
+@pytest.mark.parametrize("name", ["work.zip", "photo.jpg", "answers.txt"])
+def test_the_page_of_an_excused_student_says_nothing_to_do(tmp_path, grade, name):
+    place = tmp_path / "class" / "ada" / "02"
+    place.mkdir(parents=True)
+    (place / name).write_text("keras_epoch_s = 1\n")
+    override = tmp_path / "overrides.csv"
+    override.write_text("student,lesson,points,reason\nada,02,excused,ill\n")
+    result = grade(tmp_path / "class", *setting("overrides", override))
+    assert (result.exit_code, result.table[0][3]) == (0, "excused")
+    page = (result.folder / "students/ada.html").read_text()
+    assert "ill" in page
+    assert "<dt>" not in page
+
+
 @pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
 def test_one_lesson_by_any_of_its_names(graded, lesson):
     late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
