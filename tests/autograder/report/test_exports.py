@@ -288,6 +288,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
     assert "excused by the instructor: ill" in result.output
     assert ("evidence: self-consistent: the run record is consistent" in result.output) == examined
     assert ("evidence:" in result.output) == examined
+    assert ("points before" in result.output) == examined
 
 
 def test_explain_of_a_folder_without_grades(home, graded):
