@@ -105,6 +105,7 @@ def test_files_that_latest_leaves_out_are_not_said_to_be_gone(tmp_path, collect)
     removed = [line for line in collect(*words, "--latest").stdout.splitlines() if "1.out" in line]
     assert len(removed) == 1
     assert "download has no" not in removed[0]
+    assert "2.out" not in removed[0]  # it is not in a folder any more
 
 
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster, points):
