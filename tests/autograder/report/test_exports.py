@@ -111,6 +111,18 @@ def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path, e
     assert "07" not in lessons
 
 
+def test_explain_names_the_points_before_all_adjustments_once(home, tmp_path):
+    (tmp_path / "overrides.csv").write_text(
+        "student,lesson,check,points,reason\nada,02,accuracy,1,x\nada,02,params,0,y\n"
+    )
+    words = setting("overrides", tmp_path / "overrides.csv")
+    run("grade", home / "class", "--out", tmp_path / "out", *words)
+    result = run("explain", "ada", "02", "--grades", tmp_path / "out")
+    assert "accuracy: 1 point by" in result.output
+    assert "params: 0 points by" in result.output
+    assert result.output.count("points before") == 1
+
+
 def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
     export = tmp_path / "export.csv"
     export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
