@@ -118,6 +118,7 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.MARKED_LATE,
         FindingCode.TIMES_DIFFER,
         FindingCode.FILE_UNREADABLE,
+        FindingCode.ARCHIVE_CLOSED,
         FindingCode.CHANGED_OUTSIDE_GAPS,
         FindingCode.RERUN_OTHER_DATA,
         FindingCode.RERUN_FAR_SLOWER,

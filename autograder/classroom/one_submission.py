@@ -204,7 +204,7 @@ def no_rubric(
         "collect",
         FindingCode.LESSON_UNKNOWN,
         f"a folder named after one of the lessons {there}",
-        shortened(lesson) if lesson else f"{len(files.outputs)} outputs without a lesson",
+        shortened(lesson) if lesson else "nothing that names a lesson",
         [Where(name, 0) for name in list(files.outputs.values())[:3]],
         "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
     )

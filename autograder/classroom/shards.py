@@ -12,8 +12,12 @@ from pathlib import Path
 from autograder.classroom import kept
 from autograder.classroom.kept import Done
 from autograder.classroom.pool import Work, grade_class
+from autograder.errors import SettingsError
 from autograder.submissions.class_folder import Unit
 from autograder.writing import cannot_write, write_if_new
+
+FILES, STUDENTS = "shard-*-of-*.jsonl", "students"
+CALLED = {"grader": "version of the autograder", STUDENTS: "set of students"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +49,26 @@ def grade_shard(
 ) -> list[Done]:
     """Grade a part of the class, and write its file once the whole part is graded.
 
-    `graded_by` are the fingerprints of the options.
+    `graded_by` are the fingerprints of the options and the class's students.
     """
     assert work.out is not None  # where the shards of a class are
     path = work.out / shard.file_name
+    others = map(read_shard, sorted({*work.out.glob(FILES)} - {path}))
+    check_alike(filter(None, others), graded_by)
     try:
         path.unlink(missing_ok=True)  # without its file, the part counts as unfinished
     except OSError as error:
         raise cannot_write(path, error) from None
-    mine = shard.units(units)
-    done = grade_class(mine, work, processes, tick)
-    head = {
-        "shard": shard.number,
-        "of": shard.of,
-        "class": digest_of(student for unit in units for student in unit.students),
-        "options": graded_by,
-    }
+    done = grade_class(units, work, processes, tick)
+    head = {"shard": shard.number, "of": shard.of, "options": graded_by}
     lines = [json.dumps(head), *map(kept.as_line, done)]
     write_if_new(path, "\n".join(lines) + "\n")
     return done
 
 
-def digest_of(names: Iterable[str]) -> str:
-    """Return a digest of a class's student names that does not depend on their order."""
-    return kept.digest([json.dumps(sorted(names)).encode()])
+def class_fingerprint(students: Iterable[str]) -> dict[str, str]:
+    """Return the fingerprint of a class's students, which does not depend on their order."""
+    return {STUDENTS: kept.digest([json.dumps(sorted(students)).encode()])}
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -80,22 +80,33 @@ class GradedShard:
 
     path: Path
     shard: Shard
-    everybody: str  # digest_of the whole class
     options: dict[str, str]
     done: tuple[Done, ...]
 
 
 def read_shard(path: Path) -> GradedShard | None:
-    """Return a part's contents, or None if the file is truncated or from another version."""
+    """Return a part's contents, or None if the file is cut, gone or from another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())
             return GradedShard(
                 path,
                 Shard(head["shard"], head["of"]),
-                head["class"],
                 head["options"],
                 tuple(map(kept.from_line, file)),
             )
-    except kept.NO_LINE:
+    except (OSError, *kept.NO_LINE):
         return None
+
+
+def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
+    """Check that these parts were graded with the current options."""
+    for part in parts:
+        for name in {**part.options, **given}:
+            if part.options.get(name) != given.get(name):
+                other = CALLED.get(name, f"setting for {name}")
+                raise SettingsError(
+                    f"{part.path} was graded with another {other}: give the options and --class "
+                    f"file of that time, or remove {part.path.parent / FILES} and grade these "
+                    "shards again"
+                )

@@ -1,7 +1,6 @@
 """Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -73,10 +72,10 @@ class Collected:
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     done = Collected()
     with ExitStack() as stack:
-        names = told_apart(downloads)
+        # Students read this name, so it does not contain the instructor's.
         items = [
-            replace(item, download=names[place])
-            for place in downloads
+            replace(item, download=f"download {number}" if len(downloads) > 1 else "")
+            for number, place in enumerate(downloads, 1)
             for item in items_in(place, wanted, stack, done)
         ]
         home.mkdir(parents=True, exist_ok=True)
@@ -93,16 +92,6 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     collected = {row.folder: row for row in rows}
     done.rows, done.ended = merge.write(home, collected, done.replaced)
     return done
-
-
-def told_apart(places: Iterable[Path]) -> dict[Path, str]:
-    """Return the shortest path endings that distinguish the downloads."""
-    whole = {place: Path(os.path.abspath(place)).parts for place in places}
-    for count in range(1, max(map(len, whole.values()), default=0) + 1):
-        names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}
-        if len(set(names.values())) == len(set(whole.values())):
-            return names
-    return {}
 
 
 # --- a download -----------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Item:
     late: bool = False  # marked late by the platform
     upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts of the same student
-    download: str = ""  # the name of the download that contains it
+    download: str = ""  # which download contains it, if there are several
 
 
 def listed(place: Path) -> list[Entry]:
@@ -128,8 +128,7 @@ def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator
         )
         for inner in walk.files(target, found.name):
             if inner.kind == Kind.ARCHIVE:
-                place = shortened(f"{item.download}/{item.path.name}")
-                detail = f"not opened; it is in {place}"
-                walk.doubts.append(Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), detail))
+                doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
+                walk.doubts.append(doubt)
             else:
                 yield Piece(*inner, item)

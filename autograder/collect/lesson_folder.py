@@ -91,7 +91,12 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
                 done.doubts += copied(source, new / name, name)
             before, after = digests(target), digests(new) or {}
             if after != before:
-                done.removed = sorted((before or {}).keys() - after.keys())
+                kept = [*after, *after.values()]  # a file may only have another name now
+                done.removed = [
+                    name
+                    for name, content in sorted((before or {}).items())
+                    if name not in kept and content not in kept
+                ]
                 done.replaced = bool(before)
                 if target.exists():
                     target.rename(old)

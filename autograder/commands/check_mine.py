@@ -14,7 +14,6 @@ from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.released import load_released
 from autograder.settings.rubric_schema import Profile
-from autograder.submissions.kinds import is_package
 from autograder.submissions.regular_files import why as reason_of
 
 
@@ -50,12 +49,9 @@ def check_mine_command(
     settings = own_settings(rubrics, released, calibration)
     try:
         for place in folders:
-            if is_package(place.name) and place.is_file():
-                raise click.UsageError(
-                    f"{place} is an archive. Name the folder that it was made from."
-                )
-            if not place.exists():
-                raise click.UsageError(f"{place} does not exist. Name the folder of your lesson.")
+            if not place.is_dir():
+                name = shortened(place)
+                raise click.UsageError(f"{name} is not a folder. Name the folder of your lesson.")
         if lesson is not None:
             lesson = lesson_named(lesson, settings.rubrics)
         files = own_files(folders or [Path()], lesson, settings)

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
@@ -17,11 +16,18 @@ from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.safe_text import shortened
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
-from autograder.settings.class_file import class_file_of, read_class_file
+from autograder.settings.class_file import class_file_of, read_class_file, zone
 from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.manifest import doubts_in, is_doubtful
 from autograder.wording import counted
+
+
+def zone_option(context: click.Context, parameter: click.Parameter, name: str | None) -> Any:
+    try:
+        return zone(name) if name else None
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(
@@ -47,7 +53,12 @@ from autograder.wording import counted
     multiple=True,
     help="Moodle's grading worksheet, with email addresses and submission times.",
 )
-@click.option("--timezone", metavar="ZONE", help="Of the worksheet. Default: this machine's.")
+@click.option(
+    "--timezone",
+    metavar="ZONE",
+    callback=zone_option,
+    help="Of the worksheet. Default: this machine's.",
+)
 @click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
 def collect_command(
     class_file: Path | None,
@@ -80,7 +91,7 @@ def collect_command(
         "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
         given["latest"],
         moodle.read_worksheets(given["worksheet"]),
-        zone_named(given["timezone"]),
+        given["timezone"],
         together,
         groups_and_times.read_times(given["times"], alone, lessons),
     )
@@ -107,15 +118,6 @@ def check_apart(downloads: Sequence[Path], into: Path) -> None:
             )
 
 
-def zone_named(name: str | None) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise click.UsageError(
-            f"unknown timezone {name!r}: use a name like Europe/Berlin"
-        ) from None
-
-
 def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
@@ -128,7 +130,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     lines += listed_lines(
         ("Kept, because the class already has a later attempt", done.kept),
         ("Kept these folders, because the download has no files for them", done.kept_by_hand),
-        ("Removed, because the download has no such files", done.removed),
+        ("Removed, because the submission that counts has no such files", done.removed),
         ("Replaced by an earlier attempt (--latest keeps the later one)", done.older),
         ("Edits that no longer apply, because the files were replaced", done.ended),
         ("Files from a lesson other than --lesson", other_lesson),

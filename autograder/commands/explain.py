@@ -146,8 +146,9 @@ def show(grade: Grade) -> None:
     say(f"{worth}, {grade.status}, profile {grade.profile}")
     if grade.tier_reason:  # empty if nothing was examined
         say(f"evidence: {grade.tier}: {grade.tier_reason}")
-    for line in grade.adjustments:
-        say(f"adjusted: {line} ({points(grade.raw_score)} points before)")
+    before = "" if grade.raw_score is None else f" ({points(grade.raw_score)} points before)"
+    if grade.adjustments:
+        say(f"adjusted: {'; '.join(grade.adjustments)}{before}")
     for line in grade.unused_overrides:
         say(f"override: {line}")
     for check in grade.checks:

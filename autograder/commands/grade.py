@@ -13,7 +13,7 @@ from autograder.classroom import kept
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.pool import Work, grade_class
-from autograder.classroom.shards import Shard, grade_shard
+from autograder.classroom.shards import Shard, class_fingerprint, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import (
@@ -139,9 +139,9 @@ def grade_all(
     work = Work(settings, out, publish, reuse=where.gradescope is None)
     processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
-        keys, mine = fingerprints(options), shard.units(units)
+        keys, mine = fingerprints(options) | class_fingerprint(everybody), shard.units(units)
         with one_part(out, shard), progress(len(mine)) as tick:
-            done = grade_shard(shard, units, work, keys, processes, tick)
+            done = grade_shard(shard, mine, work, keys, processes, tick)
         finish_shard(shard, done, len(everybody), out)
     with whole_class(out) if out else nullcontext():
         with progress(len(units)) as tick:

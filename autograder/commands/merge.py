@@ -12,7 +12,14 @@ import click
 
 from autograder.classroom import kept
 from autograder.classroom.one_grader import whole_class
-from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
+from autograder.classroom.shards import (
+    FILES,
+    GradedShard,
+    Shard,
+    check_alike,
+    class_fingerprint,
+    read_shard,
+)
 from autograder.commands.finish import finish_class
 from autograder.commands.grade import check_apart
 from autograder.commands.load import fingerprints, load, pseudonyms
@@ -43,10 +50,10 @@ def merge_command(
     options = options_of(read_class_file(class_file), given)
     found = [part for path in parts for part in parts_in(path)]
     check_complete(found)
-    check_alike(found, fingerprints(options))
+    everybody = {row.student for part in found for done in part.done for row in done.rows}
+    check_alike(found, fingerprints(options) | class_fingerprint(everybody))
     settings, people = load(options)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.unit)
-    everybody = students_of(found)
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     with whole_class(out):
@@ -58,7 +65,7 @@ def merge_command(
 
 
 def parts_in(path: Path) -> list[GradedShard]:
-    files = sorted(path.glob("shard-*-of-*.jsonl")) if path.is_dir() else [path]
+    files = sorted(path.glob(FILES)) if path.is_dir() else [path]
     if not files:
         raise SettingsError(
             f"{path} holds no shard-I-of-N.jsonl, which `autograder grade --shard` writes when it "
@@ -92,41 +99,6 @@ def check_complete(parts: Sequence[GradedShard]) -> None:
         names = enumerated([f"{n}/{first.shard.of}" for n in missing])
         verb = "is" if len(missing) == 1 else "are"
         raise SettingsError(f"shard {names} {verb} missing: grade it, or name its folder")
-
-
-def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
-    """Check that all parts were graded with the current options and the same students."""
-    first = parts[0]
-    for one in parts[1:]:
-        for name in unlike(first.options, one.options):
-            raise SettingsError(
-                f"shards {first.shard} and {one.shard} were graded with unlike {called(name)}: "
-                "grade one of them again"
-            )
-    for name in unlike(first.options, given):
-        raise SettingsError(
-            f"the shards were graded with other {called(name)} than are given now: give `merge` "
-            "the options of `grade`, and its class.yaml with --class"
-        )
-    everybody = digest_of(students_of(parts))
-    for one in parts:
-        if one.everybody != everybody:
-            raise SettingsError(
-                f"{one.path} belongs to another set of students: some were added or removed while "
-                "the class was graded. Grade all shards again. Unchanged students take little time"
-            )
-
-
-def students_of(parts: Sequence[GradedShard]) -> set[str]:
-    return {row.student for part in parts for done in part.done for row in done.rows}
-
-
-def unlike(one: dict[str, str], other: dict[str, str]) -> list[str]:
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
-
-
-def called(name: str) -> str:
-    return "versions of the autograder" if name == "grader" else f"settings for {name}"
 
 
 def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:

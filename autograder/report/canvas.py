@@ -23,7 +23,7 @@ Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     """Return a gradebook with the roster's ids, to import as new assignments."""
-    lessons = {row.lesson: row for row in rows if row.title}
+    lessons = with_results(rows)
     by_student = {(row.student, row.lesson): row for row in rows}
     names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]
     lines: list[list[object]] = [[*STUDENT, *names]]
@@ -40,6 +40,11 @@ def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     return to_csv(lines)
 
 
+def with_results(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return a row of each lesson in which somebody has points or is excused."""
+    return {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
+
+
 def cell(row: Row, maximum: float | None) -> object:
     if row.status == GradeStatus.EXCUSED:
         return "EX"
@@ -52,7 +57,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     Points go to assignments whose titles begin with a lesson. Other assignments are left out, and
     Canvas does not change them.
     """
-    lessons = {row.lesson: row for row in rows if row.title}
+    lessons = with_results(rows)
     by_student = {(row.student, row.lesson): row for row in rows if row.title}
     table = filling.read_table(export)
     header = table[0] if table else []

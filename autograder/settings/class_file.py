@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
 
@@ -40,6 +41,13 @@ def each_file(texts: list[str], info: ValidationInfo) -> tuple[Path, ...]:
     return tuple(file(text, info) for text in texts)
 
 
+def zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"unknown timezone {name!r}: use a name like Europe/Berlin") from None
+
+
 File = Annotated[str, AfterValidator(file)]
 Folder = Annotated[str, AfterValidator(folder)]
 Files = Annotated[list[str], AfterValidator(each_file)]
@@ -57,7 +65,7 @@ class ClassFields(BaseModel):
     released: Folder | None = None
     roster: File | None = None
     groups: File | None = None
-    timezone: str | None = None
+    timezone: Annotated[str, AfterValidator(zone)] | None = None
     late: LatePolicy = LatePolicy()
     extensions: File | None = None
     overrides: File | None = None

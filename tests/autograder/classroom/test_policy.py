@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -96,6 +97,20 @@ def test_overrides_and_the_order_of_things(graded):
     assert total[0] == "9.5"  # a changed total is the last word
     excused = graded(late, rules=rules, overrides=header + "ada,02,,excused,ill\n")
     assert excused[:2] == ("", "excused")
+
+
+@pytest.mark.parametrize("name", ["work.zip", "photo.jpg", "answers.txt"])
+def test_the_page_of_an_excused_student_says_nothing_to_do(tmp_path, grade, name):
+    place = tmp_path / "class" / "ada" / "02"
+    place.mkdir(parents=True)
+    (place / name).write_text("keras_epoch_s = 1\n")
+    override = tmp_path / "overrides.csv"
+    override.write_text("student,lesson,points,reason\nada,02,excused,ill\n")
+    result = grade(tmp_path / "class", *setting("overrides", override))
+    assert (result.exit_code, result.table[0][3]) == (0, "excused")
+    page = (result.folder / "students/ada.html").read_text()
+    assert "ill" in page
+    assert "<dt>" not in page
 
 
 @pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
@@ -235,7 +250,9 @@ def test_one_student_alone_is_graded_whoever_the_rows_are_on(
 def test_a_shard_knows_the_students_of_the_others(one_row):
     for shard in ("1/2", "2/2"):
         for student in ("ada", "david"):
-            assert one_row(student, "--shard", shard).exit_code < 2
+            done = one_row(student, "--shard", shard)
+            assert done.exit_code < 2
+            shutil.rmtree(done.folder)  # it is not graded with the other override
         refused = one_row("davd", "--shard", shard)
         assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)
 

@@ -169,7 +169,8 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     found = ada("--latest")
     assert (found["score"], found["handed_in"]) == (8.2, LATE)
     (told,) = found["findings"]
-    early = next(name for name, files in downloads.items() if EARLY.encode() in files.values())
+    times = [EARLY.encode() in files.values() for files in downloads.values()]
+    early = f"download {1 + times.index(True)}"
     assert told["found"].endswith(f"left out: {early}")
     assert ada("--latest") == found  # also where it was unpacked anew
     both = ada()
@@ -177,6 +178,17 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     (told,) = [one for one in both["findings"] if one["code"] == FindingCode.TIMES_DIFFER]
     assert f"; {EARLY} in {early}/" in told["found"]
     assert "Some answers differ between two places" in str(both["findings"])
+    assert "round1" not in (tmp_path / "grades/students/ada.html").read_text()
+
+
+def test_a_page_does_not_name_the_download_of_a_zip_in_a_zip(tmp_path, grade):
+    nested = packed({"old.zip": packed(FIRST)})
+    place = write(tmp_path, "secret", {"Ada_9001_assignsubmission_file_/work.zip": nested})
+    grade(place, "--profile", "smoke", platform="moodle")
+    [page] = (tmp_path / "grades/students").iterdir()
+    assert "work.zip/old.zip" in page.read_text()
+    assert "secret" not in page.read_text()
+    assert "assignsubmission" not in page.read_text()
 
 
 def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):

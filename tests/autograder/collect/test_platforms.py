@@ -234,6 +234,7 @@ def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
         "ada2": "2026-03-02T20:14:00+00:00",
         "ada": "2026-03-01T20:14:00+00:00",
     }
+    assert collect(tmp_path / "down", "--timezone", "Mars", platform="moodle").exit_code == 2
 
 
 def test_a_number_of_another_assignment_is_nobodys(tmp_path, collect):

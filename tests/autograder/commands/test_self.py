@@ -114,9 +114,15 @@ def test_where_it_looks(tmp_path, monkeypatch):
     assert "Nothing to grade yet in 03\n" in both
     monkeypatch.chdir(tmp_path)  # the course's own folder
     assert yourself().output == both
-    archive = shutil.make_archive(tmp_path / "02_serial", "zip", tmp_path / "lessons" / "02_serial")
-    assert "is an archive. Name the folder" in yourself(archive).stderr
-    assert yourself(tmp_path / "nowhere").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["02_serial.zip", "02_serial/answers.txt", "nowhere"])
+def test_only_folders_are_graded(tmp_path, name):
+    folder = hand_in(tmp_path / "02_serial")
+    shutil.make_archive(str(folder), "zip", folder)
+    result = yourself(folder, tmp_path / name)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{name} is not a folder" in result.stderr
 
 
 def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):

@@ -96,6 +96,33 @@ def test_a_canvas_export_of_other_students(fill):
     assert sentence.startswith("0 of 2 students filled in; no line there for ada, zoe (the roster")
 
 
+@pytest.mark.parametrize("export", ["", "Student,ID,Section,02 Serial (1)\nAda L.,101,A,\n"])
+def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path, export):
+    (tmp_path / "overrides.csv").write_text(
+        "student,lesson,check,points,reason\nada,07,equal,1,no such run\n"
+    )
+    words = setting("overrides", tmp_path / "overrides.csv")
+    if export:
+        (tmp_path / "export.csv").write_text(export)
+        words = (*words, "--canvas", tmp_path / "export.csv")
+    run("grade", home / "class", "--out", tmp_path / "out", *words)
+    lessons = [name[:2] for name in cells(tmp_path / "out/canvas.csv")[0]]
+    assert "02" in lessons
+    assert "07" not in lessons
+
+
+def test_explain_names_the_points_before_all_adjustments_once(home, tmp_path):
+    (tmp_path / "overrides.csv").write_text(
+        "student,lesson,check,points,reason\nada,02,accuracy,1,x\nada,02,params,0,y\n"
+    )
+    words = setting("overrides", tmp_path / "overrides.csv")
+    run("grade", home / "class", "--out", tmp_path / "out", *words)
+    result = run("explain", "ada", "02", "--grades", tmp_path / "out")
+    assert "accuracy: 1 point by" in result.output
+    assert "params: 0 points by" in result.output
+    assert result.output.count("points before") == 1
+
+
 def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
     export = tmp_path / "export.csv"
     export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
@@ -242,7 +269,7 @@ def graded(home, tmp_path):
     ("student", "code", "words"),
     [
         ("zoe", 0, ["8 of 10 points, graded", "oral exam"]),
-        ("tom", 0, ["nothing that is clearly of lesson 02", "1 outputs without a lesson"]),
+        ("tom", 0, ["nothing that is clearly of lesson 02", "nothing that names a lesson"]),
         ("ben", 1, ["ben submitted nothing"]),
         ("zoee", 1, ["Did you mean zoe?"]),
     ],
@@ -273,6 +300,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
     assert "excused by the instructor: ill" in result.output
     assert ("evidence: self-consistent: the run record is consistent" in result.output) == examined
     assert ("evidence:" in result.output) == examined
+    assert ("points before" in result.output) == examined
 
 
 def test_explain_of_a_folder_without_grades(home, graded):

@@ -13,10 +13,11 @@ from autograder.report import gradescope
 from autograder.report.html import student_page
 from autograder.report.moodle import comment
 from autograder.report.signs import notice
-from autograder.report.student.next_steps import next_steps, summary
+from autograder.report.student.next_steps import for_student, next_steps, summary
 from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.safe_text import printable, readable_name
 from autograder.settings.policy import LatePolicy, Override, Policy
+from autograder.submissions.doubts import TABLE, Doubt, finding_of
 from autograder.verdict import NO_LESSON, Check, Finding, Grade
 
 LOST = Check("speed", "It is fast", 2, 0, "failed", "≥ 1.5", "1.1", try_="ask for two ranks")
@@ -192,6 +193,13 @@ def test_no_faults_are_made_of_what_is_excused():
     assert '<span class="chip">excused</span>' in page
     assert "could be graded" not in page
     assert next_steps([grade]) == []
+
+
+def test_students_are_not_given_the_advice_for_instructors():
+    found = [finding_of(Doubt(code, "work.zip", "x")) for code in TABLE]
+    for finding in found:
+        if finding.try_.startswith("instructor:") and not finding.private:
+            assert not for_student(finding), finding.code
 
 
 NAMES = ["علی\u200cرضا", "क्\u200dष", "Zoë 👩\u200d💻", "محمد", "Ada"]

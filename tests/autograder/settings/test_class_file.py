@@ -63,6 +63,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle: there is no file "),
         ("profile: fast\n", ":1: profile has to be "),
+        ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
         ("late: {dues: {}}\n", "did you mean due?"),
         ("- a\n", ":1: the file has to be "),
     ],
