@@ -53,8 +53,6 @@ def grade_shard(
     """
     assert work.out is not None  # where the shards of a class are
     path = work.out / shard.file_name
-    others = map(read_shard, sorted({*work.out.glob(FILES)} - {path}))
-    check_alike(filter(None, others), graded_by)
     try:
         path.unlink(missing_ok=True)  # without its file, the part counts as unfinished
     except OSError as error:
@@ -85,7 +83,7 @@ class GradedShard:
 
 
 def read_shard(path: Path) -> GradedShard | None:
-    """Return a part's contents, or None if the file is cut, gone or from another version."""
+    """Return a part's contents, or None if the file is cut or from another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())
@@ -95,7 +93,7 @@ def read_shard(path: Path) -> GradedShard | None:
                 head["options"],
                 tuple(map(kept.from_line, file)),
             )
-    except (OSError, *kept.NO_LINE):
+    except kept.NO_LINE:
         return None
 
 
@@ -106,7 +104,6 @@ def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
             if part.options.get(name) != given.get(name):
                 other = CALLED.get(name, f"setting for {name}")
                 raise SettingsError(
-                    f"{part.path} was graded with another {other}: give the options and --class "
-                    f"file of that time, or remove {part.path.parent / FILES} and grade these "
-                    "shards again"
+                    f"{part.path} was graded with another {other}: grade this part again, or give "
+                    "`merge` the options and the --class file of that time"
                 )
