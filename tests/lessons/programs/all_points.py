@@ -4,9 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+import click
+from click.testing import CliRunner, Result
+
+from autograder.cli import main as autograder_main
 from autograder.codes import ReasonCode
+from lessons.cli import main as lessons_main
 
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
@@ -19,23 +25,29 @@ def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def here(main: click.Group, words: Iterable[object], home: Path) -> Result:
+    """Run a command that starts no jobs in this process, which takes a third of the time."""
+    return CliRunner().invoke(main, [str(word) for word in words], env={"HOME": str(home)})
+
+
 def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
     """Check the points. tmp_path: a folder for the packed lesson and the grades."""
-    packed = f"lessons submit {lesson} --in {folder} --out {tmp_path}/down/ada.zip"
-    collected = f"autograder collect {tmp_path}/down --from folders --into {tmp_path}/class"
-    for command in (packed, collected):
-        done = course(command, tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-    grade = f"autograder grade {tmp_path}/class --profile smoke --out {tmp_path}/grades"
-    done = course(grade, tmp_path)
+    down, classroom = tmp_path / "down", tmp_path / "class"
+    packed = ("submit", lesson, "--in", folder, "--out", down / "ada.zip")
+    collected = ("collect", down, "--from", "folders", "--into", classroom)
+    for main, words in ((lessons_main, packed), (autograder_main, collected)):
+        done = here(main, words, tmp_path)
+        assert done.exit_code == 0, done.output
+    grade = ("grade", classroom, "--profile", "smoke", "--out", tmp_path / "grades")
+    done = here(autograder_main, grade, tmp_path)
     [record] = (tmp_path / "grades" / "records").glob("*.json")
     [found] = json.loads(record.read_text())["grades"]
-    assert points_lost(found) == {}, done.stdout
+    assert points_lost(found) == {}, done.output
     assert found["max_score"] == 10
-    assert found["tier"] == "self-consistent", done.stdout
+    assert found["tier"] == "self-consistent", done.output
     # Others use the machine too: a speed may be borderline, which is full credit and a look.
     statuses = {check["status"] for check in found["checks"]}
-    assert done.returncode == int(statuses != {"passed"}), done.stdout + done.stderr
+    assert done.exit_code == int(statuses != {"passed"}), done.output
 
 
 def points_lost(grade: dict) -> dict[str, str]:
