@@ -6,8 +6,16 @@ import shlex
 import sys
 from unittest import mock
 
+import click
 import pytest
 from real_runs import ROOT, changed
+from typed_commands import commands, folder_of
+
+from autograder.cli import main as autograder
+from cluster.cli import main as cluster
+from cluster.job_file.sbatch_options import take_options
+from cluster.jobs.submit import sort_words
+from lessons.cli import main as lessons
 
 # Loaded here, with all that they need: below, frameworks and MPI are stand-ins.
 from lessons.toolkit import data, record  # noqa: F401
@@ -147,6 +155,63 @@ def test_a_job_types_flags_that_its_program_has(job):
     assert len(programs) == 1 or (not programs and not typed)  # one of 00 starts no program
     actions = [one for file in programs if file in PROGRAMS for one in command_line(file)._actions]
     assert typed <= {action.option_strings[0] for action in actions if action.option_strings}
+
+
+OURS = {"autograder": autograder, "cluster": cluster, "lessons": lessons}
+LESSONS = sorted(folder.name[:2] for folder in SOLUTIONS.glob("[0-9]*_*"))
+
+
+def typed_words(lesson):
+    """Return the words of each command on the page, as the shell passes them on."""
+    variables, found = {}, []
+    for line in (command.line for command in commands(lesson)):
+        line = re.sub(r"^\w+=\$\((.*)\)$", r"\1", line).partition(" | ")[0]
+        for name, value in variables.items():
+            line = line.replace(f"${name}", value)
+        words = shlex.split(line)
+        if words[0] == "export":
+            variables.update(word.split("=", 1) for word in words[1:])
+        while "=" in words[0] and words[1:]:
+            del words[0]
+        found.append(words)
+    return found
+
+
+def parse(words, folder):
+    """Fail unless the command, its job file's program and its arguments can be typed like this."""
+    if words[0] in OURS:
+        group = click.Context(OURS[words[0]])
+        name, command, others = group.command.resolve_command(group, words[1:])
+        context = command.make_context(name, others, parent=group)
+        if "words" in context.params:  # a job file and its arguments
+            *_, job, arguments = sort_words(list(context.params["words"]))
+            parse_job(folder / job, arguments)
+    elif words[0] == "sbatch":
+        _, (job, *arguments) = take_options(words[1:])
+        parse_job(folder / job, arguments)
+    elif words[0] in ("launch", "python"):
+        program, *arguments = words[next(i for i, w in enumerate(words) if w.endswith(".py")) :]
+        assert folder / program in PROGRAMS or not arguments, program
+        if folder / program in PROGRAMS and arguments != ["--help"]:
+            command_line(folder / program).parse_args(arguments)
+
+
+def parse_job(job, arguments):
+    [*_, line] = re.findall("(?m)^launch .*", job.read_text(encoding="utf-8")) or ["launch"]
+    words = shlex.split(line.replace('"$@"', shlex.join(arguments)).partition(" ||")[0])
+    if words[1:2] == ["python"]:
+        parse(words, job.parent)
+    else:
+        assert not arguments, job
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_command_of_a_page_can_be_parsed(lesson, tmp_path, monkeypatch):
+    """Those that nothing else runs are also typed: test_typed_commands.py."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").touch()  # page 12 says to write it
+    for words in typed_words(lesson):
+        parse(words, folder_of(lesson))
 
 
 @pytest.mark.parametrize(("flag", "times"), [("--batch-size", 1), ("--n-gpus", 0)])

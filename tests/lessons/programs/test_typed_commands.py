@@ -1,6 +1,8 @@
 """Tests that every command on a page runs where the page says to type it.
 
 Programs and job files are filled as far as the page has come. `JOB` is the last job's number.
+Commands that other tests run are only typed in `make test-nightly`; test_program_texts.py asks the
+commands and programs whether they take these words.
 """
 
 import re
@@ -13,6 +15,7 @@ from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
 LESSONS = tuple(sorted(folder.name[:2] for folder in SOLUTIONS.glob("[0-9][0-9]_*")))
 
 SLURM = "Slurm's own: a laptop has no Slurm"
+WHOLE = "test_every_lesson.py"
 FULL = "for GPU nodes: hours on two cores"
 NOT_HERE = {
     "sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS": SLURM,
@@ -29,6 +32,29 @@ NOT_HERE = {
     "cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
+
+# What also runs these commands, or their programs with other sizes.
+REPEATS = {
+    "cluster submit job.sbatch --train-samples 12800 --epochs 3": "test_in_jupyterlab.py",
+    "python train.py --help": "test_program_texts.py",
+    "cluster queue": "page 00",
+    "cluster logs -f JOB": "page 00",
+    "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
+    "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
+    "cluster submit job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
+    "cluster scale --ranks 1,2,4,8 job_nodes.sbatch": "test_nodes.py, cluster/jobs/test_scale.py",
+    "cluster submit job_keras3.sbatch": "test_lesson_07.py",
+    "cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
+    "LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 "
+    "--batch-size 128": "test_lesson_10.py, cluster/schedulers/test_laptop_ranks.py",
+    "cluster submit job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
+    "cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
+        "test_lesson_15.py, cluster/schedulers/test_laptop_requeue.py"
+    ),
+    "cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 "
+    "--batch-size 128": WHOLE,
+} | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
+PREPARES = ("source ", "export ")
 # Commands inside a sentence: Slurm's or a site's own, or the end of a line that is typed elsewhere.
 IN_A_SENTENCE = {
     "conda create -n py3.6-keras …": "another course's",
@@ -104,14 +130,39 @@ def test_every_command_in_a_sentence_is_typed_or_has_a_reason(lesson):
 
 def test_no_reason_is_left_over():
     typed = {command.line for name in LESSONS for command in commands(name)}
-    assert set(NOT_HERE) - typed == set()
+    assert (set(NOT_HERE) | set(REPEATS)) - typed == set()
     text = " ".join(re.sub(r"\n# ?", " ", cell) for name in LESSONS for cell in cells_of(name))
     assert [name for name in IN_A_SENTENCE if f"`{name}`" not in re.sub(" +", " ", text)] == []
 
 
+def is_typed_daily(lesson, line):
+    return line not in NOT_HERE and (lesson == "00" or line not in REPEATS)
+
+
+DAILY = [
+    lesson
+    for lesson in LESSONS
+    if any(
+        is_typed_daily(lesson, command.line) and not command.line.startswith(PREPARES)
+        for command in commands(lesson)
+    )
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", DAILY)
 def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
+    type_all(lesson, [c for c in commands(lesson) if is_typed_daily(lesson, c.line)], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize("lesson", LESSONS[1:])
+def test_what_other_tests_run_can_be_typed_too(lesson, tmp_path):
+    type_all(lesson, [c for c in commands(lesson) if c.line not in NOT_HERE], tmp_path)
+
+
+def type_all(lesson, lines, tmp_path):
     [folder] = (SOLUTIONS.parent / "lessons").glob(f"{lesson}_*")
     here = tmp_path / "course" / "lessons" / folder.name
     here.mkdir(parents=True)
@@ -124,9 +175,7 @@ def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
     if commands(lesson)[0].line == f"cd {here.name}":
         terminal.type("cd ..")  # where JupyterLab's terminals begin
     job, running, cell = "", set(), -1
-    for command in commands(lesson):
-        if command.line in NOT_HERE:
-            continue
+    for command in lines:
         put_files(lesson, here, command.filled)
         if command.cell != cell:  # the page's own cells have waited for their jobs
             wait_for(terminal, running)
