@@ -25,8 +25,8 @@ def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def here(main: click.Group, words: Iterable[object], home: Path) -> Result:
-    """Run a command that starts no jobs in this process, which takes a third of the time."""
+def in_this_process(main: click.Group, words: Iterable[object], home: Path) -> Result:
+    """Run a command without a new Python. Importing takes most of a new one's time."""
     return CliRunner().invoke(main, [str(word) for word in words], env={"HOME": str(home)})
 
 
@@ -36,10 +36,10 @@ def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
     packed = ("submit", lesson, "--in", folder, "--out", down / "ada.zip")
     collected = ("collect", down, "--from", "folders", "--into", classroom)
     for main, words in ((lessons_main, packed), (autograder_main, collected)):
-        done = here(main, words, tmp_path)
+        done = in_this_process(main, words, tmp_path)
         assert done.exit_code == 0, done.output
     grade = ("grade", classroom, "--profile", "smoke", "--out", tmp_path / "grades")
-    done = here(autograder_main, grade, tmp_path)
+    done = in_this_process(autograder_main, grade, tmp_path)
     [record] = (tmp_path / "grades" / "records").glob("*.json")
     [found] = json.loads(record.read_text())["grades"]
     assert points_lost(found) == {}, done.output
