@@ -53,7 +53,7 @@ import state
 import zero
 
 full = ["--layers", "12", "--width", "768", "--windows", "3200"]
-size = {"smoke": ["--windows", "48"], "full": full}[profile]
+size = {"smoke": ["--windows", "48", "--epochs", "1"], "full": full}[profile]
 
 # %% [markdown]
 # ## Predict
@@ -358,7 +358,7 @@ for name, run in {"wrote": saved, "read": loaded}.items():
 # | `save` | only rank 0 asks for the full parameters, to save them |
 
 # %%
-found = read_files(submit_once("job_break.sbatch", *size, options=several))
+found = read_files(submit_once("job_break.sbatch", *size, "--epochs", 2, options=several))
 broken = {run.header["without"]: run for run in found}
 intact = broken["nothing"].epochs[-1].train_loss.value
 usual = [

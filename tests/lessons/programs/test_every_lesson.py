@@ -35,7 +35,7 @@ def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
     leaves_its_traces(lesson, folder)
 
 
-# tests/lessons/checks opens the gaps of these lessons' programs. Importing TensorFlow or PyTorch for
+# tests/lessons/checks opens the gaps of these lessons' programs. Importing the frameworks for
 # their pages takes 3 s each.
 GAPS_TESTED = ("03", "07", "10")
 OTHERS = [lesson for lesson in LESSONS if lesson not in GAPS_TESTED]
