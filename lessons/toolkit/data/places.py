@@ -35,14 +35,15 @@ def places() -> list[DataFolder]:
 def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
     """Return the first copy of each file, unpacked or packed; files without a copy are left out.
 
-    A single file in any folder takes precedence over an archive, because it opens at once.
+    An unpacked file in any folder takes precedence over a packed one, and a packed file over an
+    archive, because they open faster.
     """
     folders = [place.folder / folder for place in where for folder in entry.folders]
     found = {}
     for file in entry.files:
-        names = [file.name, f"{file.name}.gz"]
-        candidates = [folder / name for folder in folders for name in names]
-        candidates += [folder / name for folder in folders for name in archive_names(entry)]
+        names = [file.name, f"{file.name}.gz", *archive_names(entry)]
+        candidates = [folder / name for name in names[:2] for folder in folders]
+        candidates += [folder / name for folder in folders for name in names[2:]]
         for path in candidates:
             if os.path.isfile(path):  # False, not an error, if we have no permission
                 found[file] = path

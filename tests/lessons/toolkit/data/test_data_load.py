@@ -59,6 +59,13 @@ def assert_right(loaded: data.DataSet, right: dict[str, np.ndarray], divisor: fl
         np.testing.assert_array_equal(getattr(loaded, name), expected)
 
 
+def test_an_unpacked_file_in_the_cache_opens_before_a_packed_one(world, tmp_path, monkeypatch):
+    unread = {f"mnist/{name}.gz": b"" for name in world.mnist}
+    monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", unread)))
+    put(tmp_path / "cache", mnist_packings(world)["unpacked"])
+    assert_right(data.load("mnist", as_float=False), world.arrays["mnist"])
+
+
 @pytest.mark.parametrize("packing", ["packed", "unpacked", "without folder", "as torchvision"])
 def test_mnist_from_any_packing(world, tmp_path, monkeypatch, packing):
     monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", mnist_packings(world)[packing])))
