@@ -389,8 +389,7 @@ for name, (n, kind) in jobs.items():
 # %% [markdown]
 # **What you should see.** In strong scaling the curve matches that of one rank, except for the last digit, because
 # sums of floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first
-# epoch: in one run .738 instead of .772 (two CPU cores, PyTorch 2.13, one seed). Here it caught up in
-# the second.
+# epoch: in one run .738 instead of .772 (two CPU cores, PyTorch 2.13, one seed). It caught up later.
 #
 # ## Cost against time
 #

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.cli import main as lessons_main
 from lessons.folders import lesson_folders
 from tests.cluster.box.test_lessons_on_box import LESSONS as ON_THE_BOX
-from tests.lessons.programs.all_points import course, earns_all_points, in_this_process
+from tests.lessons.programs.all_points import course, earns_all_points
 from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
@@ -27,9 +26,8 @@ HERE = [lesson for lesson in LESSONS if lesson not in (*ON_THE_BOX, *ELSEWHERE)]
 
 @pytest.mark.parametrize("lesson", HERE)
 def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
-    run = ("run", lesson, "--site", "laptop", "--out", tmp_path / "run")
-    done = in_this_process(lessons_main, run, tmp_path)
-    assert done.exit_code == 0, done.output
+    done = course(f"lessons run {lesson} --site laptop --out {tmp_path}/run", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
     [folder] = (tmp_path / "run").glob(f"{lesson}_*/")
     earns_all_points(lesson, folder, tmp_path)
     leaves_its_traces(lesson, folder)
