@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "15_survive"
 SMALL = ("--windows", "48", "--global-batch", "8", "--most", "4", "--epochs", "2", "--width", "32")
-STEPS = 12  # 6 in each epoch
 
 
 def submit(folder, job, *words):
@@ -62,6 +61,7 @@ def test_a_training_without_an_accident(whole):
     assert measured(whole, "gradient_error")[0] < 1e-12
 
 
+@pytest.mark.nightly
 def test_a_killed_and_warned_job_ends_with_the_same_parameters(whole, tmp_path):
     """Three lives of one job, which puts itself back into the queue twice."""
     words = ("--every", "3", "--kill-at", "5", "--warn-at", "7", "--background")
@@ -98,6 +98,7 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     assert measured(run, "lost_to_warning") == [0]
 
 
+@pytest.mark.nightly
 def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
     [run] = submit(tmp_path, "job_elastic.sbatch", *SMALL, "--every", "3", "--kill-at", "5")
     assert (run.header["source"], len(run.ranks)) == ("elastic", 1)
@@ -105,23 +106,3 @@ def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
     assert measured(run, "lost_to_kill") == [2]
     assert run.test_loss.value == pytest.approx(whole.test_loss.value, abs=1e-4)
     assert hashes(run) != hashes(whole)  # the same sums in another order
-
-
-def test_what_is_forgotten_shows_in_one_place(tmp_path):
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", sys.executable]
-    meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(29000 + os.getpid() % 900)}
-    words = (*SMALL, "--saved-at", "8", "--kill-at", "9")
-    with (tmp_path / "job.out").open("w") as out:
-        done = subprocess.run(
-            [*command, "-u", str(LESSON / "break_it.py"), *words],
-            cwd=tmp_path, env=environment(**meet), stdout=out, stderr=subprocess.PIPE, text=True,
-            timeout=280,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    runs = {run.header["without"]: run for run in read_files([tmp_path / "job.out"])}
-    assert {name for name, run in runs.items() if measured(run, "apart") == [0]} == {
-        "nothing",
-        "half",
-    }
-    assert {name for name, run in runs.items() if measured(run, "read_wrong") != [0]} == {"sampler"}
-    assert [measured(runs[name], "lost") for name in ("nothing", "half")] == [[1], [9]]

@@ -1,8 +1,11 @@
 """Run lesson 12's train.py in float64; rank 0 saves the parameters of all ranks.
 
-mpirun -np N python scaling_steps.py OUT.npz ARGUMENTS…
+mpirun -np N python scaling_steps.py KINDS ARGUMENTS…
+
+KINDS are kinds of scaling, such as strong,weak. One training of each ends in KIND.npz.
 """
 
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "12_scaling"))
 import ranks
 import train
 
-out, *words = sys.argv[1:]
+kinds, *words = sys.argv[1:]
 torch.set_default_dtype(torch.float64)
 load, told = train.data.load, train.Record.trained
 
@@ -35,10 +38,13 @@ def trained(record, params, gather=None):
     if record.rank == 0:
         assert weights.dtype == np.float64
         batch = record.header["global_batch"]
-        np.savez(out, weights=weights, batch=batch, steps=record.clock.steps)
+        np.savez(f"{kind}.npz", weights=weights, batch=batch, steps=record.clock.steps)
     told(record, params, gather)
 
 
 train.data.load, train.Record.trained = in_float64, trained
-sys.argv = ["train.py", *words]
-train.main()
+port = int(os.environ["MASTER_PORT"])
+for number, kind in enumerate(kinds.split(",")):
+    os.environ["MASTER_PORT"] = str(port + number)  # the last one may not be free yet
+    sys.argv = ["train.py", "--scaling", kind, *words]
+    train.main()

@@ -1,0 +1,65 @@
+"""Tests of what lessons 11 and 12 refuse: each program ends on all ranks with one sentence."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from real_runs import ROOT, environment, meet
+
+pytestmark = [pytest.mark.slow, pytest.mark.ranks]
+
+PROGRAM = ROOT / "tests" / "lessons" / "ranks" / "refusals.py"
+PIPELINE, SCALING = ROOT / "solutions" / "11_pipeline", ROOT / "solutions" / "12_scaling"
+FAILING = "12_with_a_plan_that_fails"
+# Ranks, the program and its words, and parts of the sentence.
+REFUSED = [
+    (1, "11_pipeline/train.py --replicas 2", "1 ranks cannot be 2 replicas"),
+    (1, "11_pipeline/train.py --layers 0", "0 layers cannot be divided among 1 stages"),
+    (1, "11_pipeline/train_library.py --micro-batches 3", "micro-batches of one size"),
+    (1, "11_pipeline/deadlock.py", "deadlock.py wants two ranks"),
+    (1, "11_pipeline/tensor_parallel.py", "start at least two, by mpirun or srun"),
+    (1, "11_pipeline/tensor_parallel.py --depth 3", "--depth is an even number"),
+    (2, "11_pipeline/tensor_parallel.py --width 1", "--width 1 cannot be cut into 2 parts"),
+    (1, "12_scaling/study.py", "study.py compares numbers of ranks"),
+    (2, "12_scaling/train.py --scaling strong --batch-size 1", "cannot be divided among 2"),
+    (2, "12_scaling/study.py --train-samples 30000", "50,000. Ask for at most 25000."),
+    (2, f"{FAILING}/study.py", "study.py needs `plan` of train.py"),
+]
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory):
+    """Return what each program of the table said."""
+    root = tmp_path_factory.mktemp("refusals")
+    shutil.copytree(SCALING, root / FAILING)
+    train = root / FAILING / "train.py"
+    train.write_text(
+        train.read_text("utf-8").replace(
+            "def plan(", "raise NotImplementedError(12.1)\n\ndef plan("
+        )
+    )
+    found = {}
+    for ranks in (1, 2):
+        asked = [words for size, words, _ in REFUSED if size == ranks]
+        programs = [
+            [str((root if FAILING in words else ROOT / "solutions") / program), *more]
+            for words in asked
+            for program, *more in [words.split()]
+        ]
+        mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
+        done = subprocess.run(
+            [*mpirun, sys.executable, PROGRAM, "out.json", json.dumps(programs)],
+            cwd=root, env=environment(**meet()), capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        found |= zip(asked, json.loads((root / "out.json").read_text()), strict=True)
+    return found
+
+
+@pytest.mark.parametrize(("ranks", "words", "said"), REFUSED)
+def test_what_cannot_be_is_one_sentence(ranks, words, said, refusals):
+    assert said in refusals[words]
+    assert ("Traceback" in refusals[words]) == (FAILING in words)
+    assert ("NotImplementedError: 12.1" in refusals[words]) == (FAILING in words)
