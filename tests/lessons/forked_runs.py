@@ -1,4 +1,4 @@
-"""Run programs of PyTorch on ranks that load it only once for a whole file of tests."""
+"""Run programs on real ranks that load a framework only once, for a whole file of tests."""
 
 import json
 import subprocess
@@ -10,9 +10,12 @@ from real_runs import environment, meet
 from autograder.reading.files import read_files
 
 FORKED = Path(__file__).parent / "ranks" / "forked.py"
+# PyTorch, and what it loads at the first step or when a network is shared out.
+TORCH = ("torch._dynamo", "torch.distributed.checkpoint", "torch.distributed.fsdp",
+         "torch.distributed.pipelining")  # fmt: skip
 
 
-def run_forked(*jobs):
+def run_forked(*jobs, loaded=TORCH, **env):
     """Run each job: a number of ranks, and starts (folder, program, arguments) on them.
 
     Return the records of each folder's runs. Starts in one folder share its output.
@@ -25,8 +28,8 @@ def run_forked(*jobs):
     for folder in folders:
         folder.mkdir(exist_ok=True)
     done = subprocess.run(
-        [sys.executable, FORKED],
-        env=environment(FORKED=json.dumps(asked), **meet()),
+        [sys.executable, FORKED, *loaded],
+        env=environment(FORKED=json.dumps(asked), **meet() | env),
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

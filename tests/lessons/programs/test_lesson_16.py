@@ -1,57 +1,51 @@
 """Tests of lesson 16's programs with real workers: their promises, and their refusals."""
 
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from forked_runs import run_forked
 from real_runs import ROOT, environment
 from solution_programs import program
-
-from autograder.reading.files import read_files
 
 LESSON = ROOT / "solutions" / "16_tensorflow"
 FLOAT64 = ROOT / "tests" / "lessons" / "ranks" / "in_float64.py"
 GLOBAL = 96  # images of an update: for 1, 2 or 3 workers
-WAYS = {"multiworker": ("train_multiworker.py", 0), "ps-synchronous": ("train_ps.py", 2)}
-
-
-def trained(folder, way, workers):
-    """Return the record and the parameters after ten updates, with this many workers."""
-    program, others = WAYS[way]
-    ranks = workers + others
-    words = ["--train-samples", "960", "--epochs", "1", "--batch-size", str(GLOBAL // workers)]
-    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
-    command = [*start, str(ranks), sys.executable, "-u", str(FLOAT64), "out.npy"]
-    with (folder / "job.out").open("w") as out:
-        done = subprocess.run(
-            [*command, str(LESSON / program), *words],
-            cwd=folder, env=environment(), stdout=out, stderr=subprocess.PIPE, text=True,
-            timeout=300,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    [record] = read_files([folder / "job.out"])
-    assert record.outcome == "completed"
-    assert len(record.ranks) == record.workers == ranks
-    assert [epoch.steps for epoch in record.epochs] == [10]
-    assert [epoch.unique_samples for epoch in record.epochs] == [960]
-    return np.load(folder / "out.npy"), record
+# Each way's program, its workers, and the other tasks.
+WAYS = {
+    "alone": ("train_multiworker.py", 1, 0),
+    "multiworker": ("train_multiworker.py", 3, 0),
+    "ps-synchronous": ("train_ps.py", 2, 2),
+}
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("alone"), "multiworker", 1)[0]
+def trained(tmp_path_factory):
+    """Return way -> parameters and record, after ten updates."""
+    root = tmp_path_factory.mktemp("ways")
+    jobs = []
+    for way, (name, workers, others) in WAYS.items():
+        words = ("--train-samples", "960", "--epochs", "1", "--batch-size", str(GLOBAL // workers))
+        start = (root / way, FLOAT64, "out.npy", str(LESSON / name), *words)
+        jobs.append((workers + others, [start]))
+    records = run_forked(*jobs, loaded=("tensorflow", "tf_keras"), TF_USE_LEGACY_KERAS="1")
+    return {
+        folder.name: (np.load(folder / "out.npy"), record) for folder, [record] in records.items()
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
-@pytest.mark.parametrize(
-    ("way", "workers"),
-    [("multiworker", 3), ("ps-synchronous", 2)],
-)
-def test_workers_give_the_parameters_of_one_on_the_whole_batch(way, workers, alone, tmp_path):
-    params, record = trained(tmp_path, way, workers)
-    np.testing.assert_allclose(params, alone, rtol=0, atol=1e-9)
+@pytest.mark.parametrize("way", ["multiworker", "ps-synchronous"])
+def test_workers_give_the_parameters_of_one_on_the_whole_batch(way, trained):
+    params, record = trained[way]
+    _, workers, others = WAYS[way]
+    assert record.outcome == "completed"
+    assert len(record.ranks) == record.workers == workers + others
+    assert [(epoch.steps, epoch.unique_samples) for epoch in record.epochs] == [(10, 960)]
+    np.testing.assert_allclose(params, trained["alone"][0], rtol=0, atol=1e-9)
     told = {each["name"]: each["value"] for each in record.measures}
     if way == "multiworker":
         assert record.end["param_spread"] == 0.0
@@ -189,25 +183,33 @@ def test_a_worker_without_a_gpu_of_its_own_is_told(job, monkeypatch):
         CLUSTER.take_gpu(KINDS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "rank", "size", "words"),
-    [
-        ("train_multiworker.py", 0, 2, "worker 0 has waited 3 s for the others in vain; nobody"),
-        ("train_multiworker.py", 1, 2, "nobody answers as worker 0 at 127.0.0.1:"),
-        ("train_ps.py", 0, 3, "chief 0 has waited 3 s for the others in vain; nobody answers as"),
-        ("train_ps.py", 2, 3, "nobody came to 127.0.0.1:"),
-    ],
-)
-def test_who_does_not_come_is_named(name, rank, size, words, tmp_path):
-    environ = environment(
-        SLURM_JOB_ID=str(40 + rank), OMPI_COMM_WORLD_RANK=str(rank),
-        OMPI_COMM_WORLD_SIZE=str(size), OMPI_COMM_WORLD_LOCAL_RANK=str(rank),
-    )  # fmt: skip
+LONELY = ROOT / "tests" / "lessons" / "ranks" / "lonely.py"
+# A task that is there, and what it says of the others.
+MISSING = {
+    ("train_multiworker.py", 0, 2): "worker 0 has waited 3 s for the others in vain; nobody",
+    ("train_multiworker.py", 1, 2): "nobody answers as worker 0 at 127.0.0.1:",
+    ("train_ps.py", 0, 3): "chief 0 has waited 3 s for the others in vain; nobody answers as",
+    ("train_ps.py", 2, 3): "nobody came to 127.0.0.1:",
+}
+
+
+@pytest.fixture(scope="module")
+def lonely(tmp_path_factory):
+    """Return the exit status and the errors of each task that is there without the others."""
+    tasks = [(str(LESSON / name), rank, size) for name, rank, size in MISSING]
     done = subprocess.run(
-        [sys.executable, str(LESSON / name), "--train-samples", "320", "--wait", "3"],
-        cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120,
+        [sys.executable, LONELY, json.dumps(tasks), "--train-samples", "320", "--wait", "3"],
+        cwd=tmp_path_factory.mktemp("lonely"), env=environment(TF_USE_LEGACY_KERAS="1"),
+        capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-    assert done.returncode != 0
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(zip(MISSING, json.loads(done.stdout.splitlines()[-1]), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", MISSING)
+def test_who_does_not_come_is_named(task, lonely):
+    status, said = lonely[task]
+    assert status != 0
+    assert MISSING[task] in said
+    assert "Traceback" not in said

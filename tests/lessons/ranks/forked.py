@@ -1,11 +1,12 @@
-"""Run programs of PyTorch on ranks that are forked from one process, which has loaded PyTorch.
+"""Run programs on ranks that are forked from one process, which has already loaded a framework.
 
-    FORKED='[[RANKS, [["FOLDER", ["PROGRAM", "WORD", …]], …]], …]' python forked.py
+    FORKED='[[RANKS, [["FOLDER", ["PROGRAM", "WORD", …]], …]], …]' python forked.py MODULE…
 
 Each job starts when the one before it has ended. Its ranks have the environment that mpirun gives
 them, and run its programs one by one. Programs that use MPI need mpirun itself.
 """
 
+import importlib
 import json
 import os
 import runpy
@@ -13,10 +14,6 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-
-import torch.distributed.checkpoint
-import torch.distributed.fsdp
-import torch.distributed.pipelining  # noqa: F401
 
 ONE_BY_ONE = Path(__file__).with_name("one_by_one.py")
 
@@ -42,6 +39,8 @@ def run_as(rank, size, number, programs):
     os._exit(failed)
 
 
+for module in sys.argv[1:]:
+    importlib.import_module(module)
 for number, (size, programs) in enumerate(json.loads(os.environ.pop("FORKED"))):
     ranks = set()
     for rank in range(size):
