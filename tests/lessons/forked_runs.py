@@ -10,15 +10,15 @@ from real_runs import environment, meet
 from autograder.reading.files import read_files
 
 FORKED = Path(__file__).parent / "ranks" / "forked.py"
-# PyTorch, and what it loads at the first step or when a network is shared out.
-TORCH = ("torch._dynamo", "torch.distributed.checkpoint", "torch.distributed.fsdp",
-         "torch.distributed.pipelining")  # fmt: skip
+# DistributedDataParallel and the first step of an optimizer load the second one.
+TORCH = ("torch", "torch._dynamo")
 
 
 def run_forked(*jobs, loaded=TORCH, **env):
     """Run each job: a number of ranks, and starts (folder, program, arguments) on them.
 
     Return the records of each folder's runs. Starts in one folder share its output.
+    loaded: modules that take long to load, and that all ranks share.
     """
     asked = [
         (ranks, [(str(folder), [str(program), *words]) for folder, program, *words in starts])

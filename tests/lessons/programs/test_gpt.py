@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from real_runs import ROOT, environment, meet, run
+from forked_runs import run_forked
+from real_runs import ROOT, environment, meet
 
 from autograder.codes import Outcome
 from autograder.reading.files import read_files
@@ -22,11 +23,12 @@ FEW = ("--epochs", "3", "--windows", "320", "--width", "64")
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Train equally on one rank and on two: each step has the same 16 windows."""
-    found = {}
-    for ranks, batch in ((1, 16), (2, 8)):
-        out = tmp_path_factory.mktemp(f"ranks{ranks}")
-        found[ranks] = run(PROGRAM, ranks, *FEW, "--batch-size", str(batch), out=out, **meet())
-    return found
+    root = tmp_path_factory.mktemp("ranks")
+    jobs = [
+        (ranks, [(root / str(ranks), PROGRAM, *FEW, "--batch-size", str(batch))])
+        for ranks, batch in ((1, 16), (2, 8))
+    ]
+    return {int(folder.name): run for folder, [run] in run_forked(*jobs).items()}
 
 
 @pytest.mark.slow

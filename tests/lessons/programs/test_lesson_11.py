@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from forked_runs import run_forked
+from forked_runs import TORCH, run_forked
 from real_runs import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
@@ -32,7 +32,8 @@ def jobs(tmp_path_factory):
         (root / "library", LESSON / "train_library.py", *UNTESTED, "--schedule", "1f1b"),
         (root / "deadlock", LESSON / "deadlock.py", "--timeout", "1"),
     ]
-    return {folder.name: found for folder, found in run_forked(*asked.items()).items()}
+    records = run_forked(*asked.items(), loaded=(*TORCH, "torch.distributed.pipelining"))
+    return {folder.name: found for folder, found in records.items()}
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

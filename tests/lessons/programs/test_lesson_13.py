@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from forked_runs import run_forked
+from forked_runs import TORCH, run_forked
 from real_runs import ROOT
 
 from autograder.reading.files import read_files
@@ -14,6 +14,7 @@ STEPS = ROOT / "tests" / "lessons" / "ranks" / "shard_steps.py"
 FEW = ("--epochs", "1", "--windows", "24", "--batch-size", "2")
 BY_HAND = ("zero1", "zero2", "zero3")
 WAYS = ("ddp", *BY_HAND, "fsdp")
+LOADED = (*TORCH, "torch.distributed.fsdp", "torch.distributed.checkpoint")
 STEPS_ON = (1, 3)  # ranks
 VARIANTS = {
     "fsdp": ("train.py", "--ways", "fsdp", "--save", "checkpoint"),
@@ -49,7 +50,7 @@ def jobs(tmp_path_factory):
     }  # fmt: skip
     for ranks in STEPS_ON:
         starts[ranks].append((root / f"steps {ranks}", STEPS, "out.npz"))
-    return {folder.name: folder for folder in run_forked(*starts.items())}
+    return {folder.name: folder for folder in run_forked(*starts.items(), loaded=LOADED)}
 
 
 @pytest.fixture(scope="module")

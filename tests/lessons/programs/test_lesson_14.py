@@ -53,6 +53,7 @@ def test_the_fast_step_trains_like_the_slow_one_and_counts_are_pytorchs(tmp_path
         assert {"part: input", "part: gradients"} <= set(trace["names"])
 
 
+@pytest.mark.nightly  # the lesson's own run has these ways, and the faults of break_it.py
 def test_scaled_float16_trains_like_float32_and_padding_changes_nothing(tmp_path):
     runs = started(tmp_path, "train_ways.py")
     assert set(runs) == {"float32", "bfloat16", "float16", "scaled", "lengths", "padded"}

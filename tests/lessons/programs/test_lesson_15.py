@@ -61,7 +61,7 @@ def test_a_training_without_an_accident(whole):
     assert measured(whole, "gradient_error")[0] < 1e-12
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly  # the lesson's own run has such accidents
 def test_a_killed_and_warned_job_ends_with_the_same_parameters(whole, tmp_path):
     """Three lives of one job, which puts itself back into the queue twice."""
     words = ("--every", "3", "--kill-at", "5", "--warn-at", "7", "--background")
@@ -98,7 +98,7 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     assert measured(run, "lost_to_warning") == [0]
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly  # the lesson's own run loses a node, too
 def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
     [run] = submit(tmp_path, "job_elastic.sbatch", *SMALL, "--every", "3", "--kill-at", "5")
     assert (run.header["source"], len(run.ranks)) == ("elastic", 1)

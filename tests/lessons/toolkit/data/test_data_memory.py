@@ -11,7 +11,9 @@ PROGRAM = Path(__file__).parents[4] / "benchmarks" / "lessons" / "data_memory.py
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["slices", "indices", "batches"])
+@pytest.mark.parametrize(
+    "way", ["slices", pytest.param("indices", marks=pytest.mark.nightly), "batches"]
+)
 def test_training_at_128_stays_below_2_gb(way, monkeypatch):
     # The stand-in has the real set's size, so this holds on a machine without the files too.
     monkeypatch.setenv("COURSE_STAND_IN", "1")

@@ -30,20 +30,40 @@ model.compile(keras.optimizers.SGD(rates), loss="sparse_categorical_crossentropy
               metrics=["accuracy"], steps_per_execution=2)
 record = Record("02", {"batch_size": 16, "epochs": 3}, source="keras", samples=64)
 model.fit(x, y, batch_size=16, epochs=3, validation_data=(x, y), validation_batch_size=16,
-          callbacks=[record.keras_callback(), SlowValidation(), SlowCheckpoint()], verbose=VERBOSE)
+          callbacks=[record.keras_callback(), SlowValidation(), SlowCheckpoint()], verbose=1)
 model.evaluate(x, y, verbose=0, callbacks=[record.keras_callback()])
 record.end(params=model.get_weights())
 """
 
 
-@pytest.mark.parametrize(
-    ("legacy", "package"), breadth([("1", "tf_keras."), ("0", "keras.")], quick=0)
-)
-def test_training_alone_is_timed(legacy, package, tmp_path):
-    program = PROGRAM.replace("VERBOSE", "1")
-    environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": package}
-    output = run_program(program, folder=tmp_path, **environ)
-    found = events(output)
+UNKNOWN_LENGTH = """
+data = tf.data.Dataset.from_tensor_slices((x, y)).filter(lambda x, y: True).batch(16)
+assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY
+model.compile(keras.optimizers.SGD(0.1), loss="sparse_categorical_crossentropy")
+record = Record("02", {"batch_size": 16, "epochs": 3}, source="unknown", samples=64)
+model.fit(data, epochs=3, callbacks=[record.keras_callback()], verbose=0)
+record.end(params=model.get_weights())
+"""
+
+
+PACKAGES = {"1": "tf_keras.", "0": "keras."}
+
+
+@pytest.fixture(scope="module", params=breadth(PACKAGES, quick=0))
+def keras(request, tmp_path_factory):
+    """Return the version, the output of a program with two runs, and the events of each run."""
+    legacy = request.param
+    environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": PACKAGES[legacy]}
+    folder = tmp_path_factory.mktemp("keras")
+    output = run_program(PROGRAM + UNKNOWN_LENGTH, folder=folder, **environ)
+    runs = {}
+    for event in events(output):
+        runs.setdefault(event["metadata"]["run"], []).append(event)
+    return legacy, output, *runs.values()
+
+
+def test_training_alone_is_timed(keras):
+    _, output, found, _ = keras
     epochs = [event["value"] for event in of(found, "epoch_stop")]
     assert len(epochs) == 3
     # From one epoch's start to the next's, validation sleeps 0.4 s and the checkpoint 0.5 s.
@@ -62,21 +82,7 @@ def test_training_alone_is_timed(legacy, package, tmp_path):
     assert {event["metadata"]["file"] for event in found} == {"train.py"}
 
 
-UNKNOWN_LENGTH = """
-data = tf.data.Dataset.from_tensor_slices((x, y)).filter(lambda x, y: True).batch(16)
-assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY
-model.fit(data, epochs=3, callbacks=[record.keras_callback()], verbose=0)
-"""
-
-
-@pytest.mark.parametrize(
-    ("legacy", "package", "steps"),
-    breadth([("1", "tf_keras.", 4), ("0", "keras.", None)], quick=0),
-)
-def test_a_step_that_finds_no_data_is_not_counted(legacy, package, steps, tmp_path):
-    first, _, last = PROGRAM.partition("model.fit(")
-    program = first + UNKNOWN_LENGTH + "record.end(" + last.partition("record.end(")[2]
-    program = program.replace(", steps_per_execution=2", "")
-    environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": package}
-    found = events(run_program(program, folder=tmp_path, **environ))
+def test_a_step_that_finds_no_data_is_not_counted(keras):
+    legacy, *_, found = keras
+    steps = 4 if legacy == "1" else None
     assert [event["value"]["steps"] for event in of(found, "epoch_stop")] == [steps] * 3

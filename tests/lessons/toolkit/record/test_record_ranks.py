@@ -1,5 +1,6 @@
 """Tests of the run record of several ranks, with real launchers and their outputs."""
 
+import functools
 import itertools
 import os
 
@@ -59,19 +60,24 @@ def check(output, ranks=2):
     return found
 
 
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory):
+    """Return what a launcher's ranks print, as a function of its name."""
+    folder = tmp_path_factory.mktemp("launched")
+    return functools.cache(lambda name: run_program(RANKS, launcher=LAUNCHERS[name], folder=folder))
+
+
 @pytest.mark.ranks
 @pytest.mark.parametrize("name", breadth(LAUNCHERS, quick=1))
-def test_launchers(name, tmp_path):
-    output = run_program(RANKS, launcher=LAUNCHERS[name], folder=tmp_path)
-    assert facts(check(output))["launcher"] == name.split(",")[0]
+def test_launchers(name, launched):
+    assert facts(check(launched(name)))["launcher"] == name.split(",")[0]
 
 
 @pytest.mark.ranks
 @pytest.mark.parametrize("name", breadth(["mpirun", "torchrun"], quick=1))
-def test_two_launches_have_different_run_ids(name, tmp_path):
-    text = RANKS.replace("range(3)", "range(1)")
-    outputs = [run_program(text, launcher=LAUNCHERS[name], folder=tmp_path) for _ in range(2)]
-    runs = {event["metadata"]["run"] for output in outputs for event in events(output)}
+def test_two_launches_have_different_run_ids(name, launched, tmp_path):
+    again = run_program(RANKS, launcher=LAUNCHERS[name], folder=tmp_path)
+    runs = {event["metadata"]["run"] for out in (launched(name), again) for event in events(out)}
     assert len(runs) == 2
 
 
