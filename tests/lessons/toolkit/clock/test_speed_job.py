@@ -93,6 +93,7 @@ def test_modules_in_the_folder_or_the_path_replace_nothing(tmp_path):
         ("is late", "parameters changed after the end of a phase"),
         ("slows the yardstick", "got fewer cores or a lower priority"),
         ("dies", "Rank 1: the learner process has ended"),
+        ("leaves", "There is nothing to do\n"),
     ],
 )
 def test_all_ranks_end_with_one_sentence(fault, words, tmp_path):
@@ -100,6 +101,7 @@ def test_all_ranks_end_with_one_sentence(fault, words, tmp_path):
     assert done.returncode != 0
     assert words in done.stderr
     assert ("Exercise 1.1" in done.stderr) == (fault == "fails"), "with the learner's traceback"
+    assert ("Traceback" in done.stderr) == (fault == "fails")
     assert not of(events(done.stdout), "run_stop")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lessons.toolkit import clock
+from lessons.toolkit.ranks.leaving import leave
 
 SIZE = 1000
 SLEEP_S = 0.3
@@ -103,6 +104,8 @@ def together(job):
 
     if fault == "fails" and job.rank == 1:
         raise NotImplementedError("Exercise 1.1")
+    if fault == "leaves":
+        leave(job.rank, "There is nothing to do")
     if fault == "dies" and job.rank == 1:
         os._exit(1)
     if fault == "keeps another time":
