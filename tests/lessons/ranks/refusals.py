@@ -2,8 +2,8 @@
 
     mpirun -np N python refusals.py OUT.json '[["PROGRAM", "WORD", …], …]'
 
-OUT.json gets what rank 0 of each program printed as an error before it left; null if it did not
-leave with one. Any other exception ends the job.
+OUT.json gets what rank 0 of each program printed as an error when it ended, with the traceback of
+an exception; null if it ended without an error.
 """
 
 import json
@@ -11,11 +11,12 @@ import os
 import runpy
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 
 def refusal(words):
-    """Run a program, and return what it said when it left with an error."""
+    """Run a program, and return what it said when it ended with an error."""
     sys.argv = words
     stderr = os.dup(2)
     with tempfile.TemporaryFile("w+") as said:
@@ -25,9 +26,11 @@ def refusal(words):
             code = None
         except SystemExit as left:
             code = left.code
-        finally:
-            sys.stderr.flush()
-            os.dup2(stderr, 2)
+        except Exception:
+            traceback.print_exc()
+            code = 1
+        sys.stderr.flush()
+        os.dup2(stderr, 2)
         said.seek(0)
         return f"{said.read()}{code}" if code else None
 
