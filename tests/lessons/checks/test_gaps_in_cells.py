@@ -1,4 +1,4 @@
-"""An open gap in a notebook is shown in one line, and other errors with their traceback."""
+"""A notebook shows an open gap in one line, and explains a name that no cell has defined yet."""
 
 import nbformat
 import pytest
@@ -12,6 +12,8 @@ CELLS = [
     "import program\nprogram.facts()",
     'raise NotImplementedError("not a gap")',
     "1 / 0",
+    "len(files)",
+    "import program\nprogram.misspelt()",
 ]
 
 
@@ -19,7 +21,9 @@ CELLS = [
 def errors(tmp_path_factory):
     """Return what each cell shows as an error: its kind, its message and its lines."""
     folder = tmp_path_factory.mktemp("lesson")
-    (folder / "program.py").write_text(f"def facts():\n    {GAP}")
+    (folder / "program.py").write_text(
+        f"def facts():\n    {GAP}\ndef misspelt():\n    return fiels\n"
+    )
     cells = [nbformat.v4.new_code_cell(source, metadata={"tags": []}) for source in CELLS]
     run_cells(notebook := nbformat.v4.new_notebook(cells=cells), folder)
     assert not notebook.cells[0].outputs
@@ -36,5 +40,14 @@ def test_a_gap_has_no_traceback_and_is_still_an_error(errors):
 
 
 def test_other_errors_keep_their_traceback(errors):
-    assert [error.ename for error in errors[2:]] == ["NotImplementedError", "ZeroDivisionError"]
+    assert [error.ename for error in errors[2:4]] == ["NotImplementedError", "ZeroDivisionError"]
     assert all("Traceback" in "\n".join(error.traceback) for error in errors[2:])
+
+
+def test_a_name_that_no_cell_has_defined_leads_to_the_cells_above(errors):
+    in_cell, in_program = errors[4:]
+    assert (in_cell.ename, in_program.ename) == ("NameError", "NameError")
+    assert in_cell.evalue == "name 'files' is not defined"
+    assert "`files`" in in_cell.traceback[-1]
+    assert "Run All Above" in in_cell.traceback[-1]
+    assert "Run All Above" not in "\n".join(in_program.traceback)

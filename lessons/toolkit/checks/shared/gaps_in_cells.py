@@ -1,4 +1,7 @@
-"""Show an open gap in a notebook as one line, as the checks do, instead of a traceback."""
+"""Explain two errors of a notebook's cells: an open gap, and a name that no cell has defined yet.
+
+A gap is shown in one line, as the checks do, instead of a traceback.
+"""
 
 import re
 import sys
@@ -6,6 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+THIS_CELL = "this cell"
+RUN_ABOVE = (
+    "If a cell above this one defines `{name}`, run that cell first: Run → Run All Above Selected "
+    "Cell. Otherwise `{name}` is misspelt."
+)
 LABEL = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): ")
 
 
@@ -14,7 +22,7 @@ def show_in_one_line() -> None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:
-        shell.set_custom_exc((NotImplementedError,), show)
+        shell.set_custom_exc((NotImplementedError, NameError), show)
 
 
 def show(
@@ -28,6 +36,8 @@ def show(
     if LABEL.match(str(error)):
         lines = [f"{error}.", f"Replace `raise …` in {place_of(trace)} with your own lines."]
         error._render_traceback_ = lambda: lines
+    elif kind is NameError and error.name and place_of(trace) == THIS_CELL:
+        error.add_note(RUN_ABOVE.format(name=error.name))
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
 
 
@@ -36,4 +46,4 @@ def place_of(trace: TracebackType) -> str:
         trace = trace.tb_next
     file = Path(trace.tb_frame.f_code.co_filename)
     # A cell's code has a name such as /tmp/ipykernel_1234/5678.py, and no such file exists.
-    return file.name if file.is_file() else "this cell"
+    return file.name if file.is_file() else THIS_CELL
