@@ -76,7 +76,21 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
             f"--output and --error are both {job.options['error']}",
             "End them with .out and .err.",
         )
+    check_names(job)
     return f"{nodes} node x {each} tasks, at most {limit / 60:g} minutes, two files with %j."
+
+
+def check_names(job: Any) -> None:
+    """Check the beginnings, which the text asks for, and the endings, which the grader needs."""
+    for name, ending in (("output", ".out"), ("error", ".err")):
+        file = job.options[name]
+        expected = f"a file name that begins with 00_cluster_%j and ends in {ending}"
+        if not file.endswith(ending):
+            advice = "The results go to the file that ends in .out, the errors to the other one."
+            raise CheckFailed(expected, f"--{name}={file}", advice)
+        if not Path(file).name.startswith("00_cluster_%j"):
+            advice = "Write %j as it is: the scheduler replaces it with the job's number."
+            raise CheckFailed(expected, f"--{name}={file}", advice)
 
 
 def whole(job: Any, name: str) -> int:
@@ -137,7 +151,8 @@ def check_0_2(facts: Function) -> str:
 
 def uses_os_environ(facts: Function) -> bool:
     with patch.dict(os.environ, OMPI):
-        return facts({}).get("size") == 4
+        found = facts({})
+    return isinstance(found, dict) and found.get("size") == 4
 
 
 def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
@@ -152,6 +167,11 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
             "Inside a Slurm job, SLURM_PROCID is 0 in every process that mpirun starts. Go "
             "through NAMES in order and stop at the first name that is set."
         )
+    if expected["size"] > 1 and found.get("rank") == expected["rank"] and found.get("size") == 1:
+        return (
+            "Only the first fact was looked up. Is `return found` inside the loop? Indent it like "
+            "the `for`."
+        )
     if expected["size"] > 1 and found.get("size") == 1:
         return "The variables are set, but you still return 0, 1 and 0: store what you find."
     if expected["size"] == 1:
@@ -161,7 +181,7 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
 
 @exercise("0.3")
 def check_0_3(core_hours: Function, idle_share: Function) -> str:
-    """Check the cost of a job, and the idle share of the cost of several jobs."""
+    """core_hours returns the cost of a job, and idle_share the idle share of several jobs' cost."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
         compare(

@@ -10,6 +10,7 @@ import pytest
 from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_00
+from lessons.toolkit.checks.lesson_00 import OMPI
 
 LESSON = (Path(__file__).parents[3] / "solutions/00_cluster/lesson.py").read_text("utf-8")
 
@@ -36,6 +37,11 @@ JOBS = [
     ("%j.out", "1.out", "%j in --output"),
     ("%j.err", "%x.err", "%j in --error"),
     ("%j.err", "%j.out", "two files"),
+    ("%j.out", "%j.err", "two files"),
+    ("=00_cluster_%j.out", "=00_cluster_%j.log", "ends in .out"),
+    ("=00_cluster_%j.err", "=00_cluster_%j.txt", "ends in .err"),
+    ("=00_cluster_%j.out", "=00_cluster_{%j}.out", "--output=00_cluster_{%j}.out"),
+    ("=00_cluster_%j.err", "=cluster_%j.err", "begins with 00_cluster_"),
     ("#SBATCH --error", "# SBATCH --error", "without a space after #"),
     ("#SBATCH --job", "set -e\n#SBATCH --job", "before the first command"),
     ("#!/bin/bash\n", "", "#!/bin/bash"),
@@ -93,6 +99,8 @@ FACTS = [
     (lambda environ: facts(environ, default={"rank": None, "size": 1, "local_rank": 0}), "rank 0"),
     (lambda environ: {"rank": int(environ["SLURM_PROCID"])}, "if name in environ"),
     (lambda environ: None, "return found"),
+    (lambda environ: facts(environ) if set(environ) & {"HOME", *OMPI} else None, "return found"),
+    (lambda environ: NOBODY | {"rank": facts(environ)["rank"]}, "inside the loop"),
 ]
 
 
