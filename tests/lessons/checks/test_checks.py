@@ -1,9 +1,10 @@
 """The public checks: solutions pass, gaps are called gaps, and each mistake gets its advice."""
 
+import pytest
 from advice import assert_advice, failure
 
-from lessons.toolkit.checks import lesson_00, lesson_02
-from lessons.toolkit.checks.shared.check import checks_of, exercise
+from lessons.toolkit.checks import lesson_00, lesson_01, lesson_02, lesson_06
+from lessons.toolkit.checks.shared.check import checks_of, compare, exercise
 
 
 def gap(*arguments):
@@ -76,3 +77,36 @@ def test_a_check_that_is_broken_itself_is_not_silent():
         return student() + 1
 
     assert_advice(failure(check, lambda: "text"), "of the wrong type")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda w, x, y: x ^ 2, "write `**`"),
+        (lambda w, x, y: [w for _ in 4], "range(n)"),
+        (lambda w, x, y: w.sort()[0], "A value is None"),
+    ],
+)
+def test_an_error_that_beginners_make_gets_its_own_advice(wrong, advice):
+    assert_advice(failure(lesson_01.check_1_1, wrong), advice)
+
+
+def test_an_error_in_the_simulated_ranks_names_the_students_line():
+    def server(comm, values):
+        values += comm.recv(source=1)
+
+    failed = failure(lesson_06.check_6_1, server)
+    assert "of server: values += comm.recv(source=1)" in str(failed)
+
+
+@pytest.mark.parametrize(
+    ("found", "advice"),
+    [(2, "`//`"), (-2.5, "sign"), (5, "by hand"), (-2, "by hand"), (3, "this mistake")],
+)
+def test_a_wrong_number_is_recognised_if_its_mistake_is_common(found, advice):
+    @exercise("9.1")
+    def check(value):
+        """value is 2.5."""
+        compare(value, 2.5, "value", {3: "this mistake"})
+
+    assert_advice(failure(check, found), advice)

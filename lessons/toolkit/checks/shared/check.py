@@ -15,6 +15,22 @@ from typing import Any
 from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, written_lines
 
 ALL_CHECKS = str(Path(__file__).parents[1])
+SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
+# What beginners' errors say, and what to try.
+ADVICE_BY_MESSAGE = {
+    "bitwise_xor": "`^` is not the power: write `**`.",
+    "for ^": "`^` is not the power: write `**`.",
+    "'int' object is not iterable": "To repeat something n times, write `for i in range(n)`.",
+    "'NoneType' object": "A value is None: the call that made it returns nothing.",
+}
+ADVICE_BY_TYPE = {
+    "NameError": "A name is misspelt, or it is not defined here.",
+    "UnboundLocalError": "A name is used before it has a value.",
+    "TypeError": "A value has the wrong type, or a call the wrong number of arguments.",
+    "ZeroDivisionError": "Which number can be 0 here?",
+    "KeyError": "This key does not always exist.",
+    "ImportError": "Is the course's environment active?",
+}
 
 
 class CheckFailed(Exception):  # noqa: N818 - students read this name
@@ -85,7 +101,7 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
     frames = written_lines(error)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
-    not_theirs = ("site-packages", ALL_CHECKS, str(Path(checks).parent))
+    not_theirs = ("site-packages", ALL_CHECKS, SIMULATED_RANKS, str(Path(checks).parent))
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
     said = what_is_wrong(error)[:200]
     if not inside:
@@ -100,16 +116,15 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         summary(check),
         f"{said}, in line {place.lineno} of {place.name}"
         + (f": {place.line}" if place.line else ""),
-        "Read the message, then this line. "
-        + {
-            "NameError": "A name is misspelt, or it is not defined here.",
-            "UnboundLocalError": "A name is used before it has a value.",
-            "TypeError": "A value has the wrong type, or a call the wrong number of arguments.",
-            "ZeroDivisionError": "Which number can be 0 here?",
-            "KeyError": "This key does not always exist.",
-            "ImportError": "Is the course's environment active?",
-        }.get(type(error).__name__, "Print the values just before it."),
+        f"Read the message, then this line. {advice_on(error)}",
     )
+
+
+def advice_on(error: Exception) -> str:
+    """Return what to try after an error in the student's code."""
+    by_message = (advice for words, advice in ADVICE_BY_MESSAGE.items() if words in str(error))
+    by_type = ADVICE_BY_TYPE.get(type(error).__name__, "Print the values just before it.")
+    return next(by_message, by_type)
 
 
 def summary(check: Callable[..., Any]) -> str:
@@ -162,6 +177,10 @@ def compare(
     """
     if close(found, right):
         return
+    if close(found, math.floor(right)):
+        otherwise = "Is the result rounded down? `//` and `int()` do that, `/` does not."
+    elif close(found, -right):
+        otherwise = "Only the sign is wrong."
     for wrong, advice in (mistakes or {}).items():
         if close(found, wrong):
             otherwise = advice
