@@ -124,10 +124,11 @@ def check_1_2(descend: Function) -> str:
     if len(path) == 1 and steps > 1:
         raise CheckFailed(signature, "one point", "Return all points, not only the last one.")
     if len(path) != steps + 1:
+        advice = "Put the start into the list first, then one point per step."
+        if len(path) == 2:
+            advice = "`append` belongs inside the loop, and `return` after it: check the indents."
         raise CheckFailed(
-            f"{steps + 1} points for {steps} steps: {signature}",
-            f"{len(path)} points",
-            "Put the start into the list first, then one point per step.",
+            f"{steps + 1} points for {steps} steps: {signature}", f"{len(path)} points", advice
         )
     points = np.array([number(np.ravel(w)[0], "a point of the path") for w in path])
     right = (1 - 1.9) ** np.arange(steps + 1)
@@ -230,9 +231,12 @@ def check_1_4(minibatches: Function) -> str:
         found = minibatches(n, batch, rng)
         if found is None:
             raise CheckFailed("a list of index arrays", "None", "Is there a `return`?")
+        if not isinstance(found, list | tuple):
+            advice = "Collect all batches in a list, and return the list after the loop."
+            raise CheckFailed("a list of index arrays", f"a {type(found).__name__}", advice)
         found = [np.asarray(part) for part in found]
         count = -(-n // batch)
-        expected = f"{count} batches of {n} indices, at most {batch} each"
+        expected = f"{n} indices in {count} batches, at most {batch} in each"
         sizes = [part.size for part in found]
         if sizes != [min(batch, n - first) for first in range(0, n, batch)]:
             advice = "Cut at 0, batch, 2·batch …: range(0, n, batch)."

@@ -81,6 +81,7 @@ def in_place(gradient, w, lr, steps):
             "call it with w only",
         ),
         (lambda *a: None, "return path"),
+        (lambda g, w, lr, steps: descend(g, w, lr, 1), "inside the loop"),
     ],
 )
 def test_ways_down_that_are_not(wrong, advice):
@@ -141,6 +142,8 @@ def cut(order, batch):
         (lambda n, batch, rng: cut(rng.integers(0, n, n), batch), "do not draw"),
         (lambda n, batch, rng: cut(rng.permutation(n), batch + 1), "Cut at 0"),
         (lambda n, batch, rng: None, "return"),
+        (lambda n, batch, rng: rng.permutation(n)[:batch], "in a list"),
+        (lambda n, batch, rng: iter(cut(rng.permutation(n), batch)), "in a list"),
     ],
 )
 def test_batches_that_are_wrong(wrong, advice):

@@ -43,10 +43,15 @@ def sum_up(allreduce: Function, ranks: int, length: int) -> int:
             advice = sum_advice(values, starts, right, rank, outcome.results[rank])
             if rebinds_chunks(allreduce):
                 advice = REBOUND
-            numbers = f"rank {rank} has {np.round(found[:4], 3).tolist()}"
-            said = f"{numbers}, not {np.round(right[:4], 3).tolist()}"
+            said = f"rank {rank} has {beginning(found)}, not {beginning(right)}"
             raise CheckFailed(expected, said, advice)
     return outcome.busiest
+
+
+def beginning(values: np.ndarray) -> str:
+    """Return the first four numbers, with three decimal places."""
+    numbers = [round(float(value), 3) for value in values[:4]]
+    return f"{numbers}{' …' if len(values) > 4 else ''}"
 
 
 def hang_advice(hang: str, ranks: int) -> str:

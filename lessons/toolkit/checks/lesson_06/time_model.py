@@ -45,15 +45,21 @@ def check_6_3(model: Function, fit: Function) -> str:
             real = true_ring(4, unseen, alpha, beta)
             foretold = true_ring(4, unseen, *fitted)
             if not abs(foretold - real) <= 0.3 * real:
+                advice = WEIGHTS
+                if abs(true_ring(4, unseen, *reversed(fitted)) - real) <= 0.3 * real:
+                    advice = "Return alpha first, then beta."
                 raise CheckFailed(
                     f"{real:.3g} s predicted for {unseen:.0e} bytes, within 30 %",
                     f"{foretold:.3g} s, with alpha = {fitted[0]:.3g} and beta = {fitted[1]:.3g}",
-                    "Large sizes dominate the fit: divide each equation by its measured seconds, "
-                    "so that all sizes have equal weight.",
+                    advice,
                 )
     return "All three schemes are right, and the fit predicts sizes that it has not seen."
 
 
+WEIGHTS = (
+    "Large sizes dominate the fit: divide each equation by its measured seconds, so that all sizes "
+    "have equal weight."
+)
 FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
 TWO_PHASES = (
     "In p - 1 rounds the chunks are added up; in another p - 1 rounds the sums are passed on."
