@@ -54,6 +54,7 @@ def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
         raise click.UsageError(f"There are no lessons in {edition}.")
     chosen = {}
     for name in asked:
+        name = name.rstrip("/")  # as a shell's completion writes a folder
         number = name.split("_")[0].zfill(2)
         if number not in folders or ("_" in name and name != folders[number].name):
             known = ", ".join(p.name for p in folders.values())

@@ -16,7 +16,7 @@ from lessons.edition.notebook_pages import checked_exercises
 from lessons.folders import choose_lessons, course_root, notebook_in
 from lessons.student.exercise_results import ExerciseResult, check_folder
 from lessons.student.grader_misses import to_run_again
-from lessons.student.lesson_folder import find_folder, in_folder
+from lessons.student.lesson_folder import find_folder, in_folder, lesson_here
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
 COLUMNS = ("exercise", "result", "what")
@@ -30,14 +30,17 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
         "128 + signal: interrupted."
     ),
 )
-@click.argument("lessons", metavar="NN...", nargs=-1, required=True)
+@click.argument("lessons", metavar="[NN]...", nargs=-1)
 @in_folder
 @with_json
 def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) -> None:
-    """Run the lessons' public checks on your folders. This starts no jobs and changes no files."""
+    """Run the lessons' public checks on your folders. This starts no jobs and changes no files.
+
+    Without a number, it checks the lesson in whose folder you are.
+    """
     if inside and len(lessons) > 1:
         raise click.UsageError("--in names the folder of one lesson: check the others without it.")
-    folders = {lesson: folder_of(lesson, inside) for lesson in lessons}
+    folders = {lesson: folder_of(lesson, inside) for lesson in lessons or [lesson_here(inside)]}
     rows: list[dict[str, str]] = []
     passed = [check_lesson(*one, rows if as_json else None) for one in folders.items()]
     if as_json:

@@ -27,6 +27,17 @@ def find_folder(number: str, inside: Path | None) -> Path:
     raise click.UsageError(f"There is no notebook in {inside}; name the lesson's folder.")
 
 
+def lesson_here(inside: Path | None) -> str:
+    """Return the number of the lesson in whose folder the student is, or that --in names."""
+    place = (inside or Path.cwd()).resolve()
+    names = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
+    if names:
+        return names[0][:2]
+    raise click.UsageError(
+        "Which lesson? Type its number after the command, such as 00, or change to its folder."
+    )
+
+
 def own_copy(here: Path, name: str) -> Path | None:
     """Return the student's own copy of a lesson: the current folder, or one beside it.
 

@@ -20,15 +20,19 @@ from lessons.questions import answer_hints
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
-from lessons.student.lesson_folder import find_folder, in_folder, shown
+from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, shown
 
 
 @click.command("submit")
-@click.argument("lesson", metavar="NN")
+@click.argument("lesson", metavar="[NN]", required=False)
 @in_folder
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Default: NN_….zip.")
-def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
-    """Pack a lesson's folder for submission, and report what the grader will miss in it."""
+def submit_command(lesson: str | None, inside: Path | None, out: Path | None) -> None:
+    """Pack a lesson's folder for submission, and report what the grader will miss in it.
+
+    Without a number, it packs the lesson in whose folder you are.
+    """
+    lesson = lesson or lesson_here(inside)
     folder = find_folder(lesson, inside)
     number = lesson.split("_")[0].zfill(2)
     if LESSON_NAME.fullmatch(folder.name) and folder.name[:2] != number:

@@ -33,6 +33,19 @@ def test_every_solution_passes(course, student, lessons_command):
     assert "3 of 3 exercises passed" in done.output
 
 
+def test_in_its_folder_a_lesson_needs_no_number(student, lessons_command, monkeypatch):
+    assert rows(lessons_command("check").output).keys() == {"1.1", "1.2", "1.3"}
+    monkeypatch.chdir(student.parent)
+    done = lessons_command("check")
+    assert done.exit_code == 2
+    assert "Which lesson" in done.output
+
+
+def test_a_lesson_may_be_named_as_its_folder_is_completed(student, lessons_command, monkeypatch):
+    monkeypatch.chdir(student.parent)
+    assert rows(lessons_command("check", f"{NAME}/").output).keys() == {"1.1", "1.2", "1.3"}
+
+
 def test_a_check_is_given_no_port(student, lessons_command):
     """Another program could take a port before the kernel does, which would end the check."""
     asks = "    from ipykernel.connect import get_connection_info as info"

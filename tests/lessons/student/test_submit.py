@@ -36,6 +36,15 @@ def test_an_untouched_folder_is_packed_and_all_that_misses_is_named(folder, less
         assert words in done.output
 
 
+def test_in_its_folder_a_lesson_needs_no_number(folder, lessons_command, monkeypatch):
+    outside = lessons_command("submit")
+    assert outside.exit_code == 2
+    assert "Which lesson" in outside.output
+    monkeypatch.chdir(folder)
+    assert lessons_command("submit").exit_code == 0
+    assert "02_serial/train.py" in packed()
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
