@@ -36,8 +36,15 @@ def of_another_form(lesson: str, name: str, text: str) -> str:
         right = right and not (high is not None and number > high)
         within = f", from {low} to {high}" if high is not None else ""
         what = asked if asked.startswith("a ") else f"a number of {asked}"
-        return "" if right else f"digits only: {what}{within}"
+        return "" if right else f"digits only: {what}{within}{how_to_write(text)}"
     return ""
+
+
+def how_to_write(text: str) -> str:
+    """Return an example of the right spelling for a percentage or a decimal comma."""
+    if "%" in text:
+        return ". Write 0.05 instead of 5 %"
+    return ". Write 1.5 instead of 1,5" if "," in text else ""
 
 
 def as_number(text: str) -> float | None:

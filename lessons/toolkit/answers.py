@@ -46,7 +46,8 @@ def to_look_at_again(
             continue
         asked = of_another_kind(lesson, name, question, text)
         if asked:
-            yield f"Look again at {name}: {text} has the wrong form. Expected: {asked}."
+            found = text or "nothing"
+            yield f"Look again at {name}: {found} has the wrong form. Expected: {asked}."
         elif advice := answer_hints.hint(lesson, name, question, text):
             yield f"Look again at {name}: {text} is wrong. Hint: {advice}"
 
