@@ -229,7 +229,7 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
     """The record is only in out.txt, and the warning is only in err.txt."""
-    start = "Run train.py again: `>` and `2>` each need the name of a file."
+    start = "Run your train.py line in the cell above. `>` and `2>` each need a file name."
     texts = {}
     for path in (Path(out), Path(err)):
         if not path.is_file():
