@@ -48,6 +48,6 @@ def test_a_name_that_no_cell_has_defined_leads_to_the_cells_above(errors):
     in_cell, in_program = errors[4:]
     assert (in_cell.ename, in_program.ename) == ("NameError", "NameError")
     assert in_cell.evalue == "name 'files' is not defined"
-    assert "`files`" in in_cell.traceback[-1]
+    assert '"files"' in in_cell.traceback[-1]
     assert "Run All Above" in in_cell.traceback[-1]
     assert "Run All Above" not in "\n".join(in_program.traceback)

@@ -12,7 +12,7 @@ from typing import Any
 THIS_CELL = "this cell"
 RUN_ABOVE = (
     "If a cell above this one defines `{name}`, run that cell first: Run → Run All Above Selected "
-    "Cell. Otherwise `{name}` is misspelt."
+    'Cell. If `{name}` is a text, write it in quotes: "{name}". Otherwise it is misspelt.'
 )
 LABEL = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): ")
 
