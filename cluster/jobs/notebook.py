@@ -219,10 +219,13 @@ def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
                 said = line
                 while silence <= passed:
                     silence *= 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         print(
             f"You stopped waiting, but job {job_id} continues. To end it: cluster cancel {job_id}"
         )
+        # Jupyter shows this line instead of where in the course's code the wait ended.
+        line = "KeyboardInterrupt: to wait for the job again, run this cell again."
+        stopped._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
         raise
     return statuses
 

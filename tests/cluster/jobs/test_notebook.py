@@ -159,3 +159,20 @@ def test_an_error_takes_one_line_in_jupyter_not_a_traceback(lesson, capsys):
     InteractiveShell.clear_instance()
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("SubmitError: no.sbatch: there is no such job file")
+
+
+def test_an_interrupted_wait_takes_two_lines_and_the_job_continues(lesson, capsys, monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cluster.jobs.notebook.watch", interrupted)
+    notebook = InteractiveShell.instance()
+    submit = "from cluster.jobs.notebook import submit_once; submit_once('job.sbatch')"
+    result = notebook.run_cell(submit)
+    InteractiveShell.clear_instance()
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    *_, continues, error = capsys.readouterr().out.splitlines()
+    assert "cluster cancel 1" in continues
+    assert error.startswith("KeyboardInterrupt: ")
