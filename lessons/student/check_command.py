@@ -19,6 +19,7 @@ from lessons.student.grader_misses import to_run_again
 from lessons.student.lesson_folder import find_folder, in_folder, lesson_here
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
+CHECK = re.compile(r"^@exercise\(\"(\d+\.\d+[a-z]?)\"\)", re.M)
 COLUMNS = ("exercise", "result", "what")
 COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 
@@ -88,14 +89,21 @@ def noisy_runs(lesson: str, folder: Path) -> list[str]:
 
 
 def exercises_of_course(number: str) -> set[str]:
-    """Return the exercises for which the released lesson has checks."""
+    """Return the exercises for which the course has checks.
+
+    On a laptop, the student's notebook may be the course's own, so the checks' files are read too.
+    """
     import nbformat
 
+    lessons = course_root() / "lessons"
+    module = f"toolkit/checks/lesson_{number.split('_')[0].zfill(2)}"
+    files = [*lessons.glob(f"{module}.py"), *lessons.glob(f"{module}/*.py")]
+    exercises = {name for file in files for name in CHECK.findall(file.read_text("utf-8"))}
     try:
-        [folder] = choose_lessons(course_root() / "lessons", [number]).values()
-        return checked_exercises(nbformat.read(notebook_in(folder), as_version=4))
+        [folder] = choose_lessons(lessons, [number]).values()
+        return exercises | checked_exercises(nbformat.read(notebook_in(folder), as_version=4))
     except (click.UsageError, OSError, ValueError):
-        return set()
+        return exercises
 
 
 def show(results: list[ExerciseResult], title: str) -> None:

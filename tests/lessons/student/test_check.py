@@ -204,6 +204,18 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     assert rows(done.output)["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
 
 
+def test_a_check_cell_deleted_in_the_course_itself_is_missed(course, student, lessons_command):
+    checks = course / "lessons" / "toolkit" / "checks"
+    checks.mkdir(parents=True)
+    (checks / "lesson_01.py").write_text('@exercise("1.1")\ndef check_1_1(double): ...\n')
+    path = student / f"{NAME}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
+    nbformat.write(notebook, path)
+    found = rows(lessons_command("check", "01").output)
+    assert found["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
+
+
 @pytest.mark.parametrize(
     ("break_it", "code", "words"),
     [
