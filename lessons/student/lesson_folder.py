@@ -18,7 +18,10 @@ in_folder = click.option(
 def find_folder(number: str, inside: Path | None) -> Path:
     """Return the folder that contains the student's notebook for the lesson."""
     if inside is None:
-        [folder] = choose_lessons(chosen_course() / "lessons", [number]).values()
+        lessons = chosen_course() / "lessons"
+        if number.split("_")[0].zfill(2) in numbers_of_notebooks(here := Path.cwd().resolve()):
+            return here
+        [folder] = choose_lessons(lessons, [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
     places = [inside, *choose_places(inside, number)]
     for place in places:
@@ -31,11 +34,17 @@ def lesson_here(inside: Path | None) -> str:
     """Return the number of the lesson in whose folder the student is, or that --in names."""
     place = (inside or Path.cwd()).resolve()
     names = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
+    names = names or numbers_of_notebooks(place)
     if names:
         return names[0][:2]
     raise click.UsageError(
         "Which lesson? Type its number after the command, such as 00, or change to its folder."
     )
+
+
+def numbers_of_notebooks(folder: Path) -> list[str]:
+    """Return the numbers of the lessons whose notebooks are in a folder, whatever its name is."""
+    return [path.name[:2] for path in folder.glob("*.ipynb") if LESSON_NAME.fullmatch(path.stem)]
 
 
 def own_copy(here: Path, name: str) -> Path | None:

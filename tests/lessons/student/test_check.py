@@ -46,6 +46,13 @@ def test_a_lesson_may_be_named_as_its_folder_is_completed(student, lessons_comma
     assert rows(lessons_command("check", f"{NAME}/").output).keys() == {"1.1", "1.2", "1.3"}
 
 
+@pytest.mark.parametrize("words", [["check"], ["check", "01"]])
+def test_a_renamed_folder_is_known_by_its_notebook(student, lessons_command, monkeypatch, words):
+    renamed = student.rename(student.parent / "my first lesson")
+    monkeypatch.chdir(renamed)
+    assert rows(lessons_command(*words).output).keys() == {"1.1", "1.2", "1.3"}
+
+
 def test_a_check_is_given_no_port(student, lessons_command):
     """Another program could take a port before the kernel does, which would end the check."""
     asks = "    from ipykernel.connect import get_connection_info as info"
