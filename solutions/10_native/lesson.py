@@ -19,11 +19,11 @@
 # ranks. A *bucket* is a few megabytes of gradients.
 #
 # ```
-# rank 0   forward ──►  backward:  layers 9 8 7 │ layers 6 5 4 │ layers 3 2 1 │──► update
-#                                            bucket 0 ─┐    bucket 1 ─┐    bucket 2 ─┐
-#                                                   mean over ranks, one bucket after the other
-#                                            bucket 0 ─┘    bucket 1 ─┘    bucket 2 ─┘
-# rank 1   forward ──►  backward:  layers 9 8 7 │ layers 6 5 4 │ layers 3 2 1 │──► update
+# rank 0  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
+#                                bucket 0 ┐     1 ┐     2 ┐
+#                      mean over ranks, one bucket after the other
+#                                bucket 0 ┘     1 ┘     2 ┘
+# rank 1  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
 # ```
 #
 # Each rank has a copy of the network and its own images. The backward pass begins with the last layer, so that
