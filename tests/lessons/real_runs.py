@@ -38,38 +38,52 @@ def meet() -> dict[str, str]:
     return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
 
 
+def launch(ranks: int, launcher: str) -> list[str]:
+    """Return the beginning of the command that starts so many ranks."""
+    return {
+        "mpirun": ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)],
+        "gloo": ["horovodrun", "--gloo", "-np", str(ranks), "-H", f"localhost:{ranks}"],
+        "torchrun": ["torchrun", "--no-python", f"--nproc-per-node={ranks}"],
+    }[launcher]
+
+
 def run(
     program: Path, ranks: int, *arguments: str, out: Path, launcher: str = "mpirun", **env: str
 ):
     """Run a program on real ranks in the folder `out`, and return its record."""
-    environ = environment(**env)
-    start = {
-        "mpirun": ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)],
-        "gloo": ["horovodrun", "--gloo", "-np", str(ranks), "-H", f"localhost:{ranks}"],
-    }[launcher]
     with (out / "job.out").open("w") as sink:
         done = subprocess.run(
-            [*start, sys.executable, "-u", str(program), *arguments],
-            cwd=out, env=environ, stdout=sink, stderr=subprocess.PIPE, text=True, timeout=300,
+            [*launch(ranks, launcher), sys.executable, "-u", str(program), *arguments],
+            cwd=out, env=environment(**env), stdout=sink, stderr=subprocess.PIPE, text=True,
+            timeout=300,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     [found] = read_files([out / "job.out"])
     return found
 
 
-def run_together(ranks: int, starts: Sequence[tuple[Path, Path, Sequence[str]]], **env: str):
+def run_together(
+    ranks: int,
+    starts: Sequence[tuple[Path, Path, Sequence[str]]],
+    launcher: str = "mpirun",
+    **env: str,
+):
     """Return the record of each start (folder, program, arguments); frameworks load only once.
 
-    Starts in one folder share its output and checkpoints.
+    It is None for a program that writes none, and for one that ended early with sys.exit, it is
+    what all ranks said. Starts in one folder share its output and checkpoints.
     """
     jobs = [(str(folder), [str(program), *words]) for folder, program, words in starts]
-    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     done = subprocess.run(
-        [*mpirun, sys.executable, "-u", ONE_BY_ONE],
+        [*launch(ranks, launcher), sys.executable, "-u", ONE_BY_ONE],
         env=environment(ONE_BY_ONE=json.dumps(jobs), **env),
         capture_output=True, text=True, timeout=120 + 60 * len(starts),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     folders = dict.fromkeys(folder for folder, *_ in starts)
     records = {folder: iter(read_files([folder / "job.out"])) for folder in folders}
-    return [next(records[folder]) for folder, *_ in starts]
+    said = [folder / f"ended_{number}.txt" for number, (folder, *_) in enumerate(starts)]
+    return [
+        file.read_text() if file.exists() else next(records[folder], None)
+        for file, (folder, *_) in zip(said, starts, strict=True)
+    ]

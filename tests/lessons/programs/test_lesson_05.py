@@ -1,14 +1,12 @@
 """Tests of lesson 05's program: N replicas train like one; each mistake gets a sentence."""
 
-import os
 import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT
+from real_runs import ROOT, run_together
 
 LESSON = ROOT / "solutions" / "05_mirrored"
-SIZES = ["--model", "cnn", "--size", "32", "--train-samples", "2048", "--test-samples", "64"]
 
 
 # After three steps on the same batches, parameters of n replicas against those of one. One n in
@@ -46,41 +44,9 @@ for n in (1, several):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("replicas", [2, 3])
-def test_replicas_equal_one_replica_on_the_whole_batch(replicas):
-    done = subprocess.run(
-        [sys.executable, "-c", EQUAL, str(replicas)],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_gpus", "words", "sentence"),
-    [
-        (0, [], "--n-gpus 0 cannot be had: this job sees 2"),
-        (2, ["--model", "ResNet50V2", "--size", "16"], "Input size must be at least 32x32"),
-    ],
-)
-def test_mistakes_end_with_one_sentence(n_gpus, words, sentence, tmp_path):
-    done = subprocess.run(
-        [sys.executable, LESSON / "train.py", "--n-gpus", str(n_gpus), *SIZES, *words],
-        cwd=tmp_path, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode in (1, 2)
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
-
-
+# The numbers of the page: what layers keep and make for an image, in millions and MB.
 COUNTED = """
-import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import math
-import tensorflow as tf
 layers = tf.keras.layers
 shape = (128, 128, 3)
 network = tf.keras.applications.ResNet50V2(weights=None, input_shape=shape, classes=10)
@@ -92,14 +58,39 @@ print(f"{sum(kept) / 1e6:.1f} {4 * sum(kept) / 1e6:.0f} {4 * sum(made) / 1e6:.0f
 """
 
 
-@pytest.mark.slow
-def test_the_memory_of_an_image_is_what_the_shapes_add_up_to():
+def printed(program, *words):
     done = subprocess.run(
-        [sys.executable, "-c", COUNTED], capture_output=True, text=True, timeout=300
-    )
-    millions, kept, made, middle = done.stdout.split()
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_two_replicas_equal_one_replica_on_the_whole_batch():
+    printed(EQUAL, "2")
+
+
+@pytest.mark.slow
+def test_three_replicas_equal_one_and_the_memory_of_an_image_is_what_its_shapes_add_up_to():
+    """Both in one process, because TensorFlow takes long to load."""
+    *_, counted = printed(EQUAL + COUNTED, "3")
+    millions, kept, made, middle = counted.split()
     page = (LESSON / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
     assert f"{millions} million such numbers per image, which is {kept} MB" in page
     assert f"outputs of all layers would be {made} MB" in page
     assert f"(memory − 2 GB) / {middle} MB" in page
     assert f"* 1e9 / {middle}e6" in page
+
+
+@pytest.mark.slow
+def test_mistakes_end_with_one_sentence(tmp_path):
+    mistakes = {
+        "--n-gpus 0": "--n-gpus 0 cannot be had: this job sees 2",
+        "--n-gpus 2 --model ResNet50V2 --size 16": "Input size must be at least 32x32",
+    }
+    starts = [(tmp_path, LESSON / "train.py", words.split()) for words in mistakes]
+    for said, sentence in zip(run_together(1, starts), mistakes.values(), strict=True):
+        assert sentence in said

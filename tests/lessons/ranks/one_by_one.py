@@ -3,8 +3,11 @@
     ONE_BY_ONE='[["FOLDER", ["PROGRAM", "WORD", …]], …]' mpirun -np N python one_by_one.py
 
 Each program runs in its folder, with the modules beside the program, and prints to FOLDER/job.out.
+What a program says that ends early, with sys.exit, is in FOLDER/ended_NUMBER.txt.
 """
 
+import contextlib
+import io
 import json
 import os
 import runpy
@@ -13,8 +16,9 @@ from pathlib import Path
 
 port = int(os.environ.get("MASTER_PORT", "0"))  # where ranks of torch.distributed meet
 for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
-    if port:  # the last program's may not be free yet
+    if port and number:  # the last program's may not be free yet
         os.environ["MASTER_PORT"] = str(port + number)
+        os.environ["TORCHELASTIC_USE_AGENT_STORE"] = "False"  # torchrun's is at the first port
     sys.stdout.flush()
     os.chdir(folder)
     out = os.open("job.out", os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -23,7 +27,16 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
     beside = str(Path(words[0]).resolve().parent)
     sys.path.insert(0, beside)
     sys.argv = words
-    runpy.run_path(words[0], run_name="__main__")
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as ended:
+        said.write(f"{ended.code or ''}\n")
+        with open(f"ended_{number}.txt", "a") as file:
+            file.write(said.getvalue())
+    finally:
+        sys.stderr.write(said.getvalue())
     sys.path.remove(beside)
     for name, module in list(sys.modules.items()):
         if Path(getattr(module, "__file__", None) or "/").is_relative_to(beside):
