@@ -86,7 +86,7 @@ def test_a_run_says_what_the_rubric_asks(samples, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", ["1", "2", "3"])
+@pytest.mark.parametrize("seed", ["1", *(pytest.param(s, marks=pytest.mark.nightly) for s in "23")])
 def test_accuracy_on_the_whole_data_set(seed, tmp_path):
     found = run(tmp_path, "--epochs", "5", "--seed", seed)
     if not found.header.dataset.synthetic:
