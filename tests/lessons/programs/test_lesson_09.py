@@ -73,7 +73,7 @@ train.main()
 
 @pytest.mark.slow
 @pytest.mark.ranks
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.nightly), 3])
 def test_the_ranks_that_share_a_batch_end_with_one_rank_s_parameters(tmp_path, ranks):
     options = ["--workers", "6", "--rules", "linear", "--seeds", "1", "--epochs", "1"]
     program = tmp_path / "keeping.py"
