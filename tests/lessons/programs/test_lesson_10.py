@@ -5,16 +5,15 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from real_runs import ROOT, environment, meet, run
+from real_runs import ROOT, environment, launch, meet, run, run_together
 
-from autograder.reading.files import read_files
 from lessons.toolkit.plots.many_ranks.native import journeys
+from tests.lessons.ranks import ddp_steps
 from tests.lessons.solution_programs import program
 
 LESSON = ROOT / "solutions" / "10_native"
@@ -22,42 +21,46 @@ STEPS = ROOT / "tests" / "lessons" / "ranks" / "ddp_steps.py"
 SMALL = ("--train-samples", "641", "--test-samples", "500", "--epochs", "2", "--batch-size", "32")
 
 
-def weights_after(ranks: int, out: Path, *parts: str) -> np.ndarray:
-    """Return (ranks, parameters): every rank's parameters at the end."""
-    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_three_ranks_give_the_parameters_of_one(tmp_path):
     done = subprocess.run(
-        [*mpirun, sys.executable, STEPS, out, *parts],
+        [*launch(3, "mpirun"), sys.executable, STEPS, tmp_path / "out.npz"],
         env=environment(**meet()), capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    return np.load(out)["weights"]
+    right = ddp_steps.serial()
+    for parts, every in np.load(tmp_path / "out.npz").items():
+        assert every.shape == (3, right.size)
+        assert np.ptp(every, axis=0).max() == 0.0, f"{parts} parts: the ranks ended differently"
+        np.testing.assert_allclose(every[0], right, rtol=0, atol=1e-10, err_msg=parts)
 
 
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_any_number_of_ranks_gives_the_parameters_of_one(tmp_path):
-    [right] = weights_after(1, tmp_path / "one.npz")
-    for ranks, parts in ((3, ()), (2, ("5",))):
-        every = weights_after(ranks, tmp_path / "many.npz", *parts)
-        assert every.shape == (ranks, right.size)
-        assert np.ptp(every, axis=0).max() == 0.0, "the ranks ended with different parameters"
-        np.testing.assert_allclose(every[0], right, rtol=0, atol=1e-10)
+@pytest.fixture(scope="module")
+def by_torchrun(tmp_path_factory):
+    """Return the folder and record of each program on two ranks that torchrun started."""
+    words = {
+        "train.py": SMALL,
+        "train_lightning.py": SMALL,
+        "buckets.py": ("--rounds", "1", "--batch-size", "2"),
+        "unequal_batches.py": (),
+    }
+    places = {"unequal_batches.py": STEPS.parent}
+    starts = [
+        (tmp_path_factory.mktemp("by"), places.get(name, LESSON) / name, words[name])
+        for name in words
+    ]
+    port = meet()["MASTER_PORT"]
+    found = run_together(2, starts, launcher="torchrun", PET_MASTER_PORT=port)
+    folders = [folder for folder, *_ in starts]
+    return dict(zip(words, zip(folders, found, strict=True), strict=True))
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("name", ["train.py", "train_lightning.py"])
-def test_torchrun_starts_the_same_training(name, tmp_path):
-    torchrun = [str(Path(sys.executable).with_name("torchrun")), "--nproc-per-node=2"]
-    torchrun += ["--master-port", meet()["MASTER_PORT"]]
-    with (tmp_path / "job.out").open("w") as out:
-        done = subprocess.run(
-            [*torchrun, LESSON / name, *SMALL],
-            cwd=tmp_path, env=environment(), stdout=out, stderr=subprocess.PIPE, text=True,
-            timeout=200,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    [found] = read_files([tmp_path / "job.out"])
+def test_torchrun_starts_the_same_training(name, by_torchrun):
+    _, found = by_torchrun[name]
     assert found.outcome == "completed"
     assert len(found.ranks) == found.workers == 2
     assert found.end["param_spread"] == 0.0
@@ -81,13 +84,19 @@ def test_the_hang_says_where_every_rank_waits(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.ranks
-def test_buckets_are_told_of_steps_after_ddp_has_cut_them_to_size(tmp_path):
-    found = run(
-        LESSON / "buckets.py", 2, "--rounds", "1", "--batch-size", "2", out=tmp_path, **meet()
-    )
+def test_buckets_are_told_of_steps_after_ddp_has_cut_them_to_size(by_torchrun):
+    _, found = by_torchrun["buckets.py"]
     for late_ms in (0, 40):
         travels = {size: len(way) for size, (_, way) in journeys(found, late_ms).items()}
         assert travels[25] == 1 < travels[0.25] < travels[0.05]
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_unequal_batches_give_another_gradient(by_torchrun):
+    """It is one of the traps in the lesson's table."""
+    folder, _ = by_torchrun["unequal_batches.py"]
+    assert float((folder / "job.out").read_text()) > 0.01
 
 
 RANK_2 = {

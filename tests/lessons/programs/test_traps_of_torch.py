@@ -1,17 +1,15 @@
-"""Tests of the tables of traps in lessons 10 and 11, as small runs of PyTorch."""
+"""Tests of the tables of traps in lessons 10 and 11, as small runs of PyTorch.
+
+The trap that needs two ranks is in test_lesson_10.py.
+"""
 
 import datetime
-import subprocess
-import sys
 
 import pytest
 import torch
-from real_runs import environment, meet
 from torch import distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
-
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2"]
 
 
 def test_a_sampler_and_shuffle_exclude_each_other():
@@ -60,36 +58,3 @@ def test_batch_normalisation_sees_a_micro_batch_alone(batch):
     together = layer(images)
     apart = torch.cat([layer(part) for part in images.chunk(4)])
     assert (together - apart).abs().max() > 0.1
-
-
-UNEQUAL = """
-import os
-import torch
-from torch import distributed as dist, nn
-from torch.nn.parallel import DistributedDataParallel
-rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
-dist.init_process_group("gloo", rank=rank, world_size=2)
-torch.manual_seed(1)
-x, y = torch.randn(40, 5), torch.randn(40, 1)
-mine = slice(30) if rank == 0 else slice(30, 40)
-alone, loss = nn.Linear(5, 1), nn.MSELoss()
-model = DistributedDataParallel(alone)
-loss(model(x[mine]), y[mine]).backward()
-together = alone.weight.grad.clone()
-alone.zero_grad()
-loss(alone(x), y).backward()
-if rank == 0:
-    print("apart", float((together - alone.weight.grad).abs().max()))
-dist.destroy_process_group()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_unequal_batches_give_another_gradient(tmp_path):
-    done = subprocess.run(
-        ["timeout", "100", *MPIRUN, sys.executable, "-c", UNEQUAL],
-        cwd=tmp_path, env=environment(**meet()), capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert float(done.stdout.split()[1]) > 0.01

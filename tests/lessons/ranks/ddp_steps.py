@@ -1,7 +1,8 @@
 """Train two epochs of lesson 10's DDP in float64, on this rank's part of each global batch.
 
-    mpirun -np N python ddp_steps.py out.npz [PARTS]       (N = 1 is the serial reference)
+    mpirun -np N python ddp_steps.py OUT.npz
 
+OUT has the ranks' parameters after whole batches (`1`), and after batches in three parts (`3`).
 Every rank starts from a seed of its own: only DDP makes the starts alike.
 """
 
@@ -9,36 +10,69 @@ import datetime
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "10_native"))
-
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import nn
-from torch.utils.data import DistributedSampler
 
-import train
-from ranks import gather, who_am_i
+IMAGES, BATCH, EPOCHS, SEED = 96, 24, (1, 2), 5  # for 1, 2, 3 or 4 ranks
+LOSS = nn.CrossEntropyLoss()
 
-IMAGES, BATCH = 96, 24  # for 1, 2, 3 or 4 ranks
 
-rank, size, local_rank = who_am_i()
-device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=60))
-torch.manual_seed(rank)  # rank 0 alike in every run, the others not
-model = train.distribute(
-    nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)).double(), device
-)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-rng = np.random.default_rng(7)
-x, y = torch.tensor(rng.random((IMAGES, 20))), torch.tensor(rng.integers(0, 3, IMAGES))
-sampler = DistributedSampler(x, size, rank, seed=5)
-for epoch in (1, 2):
-    for batch in train.order_of(sampler, epoch).split(BATCH // size):
-        parts = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-        train.train_step(model, optimizer, nn.CrossEntropyLoss(), x[batch], y[batch], parts)
+def images():
+    rng = np.random.default_rng(7)
+    return torch.tensor(rng.random((IMAGES, 20))), torch.tensor(rng.integers(0, 3, IMAGES))
 
-weights = torch.cat([p.detach().flatten() for p in model.parameters()]).numpy()
-everyone = np.stack(gather(weights))
-if rank == 0:
-    np.savez(sys.argv[1], weights=everyone)
-dist.destroy_process_group()
+
+def network(seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)).double()
+
+
+def optimizer_of(model):
+    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+
+def flat(model):
+    return torch.cat([p.detach().flatten() for p in model.parameters()]).numpy()
+
+
+def serial():
+    """Return the parameters of rank 0's network after the same batches, without DDP."""
+    (x, y), model = images(), network(0)
+    optimizer = optimizer_of(model)
+    for epoch in EPOCHS:
+        order = torch.randperm(IMAGES, generator=torch.Generator().manual_seed(SEED + epoch))
+        for batch in order.split(BATCH):
+            optimizer.zero_grad()
+            LOSS(model(x[batch]), y[batch]).backward()
+            optimizer.step()
+    return flat(model)
+
+
+def main():
+    sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "10_native"))
+    import torch.distributed as dist
+    from torch.utils.data import DistributedSampler
+
+    import train
+    from ranks import gather, who_am_i
+
+    rank, size, local_rank = who_am_i()
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=60))
+    x, y = images()
+    sampler = DistributedSampler(x, size, rank, seed=SEED)
+    found = {}
+    for parts in (1, 3):
+        model = train.distribute(network(rank), device)
+        optimizer = optimizer_of(model)
+        for epoch in EPOCHS:
+            for batch in train.order_of(sampler, epoch).split(BATCH // size):
+                train.train_step(model, optimizer, LOSS, x[batch], y[batch], parts)
+        found[str(parts)] = np.stack(gather(flat(model)))
+    if rank == 0:
+        np.savez(sys.argv[1], **found)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -32,7 +32,7 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
         with contextlib.redirect_stderr(said):
             runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
-        said.write(f"{ended.code or ''}\n")
+        said.write(f"{ended.code}\n" if ended.code else "")  # rank 0's, if each has its reason
         with open(f"ended_{number}.txt", "a") as file:
             file.write(said.getvalue())
     finally:
