@@ -1,6 +1,6 @@
 """Train ten steps of lesson 02's PyTorch network on this rank's part of each global batch.
 
-    mpirun -np N python torch_steps.py out.npz       (N = 1 is the serial reference)
+    horovodrun --gloo -np N python torch_steps.py OUT.npz
 
 Every rank starts from a seed of its own: only the broadcast makes the starts alike.
 """
@@ -8,31 +8,44 @@ Every rank starts from a seed of its own: only the broadcast makes the starts al
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "02_serial"))
-
-import horovod.torch as hvd
 import numpy as np
 import torch
 
-from train_torch import build_model, train_step
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from solution_programs import program
 
-hvd.init()
-rank, size = hvd.rank(), hvd.size()
-torch.manual_seed(rank)  # rank 0 alike in every run, the others not
+lesson = program("02_serial", "train_torch")
 
-model = build_model("mlp512")
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
-hvd.broadcast_parameters(model.state_dict(), root_rank=0)
 
-rng = np.random.default_rng(7)
-for _ in range(10):
-    x = rng.random((24, 28, 28), dtype=np.float32)  # 24 samples: for 1, 2 or 3 ranks
-    y = rng.integers(0, 10, 24)
-    part = torch.tensor(x[rank::size]), torch.tensor(y[rank::size])
-    train_step(model, optimizer, torch.nn.CrossEntropyLoss(), *part)
+def start(seed):
+    torch.manual_seed(seed)
+    model = lesson.build_model("mlp512")
+    return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
-weights = torch.cat([p.detach().flatten() for p in model.parameters()])
-everyone = hvd.allgather(weights.unsqueeze(0))
-if rank == 0:
-    np.savez(sys.argv[1], weights=everyone.numpy())
+
+def train(model, optimizer, rank=0, size=1):
+    """Return all parameters at the end."""
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        x = rng.random((24, 28, 28), dtype=np.float32)  # 24 samples: for 1, 2 or 3 ranks
+        y = rng.integers(0, 10, 24)
+        part = torch.tensor(x[rank::size]), torch.tensor(y[rank::size])
+        lesson.train_step(model, optimizer, torch.nn.CrossEntropyLoss(), *part)
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def main():
+    import horovod.torch as hvd
+
+    hvd.init()
+    model, optimizer = start(hvd.rank())  # rank 0's start is the one of a process alone
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    weights = train(model, optimizer, hvd.rank(), hvd.size())
+    everyone = hvd.allgather(weights.unsqueeze(0))
+    if hvd.rank() == 0:
+        np.savez(sys.argv[1], weights=everyone.numpy())
+
+
+if __name__ == "__main__":
+    main()
