@@ -1,14 +1,12 @@
 """Tests of lesson 09's schedule and LARS in the Horovod programs, on two real ranks."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from real_runs import ROOT, run
+from real_runs import ROOT, run_together
 from solution_programs import program
 
 LESSON = ROOT / "solutions" / "09_learning_rate"
@@ -32,20 +30,26 @@ def by_formula(trust, gradients_of, steps, lr_of):
     return path
 
 
+WORDS = {"keras": (), "torch": ("--lars", "0.02", "--momentum", "0.9")}
+PROGRAMS = {"keras": "train_horovod.py", "torch": "train_horovod_torch.py"}
+
+
+@pytest.fixture(scope="module", params=["keras", "torch"])
+def on_two_ranks(request, tmp_path_factory):
+    """Return the framework, the paths that STEPS prints, and the record of the program."""
+    framework, asked = request.param, "--epochs 3 --warmup 1 --decay cosine --train-samples 1601"
+    steps, folder = tmp_path_factory.mktemp("steps"), tmp_path_factory.mktemp(framework)
+    words = [*asked.split(), *WORDS[framework]]
+    starts = [(steps, STEPS, [framework]), (folder, LESSON / PROGRAMS[framework], words)]
+    _, record = run_together(2, starts)
+    return framework, json.loads((steps / "job.out").read_text()), record
+
+
 @pytest.mark.slow
 @pytest.mark.ranks
-@pytest.mark.parametrize("framework", ["keras", "torch"])
-def test_lars_as_an_optimizer_follows_its_formula(framework):
+def test_lars_as_an_optimizer_follows_its_formula(on_two_ranks):
     """Check two steps by hand; then six with different gradients on the ranks and another rate."""
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
-    environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
-    done = subprocess.run(
-        ["timeout", "120", *command, sys.executable, str(STEPS), framework],
-        env=environ, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
+    _, found, _ = on_two_ranks
     # |w| = 5 and |g| = 10: trust 0.01 makes 0.005 of each gradient; zero biases go unscaled, and
     # in the second step, with |b| = 0.2236 and |g| = 2.236, 0.001 of theirs.
     (w, b), (w2, b2) = found["hand"]
@@ -62,16 +66,8 @@ def test_lars_as_an_optimizer_follows_its_formula(framework):
 
 @pytest.mark.slow
 @pytest.mark.ranks
-@pytest.mark.parametrize(
-    ("program", "options"),
-    [
-        ("train_horovod.py", ()),
-        ("train_horovod_torch.py", ("--lars", "0.02", "--momentum", "0.9")),
-    ],
-)
-def test_the_rate_of_every_step_is_the_schedules(program, options, tmp_path):
-    asked = ("--epochs", "3", "--warmup", "1", "--decay", "cosine", "--train-samples", "1601")
-    found = run(LESSON / program, 2, *asked, *options, out=tmp_path)
+def test_the_rate_of_every_step_is_the_schedules(on_two_ranks):
+    framework, _, found = on_two_ranks
     steps = 3 * 25  # epochs of 800 of the 1,601 images for each rank, in batches of 32
     assert [epoch.steps for epoch in found.epochs] == [25, 25, 25]
     assert [rank.samples for rank in found.ranks] == [800, 800]
@@ -82,4 +78,4 @@ def test_the_rate_of_every_step_is_the_schedules(program, options, tmp_path):
     np.testing.assert_allclose([told[step] for step in range(steps)], right, rtol=1e-6, atol=1e-9)
     assert found.end["param_spread"] == 0.0
     assert found.header["lr"] == pytest.approx(0.2)
-    assert found.header["optimizer"] == ("lars" if options else "sgd")
+    assert found.header["optimizer"] == {"keras": "sgd", "torch": "lars"}[framework]
