@@ -49,7 +49,7 @@ MISTAKES = [
     ("autograder explain ada 02", 2, SettingsError, "autograder grade --out"),
     ("autograder feedback class", 2, UsageError, "--moodle"),
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
-    ("autograder check-mine submissions.zip", 2, UsageError, "archive"),
+    ("autograder check-mine submissions.zip", 2, UsageError, "not a folder"),
     ("autograder check-mine --lesson 99", 2, UsageError, "'99'"),
     ("autograder gradescope-zip 99 --out x.zip", 2, UsageError, "'99'"),
     ("autograder foretell table.csv", 2, SettingsError, "workers,second"),
