@@ -83,7 +83,7 @@ class GradedShard:
 
 
 def read_shard(path: Path) -> GradedShard | None:
-    """Return a part's contents, or None if the file is cut or from another version."""
+    """Return a part's contents, or None if the file is truncated or from another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())

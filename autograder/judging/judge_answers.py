@@ -117,7 +117,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         hint = f"is `{misspelt}` meant? The id is `{key}`"
     else:
         where = (Where(hand_in.answers_file, 0),) if hand_in.answers_file else ()
-        hint = "write a line `id = value` for each question into answers.txt"
+        hint = "in answers.txt, write one line `id = value` for each question"
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE

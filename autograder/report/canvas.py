@@ -41,7 +41,7 @@ def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
 
 
 def with_results(rows: Sequence[Row]) -> dict[str, Row]:
-    """Return a row of each lesson in which somebody has points or is excused."""
+    """Return a row for each lesson in which somebody has points or is excused."""
     return {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
 
 

@@ -41,7 +41,7 @@ def of_another_form(lesson: str, name: str, text: str) -> str:
 
 
 def how_to_write(text: str) -> str:
-    """Return an example of the right spelling for a percentage or a decimal comma."""
+    """Return the right spelling of a number that was written with a percent sign or a comma."""
     if "%" in text:
         return ". Write 0.05 instead of 5 %"
     return ". Write 1.5 instead of 1,5" if "," in text else ""

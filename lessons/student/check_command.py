@@ -37,7 +37,7 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) -> None:
     """Run the lessons' public checks on your folders. This starts no jobs and changes no files.
 
-    Without a number, it checks the lesson in whose folder you are.
+    Without a number, it checks the lesson whose folder you are in.
     """
     if inside and len(lessons) > 1:
         raise click.UsageError("--in names the folder of one lesson: check the others without it.")

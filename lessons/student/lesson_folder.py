@@ -31,7 +31,7 @@ def find_folder(number: str, inside: Path | None) -> Path:
 
 
 def lesson_here(inside: Path | None) -> str:
-    """Return the number of the lesson in whose folder the student is, or that --in names."""
+    """Return the number of the lesson whose folder the student is in, or that --in names."""
     place = (inside or Path.cwd()).resolve()
     names = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
     names = names or numbers_of_notebooks(place)
@@ -43,7 +43,7 @@ def lesson_here(inside: Path | None) -> str:
 
 
 def numbers_of_notebooks(folder: Path) -> list[str]:
-    """Return the numbers of the lessons whose notebooks are in a folder, whatever its name is."""
+    """Return the numbers of the lessons whose notebooks are in a folder, whatever its own name."""
     return [path.name[:2] for path in folder.glob("*.ipynb") if LESSON_NAME.fullmatch(path.stem)]
 
 

@@ -30,7 +30,7 @@ from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, s
 def submit_command(lesson: str | None, inside: Path | None, out: Path | None) -> None:
     """Pack a lesson's folder for submission, and report what the grader will miss in it.
 
-    Without a number, it packs the lesson in whose folder you are.
+    Without a number, it packs the lesson whose folder you are in.
     """
     lesson = lesson or lesson_here(inside)
     folder = find_folder(lesson, inside)

@@ -2,7 +2,7 @@
 
 A platform is a module with two functions: `looks_like` returns whether a download is from it, and
 `items` yields the Item objects of a download. It may also have two constants: NAME is the pattern
-of an entry's name, and INNER is the folder of a course that contains the submissions.
+for an entry's name, and INNER is the folder inside a course that contains the submissions.
 """
 
 from collections.abc import Sequence

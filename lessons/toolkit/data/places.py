@@ -36,7 +36,7 @@ def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
     """Return the first copy of each file, unpacked or packed; files without a copy are left out.
 
     An unpacked file in any folder takes precedence over a packed one, and a packed file over an
-    archive, because they open faster.
+    archive, because it opens faster.
     """
     folders = [place.folder / folder for place in where for folder in entry.folders]
     found = {}

@@ -22,7 +22,7 @@ COUNTS = ("epochs", "batch_size", "global_batch", "micro_batches", "accumulate",
 
 
 def refuse_zeros(asked: Mapping[str, Any], rank: int) -> None:
-    """End the program on all ranks if a setting that counts something is below 1.
+    """End the program on all ranks if a setting that must be a count is below 1.
 
     Only rank 0 fails and says why, as in ranks/leaving.py.
     """

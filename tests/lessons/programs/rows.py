@@ -58,7 +58,7 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("rate not scaled", {"loss": "2.302", "rate": "0.02"}, {"steps": 8}),
             Kept("built and compiled outside", {"loss": "2.300", "rate": "0.04"}),
         ],
-        "seven digits": [MadeBy("test_lesson_05.py", "test_replicas_equal_one_replica")],
+        "seven digits": [MadeBy("test_lesson_05.py", "test_three_replicas_equal_one")],
         "batch normalisation by replica": [MadeBy(BREAK, "test_batch_normalisation_by_replica")],
         "begins at 4.6": [MadeBy(TRACES, "traces_of_05")],
         "four GPUs slower than one": [NotHere("published")],
@@ -225,7 +225,9 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             MadeBy(TORCH, "test_a_sum_of_means_is_as_many_times_too_large_as_there_are_parts"),
         ],
         "no `no_sync`": [Kept("each part travels", also={"exchanges": 4})],
-        "unequal batches": [MadeBy(TORCH, "test_unequal_batches_give_another_gradient")],
+        "unequal batches": [
+            MadeBy("test_lesson_10.py", "test_unequal_batches_give_another_gradient")
+        ],
         "without an active exception": [NotHere("seen once here")],
     },
     "11": {

@@ -1,4 +1,4 @@
-"""Explain two errors of a notebook's cells: an open gap, and a name that no cell has defined yet.
+"""Explain two errors in a notebook's cells: an open gap, and a name that is not defined yet.
 
 A gap is shown in one line, as the checks do, instead of a traceback.
 """
@@ -12,7 +12,8 @@ from typing import Any
 THIS_CELL = "this cell"
 RUN_ABOVE = (
     "If a cell above this one defines `{name}`, run that cell first: Run → Run All Above Selected "
-    'Cell. If `{name}` is a text, write it in quotes: "{name}". Otherwise it is misspelt.'
+    'Cell. If `{name}` is meant as text, put it in quotes: "{name}". Otherwise, the name is '
+    "misspelt."
 )
 LABEL = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): ")
 
