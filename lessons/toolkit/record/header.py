@@ -18,7 +18,7 @@ def settings(args: Any) -> dict[str, Any]:
 
 
 # Settings that are at least 1 in every program.
-COUNTS = ("epochs", "batch_size", "global_batch", "micro_batches", "accumulate", "steps", "length")
+COUNTS = ("epochs", "batch_size", "global_batch", "micro_batches", "accumulate", "length")
 
 
 def refuse_zeros(asked: Mapping[str, Any], rank: int) -> None:

@@ -19,6 +19,7 @@ from lessons.cli import main as lessons
 
 # Loaded here, with all that they need: below, frameworks and MPI are stand-ins.
 from lessons.toolkit import data, record  # noqa: F401
+from lessons.toolkit.record.header import refuse_zeros
 
 SOLUTIONS = ROOT / "solutions"
 
@@ -155,6 +156,12 @@ def test_a_job_types_flags_that_its_program_has(job):
     assert len(programs) == 1 or (not programs and not typed)  # one of 00 starts no program
     actions = [one for file in programs if file in PROGRAMS for one in command_line(file)._actions]
     assert typed <= {action.option_strings[0] for action in actions if action.option_strings}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_program_refuses_its_own_defaults(path):
+    defaults = {action.dest: action.default for action in command_line(path)._actions}
+    refuse_zeros(defaults, rank=0)
 
 
 OURS = {"autograder": autograder, "cluster": cluster, "lessons": lessons}
