@@ -19,7 +19,8 @@ def find_folder(number: str, inside: Path | None) -> Path:
     """Return the folder that contains the student's notebook for the lesson."""
     if inside is None:
         lessons = chosen_course() / "lessons"
-        if number.split("_")[0].zfill(2) in numbers_of_notebooks(here := Path.cwd().resolve()):
+        here = Path.cwd().resolve()
+        if notebook_in(here).name[:3] == f"{number.split('_')[0].zfill(2)}_":
             return here
         [folder] = choose_lessons(lessons, [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
@@ -33,18 +34,14 @@ def find_folder(number: str, inside: Path | None) -> Path:
 def lesson_here(inside: Path | None) -> str:
     """Return the number of the lesson whose folder the student is in, or that --in names."""
     place = (inside or Path.cwd()).resolve()
-    names = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
-    names = names or numbers_of_notebooks(place)
-    if names:
+    folders = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
+    notebooks = [one.name for one in place.glob("*.ipynb") if LESSON_NAME.fullmatch(one.stem)]
+    names = folders[:1] or notebooks
+    if len(names) == 1:
         return names[0][:2]
     raise click.UsageError(
         "Which lesson? Type its number after the command, such as 00, or change to its folder."
     )
-
-
-def numbers_of_notebooks(folder: Path) -> list[str]:
-    """Return the numbers of the lessons whose notebooks are in a folder, whatever its own name."""
-    return [path.name[:2] for path in folder.glob("*.ipynb") if LESSON_NAME.fullmatch(path.stem)]
 
 
 def own_copy(here: Path, name: str) -> Path | None:

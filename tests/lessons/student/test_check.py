@@ -211,6 +211,17 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     assert rows(done.output)["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
 
 
+def test_in_a_folder_with_two_notebooks_a_lesson_needs_its_number(
+    student, lessons_command, monkeypatch
+):
+    folder = student.rename(student.parent / "my lessons")
+    shutil.copy(folder / f"{NAME}.ipynb", folder / "00_other.ipynb")
+    monkeypatch.chdir(folder)
+    done = lessons_command("check")
+    assert done.exit_code == 2
+    assert "Which lesson" in done.output
+
+
 def test_a_check_cell_deleted_in_the_course_itself_is_missed(course, student, lessons_command):
     checks = course / "lessons" / "toolkit" / "checks"
     checks.mkdir(parents=True)
@@ -245,10 +256,9 @@ def test_what_cannot_be_checked(student, lessons_command, break_it, code, words)
 def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
     word = uuid.uuid4().hex
     notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
+    begin = f"open('{course}/begun', 'w').close()\nfrom subprocess import Popen"
     wait = f"Popen(['python', '-c', 'input()', '{word}'], stdin=-1).wait()"
-    notebook.cells[
-        1
-    ].source += f"\nopen('{course}/begun', 'w').close()\nfrom subprocess import Popen; {wait}"
+    notebook.cells[1].source += f"\n{begin}\n{wait}"
     nbformat.write(notebook, student / f"{NAME}.ipynb")
     process = lessons_process("check", "01", start_new_session=True)
     end = time.monotonic() + 60
