@@ -103,7 +103,10 @@ def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
         for name in {**part.options, **given}:
             if part.options.get(name) != given.get(name):
                 other = CALLED.get(name, f"setting for {name}")
-                raise SettingsError(
-                    f"{part.path} was graded with another {other}: grade this part again, or give "
-                    "`merge` the options and the --class file of that time"
-                )
+                raise SettingsError(f"{part.path} was graded with another {other}: {mend(name)}")
+
+
+def mend(name: str) -> str:
+    if name == STUDENTS:
+        return "grade all parts again; unchanged students take little time"
+    return "grade this part again, or give `merge` the options and the --class file of that time"
