@@ -4,6 +4,7 @@ A prediction in another form could not be compared with the measurement.
 """
 
 import math
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from autograder.submissions.answer_values import as_word
 
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 FORMS = Path(__file__).with_suffix(".toml")
 
 
@@ -44,6 +46,8 @@ def how_to_write(text: str) -> str:
     """Return the right spelling of a number that was written with a percent sign or a comma."""
     if "%" in text:
         return ". Write 0.05 instead of 5 %"
+    if THOUSANDS.fullmatch(text.strip()):
+        return ". Write 50000 instead of 50,000"
     return ". Write 1.5 instead of 1,5" if "," in text else ""
 
 

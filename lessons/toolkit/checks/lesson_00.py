@@ -89,7 +89,9 @@ def check_names(job: Any) -> None:
             advice = "The results go to the file that ends in .out, the errors to the other one."
             raise CheckFailed(expected, f"--{name}={file}", advice)
         if not Path(file).name.startswith("00_cluster_%j"):
-            advice = "Write %j as it is: the scheduler replaces it with the job's number."
+            advice = (
+                f"Write 00_cluster_%j{ending}: the scheduler replaces %j with the job's number."
+            )
             raise CheckFailed(expected, f"--{name}={file}", advice)
 
 

@@ -42,6 +42,7 @@ FORMS = [
     ("02_serial", "predict_accuracy", float("nan"), "digits only"),
     ("02_serial", "predict_accuracy", "97 %", "0.05 instead of 5 %"),
     ("02_serial", "predict_accuracy", "0,97", "1.5 instead of 1,5"),
+    ("03_baseline", "predict_steps", "50,000", "50000 instead of 50,000"),
     ("02_serial", "predict_accuracy", (0, 97), "1.5 instead of 1,5"),
     ("02_serial", "predict_accuracy", "", "nothing"),
     ("07_horovod", "predict_unlike", "az", "letters"),

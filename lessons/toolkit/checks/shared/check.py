@@ -17,11 +17,12 @@ from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, writt
 ALL_CHECKS = str(Path(__file__).parents[1])
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
 # What beginners' errors say, and what to try.
+BY_HAND = "Do the arithmetic by hand for these numbers and compare."
 ADVICE_BY_MESSAGE = {
     "bitwise_xor": "`^` is not the power: write `**`.",
     "for ^": "`^` is not the power: write `**`.",
-    "'int' object is not iterable": "To repeat something n times, write `for i in range(n)`.",
-    "'NoneType' object": "A value is None: the call that made it returns nothing.",
+    "'int' object is not iterable": "To go from 0 to n - 1, write `range(n)`.",
+    "'NoneType' object": "A value is None: something returns nothing, or is not set yet.",
 }
 ADVICE_BY_TYPE = {
     "NameError": "A name is misspelt, or it is not defined here.",
@@ -169,7 +170,7 @@ def compare(
     right: float,
     what: str,
     mistakes: dict[float, str] | None = None,
-    otherwise: str = "Do the arithmetic by hand for these numbers and compare.",
+    otherwise: str = BY_HAND,
 ) -> None:
     """Raise CheckFailed if `found` differs from `right`, the correct value, by more than 0.1 %.
 
@@ -177,7 +178,7 @@ def compare(
     """
     if close(found, right):
         return
-    if close(found, math.floor(right)):
+    if otherwise == BY_HAND and close(found, math.floor(right)):
         otherwise = "Is the result rounded down? `//` and `int()` do that, `/` does not."
     elif close(found, -right):
         otherwise = "Only the sign is wrong."
