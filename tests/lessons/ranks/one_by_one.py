@@ -14,6 +14,8 @@ import runpy
 import sys
 from pathlib import Path
 
+NAMES = ("OMPI_COMM_WORLD_RANK", "HOROVOD_RANK", "RANK")
+rank = next((os.environ[name] for name in NAMES if name in os.environ), "0")
 port = int(os.environ.get("MASTER_PORT", "0"))  # where ranks of torch.distributed meet
 for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
     if port and number:  # the last program's may not be free yet
@@ -32,6 +34,8 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
         with contextlib.redirect_stderr(said):
             runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
+        if rank == "0" and not ended.code:
+            raise RuntimeError("a program that ends early has to fail") from None
         said.write(f"{ended.code}\n" if ended.code else "")  # rank 0's, if each has its reason
         with open(f"ended_{number}.txt", "a") as file:
             file.write(said.getvalue())

@@ -2,8 +2,8 @@
 
     mpirun -np N python refusals.py OUT.json '[["PROGRAM", "WORD", …], …]'
 
-OUT.json gets what rank 0 of each program printed as an error when it ended, with the traceback of
-an exception; null if it ended without an error.
+OUT.json.RANK gets what this rank of each program printed as an error when it ended, with the
+traceback of an exception; null if it ended without an error.
 """
 
 import json
@@ -48,5 +48,5 @@ for number, words in enumerate(json.loads(programs)):
             del sys.modules[name]
     if (dist := sys.modules.get("torch.distributed")) and dist.is_initialized():
         dist.destroy_process_group()
-if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-    Path(out).write_text(json.dumps(found))
+rank = os.environ["OMPI_COMM_WORLD_RANK"]
+Path(f"{out}.{rank}").write_text(json.dumps(found))
