@@ -1,11 +1,10 @@
 """Run programs on real ranks that load a framework only once, for a whole file of tests."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
-from real_runs import environment, meet
+from real_runs import environment, meet, run_group
 
 from autograder.reading.files import read_files
 
@@ -27,10 +26,8 @@ def run_forked(*jobs, loaded=TORCH, **env):
     folders = [Path(folder) for _, starts in asked for folder, _ in starts]
     for folder in folders:
         folder.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, FORKED, *loaded],
-        env=environment(FORKED=json.dumps(asked), **meet() | env),
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
+    environ = environment(FORKED=json.dumps(asked), **meet() | env)
+    seconds = 120 + 60 * len(folders)
+    status, _, errors = run_group([sys.executable, FORKED, *loaded], seconds, env=environ)
+    assert status == 0, errors[-2000:]
     return {folder: read_files([folder / "job.out"]) for folder in folders}

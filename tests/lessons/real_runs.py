@@ -1,9 +1,11 @@
 """Run a lesson's program on real ranks, or compare it with another program."""
 
+import contextlib
 import difflib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -36,6 +38,21 @@ def environment(**more: str) -> dict[str, str]:
 def meet() -> dict[str, str]:
     """Return an address for ranks that most likely no other job here uses."""
     return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
+
+
+def run_group(command: Sequence[object], seconds: float, **options) -> tuple[int, str, str]:
+    """Return exit status, output and errors. After so many seconds, end all its processes."""
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        **options,
+    )  # fmt: skip
+    try:
+        printed, errors = process.communicate(timeout=seconds)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, printed, errors
 
 
 def launch(ranks: int, launcher: str) -> list[str]:

@@ -1,13 +1,12 @@
 """Tests of lesson 16's programs with real workers: their promises, and their refusals."""
 
 import json
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from forked_runs import run_forked
-from real_runs import ROOT, environment
+from real_runs import ROOT, environment, run_group
 from solution_programs import program
 
 LESSON = ROOT / "solutions" / "16_tensorflow"
@@ -197,13 +196,12 @@ MISSING = {
 def lonely(tmp_path_factory):
     """Return the exit status and the errors of each task that is there without the others."""
     tasks = [(str(LESSON / name), rank, size) for name, rank, size in MISSING]
-    done = subprocess.run(
+    status, printed, errors = run_group(
         [sys.executable, LONELY, json.dumps(tasks), "--train-samples", "320", "--wait", "3"],
-        cwd=tmp_path_factory.mktemp("lonely"), env=environment(TF_USE_LEGACY_KERAS="1"),
-        capture_output=True, text=True, timeout=120,
+        120, cwd=tmp_path_factory.mktemp("lonely"), env=environment(TF_USE_LEGACY_KERAS="1"),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    return dict(zip(MISSING, json.loads(done.stdout.splitlines()[-1]), strict=True))
+    assert status == 0, errors[-2000:]
+    return dict(zip(MISSING, json.loads(printed.splitlines()[-1]), strict=True))
 
 
 @pytest.mark.slow
