@@ -40,7 +40,9 @@ os.environ.setdefault("COURSE_SKIP_TEARDOWN", "1")
 os.environ.setdefault("MPLCONFIGDIR", str(Path(__file__).parents[1] / "build" / "matplotlib"))
 # For the same reason they share a cache of data sets. Unpacking CIFAR-10 takes 8 s of CPU time, and
 # MNIST, which programs would unpack at every start, 0.15 s.
-os.environ.setdefault("COURSE_DATA_CACHE", str(Path.home() / ".cache" / "dl-course" / "data"))
+CACHE = Path(__file__).parents[1] / "build" / "test-data"
+if "COURSE_DATA" in os.environ:
+    os.environ.setdefault("COURSE_DATA_CACHE", str(CACHE))
 for packed in Path(os.environ.get("COURSE_DATA", "/nowhere"), "mnist").glob("*.gz"):
     unpacked = Path(os.environ["COURSE_DATA_CACHE"], "mnist", packed.stem)
     if not unpacked.exists():
