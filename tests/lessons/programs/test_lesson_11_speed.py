@@ -85,6 +85,8 @@ def test_a_speed_job_says_what_each_rank_did(tmp_path):
         for kind in ("gpipe", "1f1b")
     }
     assert held == {"gpipe": [4, 4, 4], "1f1b": [3, 2, 1]}
+    names = ("busy", "bubble", "bytes_off")
+    assert all(found.measured(name) for name in names)
     for busy in found.measured("busy"):
         assert busy["kinds"].count("F") == busy["kinds"].count("B") == 4
         pairs = zip(busy["starts"], busy["ends"], strict=True)

@@ -56,7 +56,9 @@ def study(tmp_path_factory):
     shutil.copytree(LESSON, folder, dirs_exist_ok=True)
     train = folder / "train.py"
     stopped = "import time\ntime.perf_counter = time.monotonic = lambda: 0.0\n\n\n"
-    train.write_text(train.read_text("utf-8").replace("def plan(", f"{stopped}def plan("))
+    text = train.read_text("utf-8")
+    assert text.count("def plan(") == 1
+    train.write_text(text.replace("def plan(", f"{stopped}def plan("))
     words = ("--rounds", "3", "--batch-size", "6", "--train-samples", "12")
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"]
     with (folder / "job.out").open("w") as sink:
