@@ -227,7 +227,7 @@ def test_many_lessons_have_contents_and_say_once_what_repeats(tmp_path, grade):
     page = (out / "students" / "ada.html").read_text()
     assert len(re.findall(r'href="#lesson-\d+"', page)) == 7
     text = text_of(page)
-    assert 1 <= text.count("for each question into answers.txt") <= 8  # next steps and lessons
+    assert 1 <= text.count("one line id = value for each question") <= 8  # next steps and lessons
     assert text.count("Check the spelling of these ids") == 1
     shared = text.partition("Remarks on several lessons")[2].partition("Your runs")[0]
     assert f"{FindingCode.ANSWERS_NOT_ASKED.heading} (02, 03, 04, 05, 06, 07, 08)" in shared

@@ -35,14 +35,14 @@ NOT_HERE = {
 
 # What also runs these commands, or their programs with other sizes.
 REPEATS = {
-    "cluster submit job.sbatch --train-samples 12800 --epochs 3": "test_in_jupyterlab.py",
+    "cluster submit job.sbatch --train-samples 12800 --epochs 3": f"{WHOLE}, test_in_jupyterlab.py",
     "python train.py --help": "test_program_texts.py",
     "cluster queue": "page 00",
     "cluster logs -f JOB": "page 00",
     "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "cluster submit job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
-    "cluster scale --ranks 1,2,4,8 job_nodes.sbatch": "test_nodes.py, cluster/jobs/test_scale.py",
+    "cluster scale --ranks 1,2,4,8 job_nodes.sbatch": "cluster/jobs/test_scale.py",
     "cluster submit job_keras3.sbatch": "test_lesson_07.py",
     "cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 "
