@@ -91,12 +91,10 @@ def run_together(
     what all ranks said. Starts in one folder share its output and checkpoints.
     """
     jobs = [(str(folder), [str(program), *words]) for folder, program, words in starts]
-    done = subprocess.run(
-        [*launch(ranks, launcher), sys.executable, "-u", ONE_BY_ONE],
-        env=environment(ONE_BY_ONE=json.dumps(jobs), **env),
-        capture_output=True, text=True, timeout=120 + 60 * len(starts),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
+    command = [*launch(ranks, launcher), sys.executable, "-u", ONE_BY_ONE]
+    environ = environment(ONE_BY_ONE=json.dumps(jobs), **env)
+    status, _, errors = run_group(command, 120 + 60 * len(starts), env=environ)
+    assert status == 0, errors[-2000:]
     folders = dict.fromkeys(folder for folder, *_ in starts)
     records = {folder: iter(read_files([folder / "job.out"])) for folder in folders}
     said = [folder / f"ended_{number}.txt" for number, (folder, *_) in enumerate(starts)]
