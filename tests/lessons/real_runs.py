@@ -5,6 +5,7 @@ import difflib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,23 @@ def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
     ]
     lines = difflib.unified_diff(*texts, n=0, lineterm="")
     return sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in lines)
+
+
+def copy_changed(lesson: Path, folder: Path, name: str, *changes: tuple[str, str]) -> Path:
+    """Copy a lesson's programs, change one of them, and return its path.
+
+    changes: texts that are in the program once, and what replaces them.
+    """
+    folder.mkdir(exist_ok=True)
+    for file in lesson.glob("*.py"):
+        shutil.copy(file, folder)
+    program = folder / name
+    text = program.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    program.write_text(text, encoding="utf-8")
+    return program
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -1,9 +1,7 @@
 """Tests of the ring's speed in lesson 06, with tricks in collectives.py that gave points before."""
 
-import shutil
-
 import pytest
-from real_runs import ROOT, run
+from real_runs import ROOT, copy_changed, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
@@ -44,13 +42,10 @@ for frame in sys._current_frames().values():
 def tricked(tmp_path_factory):
     """Return the record of a job whose collectives.py tries all tricks, and its folder."""
     folder = tmp_path_factory.mktemp("tricked")
-    for file in LESSON.glob("*.py"):
-        shutil.copy(file, folder)
-    collectives = folder / "collectives.py"
-    text = collectives.read_text(encoding="utf-8")
-    assert text.count(RING) == 1
-    text = text.replace(RING, HIDDEN + SKIPS).replace("import numpy", "import time\n\nimport numpy")
-    collectives.write_text(text + CLOCK + SLOWED + MARK)
+    imports = ("import numpy", "import time\n\nimport numpy")
+    collectives = copy_changed(LESSON, folder, "collectives.py", (RING, HIDDEN + SKIPS), imports)
+    with collectives.open("a") as program:
+        program.write(CLOCK + SLOWED + MARK)
     return run(folder / "exchange.py", 2, *FEW, out=folder), folder
 
 

@@ -1,13 +1,12 @@
 """Tests of lesson 07's programs on real ranks: their promises, and how they resume."""
 
-import shutil
 import subprocess
 
 import h5py
 import numpy as np
 import pytest
 import torch
-from real_runs import ROOT, environment, run, run_together
+from real_runs import ROOT, copy_changed, environment, run, run_together
 
 from lessons.toolkit.plots import shares_of
 from tests.lessons.ranks import torch_steps
@@ -30,12 +29,7 @@ READ_BACK = "        broadcast_variables(model.optimizer.variables, root_rank=0)
 
 def forgetful(folder):
     """Make a train.py that forgets the optimizer's state when it resumes."""
-    for name in ("train.py", "checkpoint.py"):
-        shutil.copy(LESSON / name, folder)
-    text = (folder / "train.py").read_text()
-    assert text.count(READ_BACK) == 1
-    (folder / "train.py").write_text(text.replace(READ_BACK, READ_BACK + FORGETS))
-    return folder / "train.py"
+    return copy_changed(LESSON, folder, "train.py", (READ_BACK, READ_BACK + FORGETS))
 
 
 @pytest.fixture(scope="module")

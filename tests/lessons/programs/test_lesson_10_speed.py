@@ -1,9 +1,7 @@
 """Tests of lesson 10's speed job with tricks in train.py that gave points before."""
 
-import shutil
-
 import pytest
-from real_runs import ROOT, meet, run
+from real_runs import ROOT, copy_changed, meet, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
@@ -43,12 +41,8 @@ NO_TIME = "def rank_of():\n    return dist.get_rank()\n\n\ndef distribute("
 def tricked(tmp_path_factory):
     """Return the record of a job whose `distribute` tries all tricks, and its folder."""
     folder = tmp_path_factory.mktemp("tricked")
-    for file in LESSON.glob("*.py"):
-        shutil.copy(file, folder)
-    train = folder / "train.py"
-    text = train.read_text(encoding="utf-8")
-    assert text.count(WRAPPED) == 1
-    train.write_text(text.replace("def distribute(", NO_TIME).replace(WRAPPED, HIDDEN + SLOWED))
+    changes = ("def distribute(", NO_TIME), (WRAPPED, HIDDEN + SLOWED)
+    copy_changed(LESSON, folder, "train.py", *changes)
     return run(folder / "speed.py", 2, *FEW, out=folder, **meet()), folder
 
 

@@ -1,11 +1,10 @@
 """Tests of lesson 11's speed job: its record, and tricks in pipeline.py that gave points before."""
 
-import shutil
 import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, environment, meet, run
+from real_runs import ROOT, copy_changed, environment, launch, meet, run
 
 from autograder.codes import Outcome
 from autograder.reading.files import read_files
@@ -53,19 +52,6 @@ LATER = """    stage.layers.waits = None if getattr(stage.layers, "waits", None)
 """
 
 
-def changed(folder, *changes):
-    """Make the lesson's folder with another pipeline.py, and return its speed job."""
-    for file in LESSON.glob("*.py"):
-        shutil.copy(file, folder)
-    pipeline = folder / "pipeline.py"
-    text = pipeline.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    pipeline.write_text(text)
-    return folder / "speed.py"
-
-
 def test_a_speed_job_says_what_each_rank_did(tmp_path):
     found = run(LESSON / "speed.py", 3, *FEW, out=tmp_path, **meet())
     assert {"speed.py", "pipeline.py", "plan.py", "ranks.py"} <= set(found.program.files)
@@ -100,11 +86,10 @@ def tricked(tmp_path_factory):
     """Return the folder of a job with four tricks, its errors and its record."""
     folder = tmp_path_factory.mktemp("tricked")
     outside = f"{HIDDEN}{SLOWED}{FORGED}{PASS}    forward.inside = False\n"
-    program = changed(folder, (PASS, outside), (RIGHT, HALF))
-    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
+    copy_changed(LESSON, folder, "pipeline.py", (PASS, outside), (RIGHT, HALF))
     with (folder / "job.out").open("w") as out:
         done = subprocess.run(
-            [*mpirun, sys.executable, str(program), *FEW],
+            [*launch(2, "mpirun"), sys.executable, str(folder / "speed.py"), *FEW],
             env=environment(**meet()), cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True,
             timeout=120,
         )  # fmt: skip
@@ -138,6 +123,6 @@ def test_measures_that_only_the_conductor_writes_are_refused_from_the_learner(tr
 
 
 def test_a_step_that_is_put_off_is_missed(tmp_path):
-    program = changed(tmp_path, ("    optimizer.zero_grad()\n", LATER))
-    found = run(program, 2, *FEW, out=tmp_path, **meet())
+    copy_changed(LESSON, tmp_path, "pipeline.py", ("    optimizer.zero_grad()\n", LATER))
+    found = run(tmp_path / "speed.py", 2, *FEW, out=tmp_path, **meet())
     assert found.measured("pipeline_moved")[0]["value"] == 0

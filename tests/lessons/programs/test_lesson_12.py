@@ -1,13 +1,12 @@
 """Tests of lesson 12's programs on real ranks: strong scaling trains like one rank; a study."""
 
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from forked_runs import run_forked
-from real_runs import ROOT, environment, meet
+from real_runs import ROOT, copy_changed, environment, launch, meet
 
 from autograder.evidence import examine
 from autograder.measuring import rounds, scaling_study, study_table
@@ -53,17 +52,12 @@ def test_the_other_kinds_are_another_training(kind, batch, steps, after):
 def study(tmp_path_factory):
     """Return kind -> run of a study on three ranks, with a train.py that stops its clock."""
     folder = tmp_path_factory.mktemp("study")
-    shutil.copytree(LESSON, folder, dirs_exist_ok=True)
-    train = folder / "train.py"
     stopped = "import time\ntime.perf_counter = time.monotonic = lambda: 0.0\n\n\n"
-    text = train.read_text("utf-8")
-    assert text.count("def plan(") == 1
-    train.write_text(text.replace("def plan(", f"{stopped}def plan("))
+    copy_changed(LESSON, folder, "train.py", ("def plan(", f"{stopped}def plan("))
     words = ("--rounds", "3", "--batch-size", "6", "--train-samples", "12")
-    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"]
     with (folder / "job.out").open("w") as sink:
         done = subprocess.run(
-            [*mpirun, sys.executable, "-u", "study.py", *words],
+            [*launch(3, "mpirun"), sys.executable, "-u", "study.py", *words],
             cwd=folder, env=environment(**meet()), stdout=sink, stderr=subprocess.PIPE, text=True,
             timeout=300,
         )  # fmt: skip

@@ -1,17 +1,16 @@
 """Tests of what lessons 11 and 12 refuse: each program ends on all ranks with one sentence."""
 
 import json
-import shutil
 import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, environment, meet
+from real_runs import ROOT, copy_changed, environment, launch, meet
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 PROGRAM = ROOT / "tests" / "lessons" / "ranks" / "refusals.py"
-PIPELINE, SCALING = ROOT / "solutions" / "11_pipeline", ROOT / "solutions" / "12_scaling"
+SCALING = ROOT / "solutions" / "12_scaling"
 FAILING = "12_with_a_plan_that_fails"
 # Ranks, the program and its words, and parts of the sentence.
 REFUSED = [
@@ -33,13 +32,8 @@ REFUSED = [
 def refusals(tmp_path_factory):
     """Return what each rank of each program of the table said."""
     root = tmp_path_factory.mktemp("refusals")
-    shutil.copytree(SCALING, root / FAILING)
-    train = root / FAILING / "train.py"
-    train.write_text(
-        train.read_text("utf-8").replace(
-            "def plan(", "raise NotImplementedError(12.1)\n\ndef plan("
-        )
-    )
+    fails = ("def plan(", "raise NotImplementedError(12.1)\n\ndef plan(")
+    copy_changed(SCALING, root / FAILING, "train.py", fails)
     found = {}
     for ranks in (1, 2):
         asked = [words for size, words, _ in REFUSED if size == ranks]
@@ -48,9 +42,8 @@ def refusals(tmp_path_factory):
             for words in asked
             for program, *more in [words.split()]
         ]
-        mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
         done = subprocess.run(
-            [*mpirun, sys.executable, PROGRAM, "out.json", json.dumps(programs)],
+            [*launch(ranks, "mpirun"), sys.executable, PROGRAM, "out.json", json.dumps(programs)],
             cwd=root, env=environment(**meet()), capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
