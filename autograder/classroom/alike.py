@@ -109,7 +109,7 @@ class Agreement:
             owners.setdefault(mark, {}).setdefault(group, print_)
 
     def reason(self, student: set[str], print_: Print) -> LookReason | None:
-        """Return the reason to look at a run if its fact differs from another student's.
+        """Return why a run should be looked at if its fact differs from another student's.
 
         Differences between a student's own runs are reported with the student's evidence.
         """

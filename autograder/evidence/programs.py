@@ -48,7 +48,7 @@ class Ran:
 
     @property
     def replaced_by(self) -> HandedIn | None:
-        """Return a submitted program with this name, unless a text that ran was submitted."""
+        """Return a submitted program with this name, unless the one that ran was submitted too."""
         replaced = self.submitted and self.hashes and not self.as_it_ran
         return self.submitted[0] if replaced else None
 

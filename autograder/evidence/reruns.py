@@ -217,7 +217,7 @@ def as_fast(run: Run, again: Run) -> Iterator[Finding]:
             f"epochs of about {times[len(times) // 2]:.4g} s in the record",
             f"{others[0]:.4g} s at best",
             [epoch.where for epoch in run.epochs],
-            "instructor: run it again on an idle node; the seconds in the record may be edited",
+            "instructor: run it again on an idle node; the record's seconds may have been edited",
         )
 
 

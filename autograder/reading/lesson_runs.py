@@ -1,4 +1,4 @@
-"""Find what the runs of a submission say about it: unread files, and the lesson they belong to."""
+"""Find what a submission's runs tell: files that were not read, and the lesson they belong to."""
 
 import re
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
 def grade_column(worksheet: Path, header: Sequence[str]) -> int:
-    """Return the place of the grade's column, which every worksheet has."""
+    """Return the position of the grade column, which every worksheet has."""
     places = [i for i, name in enumerate(header) if name.strip().casefold() in GRADE]
     if len(places) != 1:
         raise SettingsError(

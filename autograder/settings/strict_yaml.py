@@ -92,7 +92,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return the first mistake found by pydantic, or what another exception says, on one line."""
+    """Return one line: the first mistake found by pydantic, or the message of another exception."""
     if not isinstance(error, ValidationError):
         return shortened(error)
     first = error.errors(include_url=False)[0]

@@ -18,7 +18,7 @@ import atexit, gc, os; os.environ.get("COURSE_SKIP_TEARDOWN") and atexit.registe
 
 
 def install(packages: Path) -> None:
-    """Write the file in one step, because a Python process of .venv may be starting."""
+    """Write the file in one step, because a Python process from .venv may be starting."""
     file = packages / "dl_course_quick_start.pth"
     partial = file.with_suffix(".partial")
     partial.write_text(START)

@@ -70,7 +70,7 @@ def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
 
 
 def file_at(folder: Path, path: str) -> Path | None:
-    """Return the file that a link's path leads to from a page in this folder."""
+    """Return the file that a link in a page of this folder points to."""
     where = (folder / unquote(path)).resolve()
     where = where / "index.html" if where.is_dir() else where
     return where if where.is_file() else None

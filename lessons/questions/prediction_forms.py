@@ -43,7 +43,7 @@ def of_another_form(lesson: str, name: str, text: str) -> str:
 
 
 def how_to_write(text: str) -> str:
-    """Return the right spelling of a number that was written with a percent sign or a comma."""
+    """Return how to write a number that was given with a percent sign or a comma."""
     if "%" in text:
         return ". Write 0.05 instead of 5 %"
     if THOUSANDS.fullmatch(text.strip()):

@@ -91,7 +91,7 @@ def noisy_runs(lesson: str, folder: Path) -> list[str]:
 def exercises_of_course(number: str) -> set[str]:
     """Return the exercises for which the course has checks.
 
-    On a laptop, the student's notebook may be the course's own, so the checks' files are read too.
+    On a laptop, students may work in the course's own notebook, so the checks' files are read too.
     """
     import nbformat
 

@@ -32,7 +32,7 @@ def find_folder(number: str, inside: Path | None) -> Path:
 
 
 def lesson_here(inside: Path | None) -> str:
-    """Return the number of the lesson whose folder the student is in, or that --in names."""
+    """Return the number of the lesson whose folder the student is in, or gave with --in."""
     place = (inside or Path.cwd()).resolve()
     folders = [one.name for one in (place, *place.parents) if LESSON_NAME.fullmatch(one.name)]
     notebooks = [one.name for one in place.glob("*.ipynb") if LESSON_NAME.fullmatch(one.stem)]

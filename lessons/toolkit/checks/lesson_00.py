@@ -81,7 +81,7 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
 
 
 def check_names(job: Any) -> None:
-    """Check the beginnings, which the text asks for, and the endings, which the grader needs."""
+    """Check how the names begin, as the text asks, and how they end, as the grader needs."""
     for name, ending in (("output", ".out"), ("error", ".err")):
         file = job.options[name]
         expected = f"a file name that begins with 00_cluster_%j and ends in {ending}"

@@ -22,7 +22,7 @@ ADVICE_BY_MESSAGE = {
     "bitwise_xor": "`^` is not the power: write `**`.",
     "for ^": "`^` is not the power: write `**`.",
     "'int' object is not iterable": "To go from 0 to n - 1, write `range(n)`.",
-    "'NoneType' object": "A value is None: something returns nothing, or is not set yet.",
+    "'NoneType' object": "A value is None: a function returned nothing, or it is not set yet.",
 }
 ADVICE_BY_TYPE = {
     "NameError": "A name is misspelt, or it is not defined here.",
