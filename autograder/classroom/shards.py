@@ -109,4 +109,4 @@ def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
 def mend(name: str) -> str:
     if name == STUDENTS:
         return "grade all parts again; unchanged students take little time"
-    return "grade this part again, or give `merge` the options and the --class file of its grading"
+    return "grade this part again, or give `merge` the options and files that it was graded with"

@@ -50,8 +50,9 @@ def check_mine_command(
     try:
         for place in folders:
             if not place.is_dir():
-                name = shortened(place)
-                raise click.UsageError(f"{name} is not a folder. Name the folder of your lesson.")
+                wrong = "is not a folder" if place.exists() else "does not exist"
+                name = f"{shortened(place)} {wrong}"
+                raise click.UsageError(f"{name}. Name the folder of your lesson.")
         if lesson is not None:
             lesson = lesson_named(lesson, settings.rubrics)
         files = own_files(folders or [Path()], lesson, settings)
