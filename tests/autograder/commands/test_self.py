@@ -116,13 +116,20 @@ def test_where_it_looks(tmp_path, monkeypatch):
     assert yourself().output == both
 
 
-@pytest.mark.parametrize("name", ["02_serial.zip", "02_serial/answers.txt", "nowhere"])
-def test_only_folders_are_graded(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("02_serial.zip", "is not a folder"),
+        ("02_serial/answers.txt", "is not a folder"),
+        ("nowhere", "does not exist"),
+    ],
+)
+def test_only_folders_are_graded(tmp_path, name, wrong):
     folder = hand_in(tmp_path / "02_serial")
     shutil.make_archive(str(folder), "zip", folder)
     result = yourself(folder, tmp_path / name)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{name} is not a folder" in result.stderr
+    assert f"{name} {wrong}" in result.stderr
 
 
 def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
