@@ -70,6 +70,8 @@ CASE_BY_CASE = (
     "tests/lessons/programs/test_every_lesson.py",
     "tests/lessons/programs/test_typed_commands.py",
 )
+# One worker runs these, because importing TensorFlow takes as long as a hundred of them.
+IN_TENSORFLOW = ("tests/lessons/checks/", "tests/lessons/programs/test_lesson_16.py")
 
 
 def is_on_the_box(item):
@@ -89,7 +91,7 @@ def pytest_collection_modifyitems(config, items):
     """Run the box first, because its tests take longest and one worker runs them all."""
     items.sort(key=is_on_the_box, reverse=True)
     config.stash[COLLECTED] = [
-        (item.path, {mark.name for mark in item.iter_markers()}) for item in items
+        (item.path, frozenset(mark.name for mark in item.iter_markers())) for item in items
     ]
     if LOGS is None:
         skip = pytest.mark.skip(reason="COURSE_LOGS names no folder of other people's job outputs")
@@ -110,6 +112,8 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid):
             if nodeid.startswith(ON_THE_BOX):
                 return "box"
+            if nodeid.startswith(IN_TENSORFLOW):
+                return "TensorFlow"
             return nodeid if nodeid.startswith(CASE_BY_CASE) else nodeid.partition("::")[0]
 
     return ByFileAndOneBox(config, log)

@@ -59,6 +59,7 @@ def test_the_programs_come_from_every_lesson_that_needs_only_pytorch():
     assert {program.path[:2] for program in PROGRAMS} == {"02", "10", "11", "12", "13", "14", "15"}
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so(tmp_path):
     done = started("--out", str(tmp_path))
     assert done.returncode == 1

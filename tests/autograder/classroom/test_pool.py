@@ -182,6 +182,7 @@ def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     assert states[5] == "grader error"
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     handed_in = make_class(tmp_path / "class", 40)
     time.sleep(2.1)  # files this new are graded again, because they could still change

@@ -305,6 +305,7 @@ def test_calibration_brings_the_reference_in(tmp_path, grade):
     assert result.exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_zips_own_grader_runs(tmp_path):
     """It runs as on Gradescope, from the unpacked zip alone."""
     target = tmp_path / "autograder.zip"

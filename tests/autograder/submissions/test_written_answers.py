@@ -187,6 +187,7 @@ def test_what_was_typed_into_a_page_is_read_as_text(tmp_path):
     assert findings == []
 
 
+@pytest.mark.slow
 def test_long_answers_take_no_longer_than_their_length():
     """There is no timeout: work quadratic in a line's length would never end."""
     many = 500_000

@@ -50,9 +50,8 @@ def test_two_ranks_give_one_report(shell):
     assert left_over(shell) == []
 
 
-@pytest.mark.parametrize(
-    ("launcher", "world"), breadth([("torchrun", "Gloo"), ("horovodrun", "Horovod")], quick=1)
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("launcher", "world"), [("torchrun", "Gloo"), ("horovodrun", "Horovod")])
 def test_launchers_that_need_no_mpi(shell, launcher, world):
     shell.write("doctor.sbatch", shell.cluster("doctor", "--job").stdout)
     shell.environment["LAUNCHER"] = launcher

@@ -77,7 +77,7 @@ def test_software_that_cannot_be_loaded_is_a_sentence(shell):
     assert shell.read("slurm-1.out") == ""
 
 
-@pytest.mark.parametrize("follow", [[], ["-f"]])
+@pytest.mark.parametrize("follow", breadth([[], ["-f"]]))
 def test_logs_of_a_failed_job_name_its_error_file(shell, follow):
     shell.write("job.sbatch", "echo begun; echo why >&2; exit 1", "-o %j.out", "-e %j.err")
     job = shell.submit("job.sbatch")
@@ -116,7 +116,7 @@ def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
             (["wait", "1"], "squeue --jobs=1, then sacct -X --jobs=1"),
             (["cancel", "1"], "scancel 1"),
         ],
-        quick=2,
+        quick=1,
     ),
 )
 def test_the_laptop_names_the_command_of_a_slurm_site(shell, words, real):

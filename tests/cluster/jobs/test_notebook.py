@@ -6,6 +6,7 @@ from autograder.cpus import whole_cores
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
 from cluster.jobs.queue import cancel_jobs_of
 from cluster.sites import site_files
+from tests.breadth import breadth
 
 
 @pytest.fixture
@@ -104,12 +105,14 @@ def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
 
 @pytest.mark.parametrize(
     ("changed", "runs"),
-    [
-        ("a.py", ["a_3.out", "b_2.out"]),
-        ("network.py", ["a_3.out", "b_2.out"]),  # a.py imports it
-        ("b.py", ["a_1.out", "b_3.out"]),
-        ("sketch.py", ["a_1.out", "b_2.out"]),
-    ],
+    breadth(
+        [
+            ("network.py", ["a_3.out", "b_2.out"]),  # a.py imports it
+            ("a.py", ["a_3.out", "b_2.out"]),
+            ("b.py", ["a_1.out", "b_3.out"]),
+            ("sketch.py", ["a_1.out", "b_2.out"]),
+        ]
+    ),
 )
 def test_only_jobs_whose_programs_changed_run_again(lesson, changed, runs):
     for job, imports in {"a": "import os, network\n", "b": "import os\n"}.items():

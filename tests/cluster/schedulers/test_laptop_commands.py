@@ -140,11 +140,13 @@ def test_a_job_of_another_machine_is_left_to_it(shell):
 
 @pytest.mark.parametrize(
     ("directives", "there", "expected"),
-    [
-        (["--output=%x_%j.out"], "job.sbatch_1.out", "2"),
-        (["--output=%x_%A_%a.out", "--array=0-1"], "job.sbatch_1_1.out", "3"),
-        (["--output=same.out"], "same.out", "1"),
-    ],
+    breadth(
+        [
+            (["--output=%x_%j.out"], "job.sbatch_1.out", "2"),
+            (["--output=%x_%A_%a.out", "--array=0-1"], "job.sbatch_1_1.out", "3"),
+            (["--output=same.out"], "same.out", "1"),
+        ]
+    ),
 )
 def test_a_job_takes_no_id_whose_output_is_of_another_queue(shell, directives, there, expected):
     """Slurm's first job in this folder also had number 1."""

@@ -50,6 +50,7 @@ def test_two_ranks_make_one_world_on_a_core_each(shell):
         assert all("," not in one for one in cores)
 
 
+@pytest.mark.slow
 def test_more_ranks_than_cores_run_and_it_is_said(shell):
     job = program(shell, HELLO)
     many = len(whole_cores()) + 1
@@ -68,6 +69,7 @@ def test_when_one_rank_dies_the_others_end_and_the_job_fails(shell):
     assert record["DerivedExitCode"] == record["ExitCode"] != "0:0"
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_leaves_no_rank(shell):
     waits = "import time; print('up', flush=True); time.sleep(300)"
     job = shell.submit(program(shell, waits))
@@ -78,6 +80,7 @@ def test_a_cancelled_job_leaves_no_rank(shell):
     assert processes.of_job(shell.home / ".dl-course/laptop/jobs/1") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
 def test_other_launchers_start_as_many_ranks(shell, launcher):
     names = {"torchrun": "WORLD_SIZE LOCAL_RANK", "horovodrun": "HOROVOD_SIZE HOROVOD_RANK"}

@@ -11,6 +11,7 @@ from cluster.job_file import jobfile
 from cluster.schedulers import pbs
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
+from tests.breadth import breadth
 
 POLARIS = {
     "SITE_SCHEDULER": "pbs",
@@ -189,10 +190,12 @@ def test_logs_and_accounting(polaris):
 
 @pytest.mark.parametrize(
     ("words", "remark"),
-    [
-        (["--ntasks=16"], "4 nodes are more than the 2 usual here"),
-        (["--nodes=1", "--ntasks=8"], "8 ranks a node, but a node of polaris has 4 GPUs"),
-    ],
+    breadth(
+        [
+            (["--ntasks=16"], "4 nodes are more than the 2 usual here"),
+            (["--nodes=1", "--ntasks=8"], "8 ranks a node, but a node of polaris has 4 GPUs"),
+        ]
+    ),
 )
 def test_more_nodes_or_ranks_than_the_queue_has_are_said_beforehand(polaris, words, remark):
     polaris.write("job.sbatch", "true", "--time=30", "--output=h_%j.out")

@@ -73,7 +73,7 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
             ("biohpc", ["SBATCH_PARTITION=GPUv100s", "SBATCH_GRES=gpu:1"]),
             ("box", ["SBATCH_PARTITION=gpus"]),
         ],
-        quick=3,
+        quick=1,
     ),
 )
 def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown):
@@ -139,7 +139,7 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
             # The program does not exist, so its needs are unknown.
             ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
         ],
-        quick=4,
+        quick=1,
     ),
 )
 def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
@@ -239,7 +239,7 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
             ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
             ("biohpc", ["-n2"], "--nodes=2 has room"),
         ],
-        quick=3,
+        quick=1,
     ),
 )
 def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):

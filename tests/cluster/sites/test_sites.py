@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from cluster.sites import site_files
+from tests.breadth import breadth
 
 PROMISED = {
     "laptop",
@@ -119,7 +120,7 @@ def test_without_a_choice_and_a_batch_system_jobs_run_on_this_machine(undecided)
     assert "* laptop" in undecided.cluster("sites").stdout
 
 
-@pytest.mark.parametrize("command", ["sbatch", "qsub"])
+@pytest.mark.parametrize("command", breadth(["sbatch", "qsub"]))
 def test_where_there_is_a_batch_system_a_site_has_to_be_chosen(undecided, command):
     program = undecided.folder / "bin" / command
     program.write_text("#!/bin/bash\necho >called\n")

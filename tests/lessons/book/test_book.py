@@ -154,6 +154,7 @@ def test_a_solution_in_any_text_stops_the_book_and_leaves_the_old_one(small, boo
     assert "total" not in words(tmp_path / "book" / "docs" / "grading.html")
 
 
+@pytest.mark.slow
 def test_a_link_that_leads_nowhere_stops_the_book(small, book):
     page = small / "docs" / "grading.md"
     page.write_text(page.read_text() + "\n[gone](gone.md) and [no place](glossary.md#none)\n")

@@ -182,6 +182,7 @@ def test_wrong_bytes(wrong, advice):
     assert_advice(failure(check.check_13_10, wrong), advice)
 
 
+@pytest.mark.slow
 def test_two_ranks_that_ask_at_once_get_the_same_box():
     """With a defaultdict, some of these pairs got different ones, and a message was lost."""
     before = sys.getswitchinterval()

@@ -34,6 +34,7 @@ def add_lesson(course, name, cell):
     (folder / "train.py").write_text("print('trained', __import__('sys').argv[2])\n")
 
 
+@pytest.mark.slow
 def test_a_job_for_each_lesson_and_their_jobs_inside(course, lessons_process):
     add_lesson(
         course,
@@ -79,6 +80,7 @@ def test_a_job_that_dies_before_its_lesson_is_an_error_with_its_last_lines(cours
     assert "| " in output
 
 
+@pytest.mark.slow
 def test_stopping_cancels_the_jobs(course, lessons_process):
     add_lesson(course, "02_sleeps", "open('begun', 'w').close()\nimport time\ntime.sleep(600)")
     out = course / "out"

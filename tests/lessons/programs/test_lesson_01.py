@@ -12,6 +12,7 @@ from solution_programs import SOLUTIONS, program
 
 from autograder.reading.files import read_files
 from lessons.toolkit.checks.lesson_01 import differences
+from tests.breadth import breadth
 
 PROGRAM = SOLUTIONS / "01_learning" / "train.py"
 train = program("01_learning", "train")
@@ -73,7 +74,7 @@ def run(folder, *arguments):
     return found
 
 
-@pytest.mark.parametrize("samples", ["12800", "1601"])
+@pytest.mark.parametrize("samples", breadth(["1601", "12800"]))
 def test_a_run_says_what_the_rubric_asks(samples, tmp_path):
     found = run(tmp_path, "--epochs", "3", "--train-samples", samples)
     assert found.outcome == "completed"

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from lessons.student import run_cells
+from tests.breadth import breadth
 from tests.lessons.student.small_lesson import NAME, RIGHT, fill, rows
 
 
@@ -46,7 +47,7 @@ def test_a_lesson_may_be_named_as_its_folder_is_completed(student, lessons_comma
     assert rows(lessons_command("check", f"{NAME}/").output).keys() == {"1.1", "1.2", "1.3"}
 
 
-@pytest.mark.parametrize("words", [["check"], ["check", "01"]])
+@pytest.mark.parametrize("words", breadth([["check"], ["check", "01"]]))
 def test_a_renamed_folder_is_known_by_its_notebook(student, lessons_command, monkeypatch, words):
     renamed = student.rename(student.parent / "my first lesson")
     monkeypatch.chdir(renamed)
@@ -163,7 +164,7 @@ def test_another_environments_course_is_not_taken_in_silence(
     assert len(done.output.splitlines()) == 1
 
 
-@pytest.mark.parametrize("shared", ["", ".venv", ".venv/lib"])
+@pytest.mark.parametrize("shared", breadth(["", ".venv", ".venv/lib"]))
 @pytest.mark.parametrize("command", ["check", "submit"])
 def test_courses_may_share_an_environment(
     student, other, lessons_command, monkeypatch, command, shared

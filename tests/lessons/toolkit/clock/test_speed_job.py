@@ -10,6 +10,8 @@ import pytest
 from real_runs import environment, meet
 from record_lines import events, of
 
+from tests.breadth import breadth
+
 TOY = Path(__file__).with_name("toy.py")
 SLEEP_S = 0.3  # of toy.py's slow average
 pytestmark = pytest.mark.ranks
@@ -47,25 +49,28 @@ def test_what_an_honest_job_records(tmp_path):
     assert len({value["seed"] for value in rounds}) == 4
 
 
-@pytest.mark.parametrize("fault", ["averages nothing", "half of the batch"])
+@pytest.mark.parametrize("fault", breadth(["half of the batch", "averages nothing"], quick=0))
 def test_the_real_update_is_compared(fault, tmp_path):
     rounds, error = measured(tmp_path, LEARNER=fault)
     assert error > 0.1
     assert (rounds[-1]["spread"] > 0) == (fault == "averages nothing")
 
 
+@pytest.mark.slow
 def test_a_network_that_diverged_has_no_spread(tmp_path):
     rounds, error = measured(tmp_path, LEARNER="diverges")
     assert {value["spread"] for value in rounds} == {"nan"}
     assert error == 1
 
 
+@pytest.mark.slow
 def test_a_clock_that_the_student_replaces_is_not_the_job_s(tmp_path):
     rounds, _ = measured(tmp_path, LEARNER="keeps another time")
     for value in rounds:
         assert value["value"] >= value["steps"] * SLEEP_S
 
 
+@pytest.mark.slow
 def test_the_student_s_processes_stand_still_while_the_yardstick_works(tmp_path):
     measured(tmp_path, LEARNER="burns the core")
     assert len(list(tmp_path.glob("*.learner"))) == 4, "on both ranks also a process in hiding"
@@ -74,6 +79,7 @@ def test_the_student_s_processes_stand_still_while_the_yardstick_works(tmp_path)
     assert {state for states in seen for state in states} == {"T"}  # stopped, says the kernel
 
 
+@pytest.mark.slow
 def test_modules_in_the_folder_or_the_path_replace_nothing(tmp_path):
     path = tmp_path / "path"
     path.mkdir()
@@ -88,13 +94,15 @@ def test_modules_in_the_folder_or_the_path_replace_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [
-        ("fails", "Rank 1: train.py failed"),
-        ("is late", "parameters changed after the end of a phase"),
-        ("slows the yardstick", "got fewer cores or a lower priority"),
-        ("dies", "Rank 1: the learner process has ended"),
-        ("leaves", "There is nothing to do\n"),
-    ],
+    breadth(
+        [
+            ("fails", "Rank 1: train.py failed"),
+            ("is late", "parameters changed after the end of a phase"),
+            ("slows the yardstick", "got fewer cores or a lower priority"),
+            ("dies", "Rank 1: the learner process has ended"),
+            ("leaves", "There is nothing to do\n"),
+        ]
+    ),
 )
 def test_all_ranks_end_with_one_sentence(fault, words, tmp_path):
     done = started(tmp_path, LEARNER=fault)

@@ -229,7 +229,7 @@ def start_eight(folder, name: str) -> tuple[set[int], list[str], list[str]]:
     return {process.returncode for process in processes}, outputs, errors_of_all
 
 
-@pytest.mark.parametrize("name", breadth(["mnist", "cifar10"], quick=1))
+@pytest.mark.parametrize("name", breadth(["mnist", "cifar10"], quick=0))
 def test_eight_processes_download_once(mirror, world, tmp_path, name):
     mirror.manner = when_seven_wait(tmp_path, good)
     codes, outputs, errors = start_eight(tmp_path, name)

@@ -82,7 +82,7 @@ def test_mnist_from_any_packing(world, tmp_path, monkeypatch, packing):
         "other order",
     ],
 )
-@pytest.mark.parametrize("cache", breadth(["writable", "not writable"], quick=3))
+@pytest.mark.parametrize("cache", breadth(["writable", "not writable"]))
 def test_cifar_from_any_packing(world, tmp_path, monkeypatch, packing, cache):
     monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", cifar_packings(world)[packing])))
     if cache == "not writable":

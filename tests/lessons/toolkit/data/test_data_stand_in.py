@@ -7,6 +7,7 @@ import pytest
 
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue, standin
+from tests.breadth import breadth
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_small_net_learns_it_but_not_wholly(real_shapes, name, rate, least, mo
     assert least < accuracy_after_training(stand_in, 64, rate, epochs=5) < most
 
 
-@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+@pytest.mark.parametrize("name", breadth(["mnist", "cifar10"]))
 def test_some_labels_are_wrong_so_that_nothing_reaches_one(real_shapes, name):
     entry = catalogue.entry(name)
     right = {}
@@ -65,7 +66,7 @@ def test_some_labels_are_wrong_so_that_nothing_reaches_one(real_shapes, name):
         assert 0.005 < (right[True][split] != right[False][split]).mean() < 0.1
 
 
-@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+@pytest.mark.parametrize("name", breadth(["mnist", "cifar10"]))
 def test_it_has_the_real_sets_shapes_and_types(real_shapes, name):
     stand_in = data.load(name, train_samples=1500, as_float=False, stand_in=True)
     image = catalogue.entry(name).image

@@ -50,6 +50,7 @@ def test_the_error_of_a_function_is_its_worst_or_infinite(capsys):
     assert "the error could not be measured" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_each_new_shape_is_compiled_once():
     compiled = profiling.Compilations("eager")
     double = compiled.compile(torch.nn.Linear(2, 2))

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from lessons.toolkit.probes import restoring
+from tests.breadth import breadth
 from tests.lessons.real_runs import ROOT
 
 LESSON = ROOT / "solutions" / "15_survive"
@@ -67,7 +68,7 @@ def wrong(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize("background", breadth([False, True]))
 def test_the_solution_restores_everything(wrong, background):
     before = torch.get_rng_state()
     assert wrong(background=background) == 0
@@ -76,13 +77,15 @@ def test_the_solution_restores_everything(wrong, background):
 
 @pytest.mark.parametrize(
     "line",
-    [
-        'training.network.load_state_dict(saved["network"])',
-        'training.optimizer.load_state_dict(saved["optimizer"])',
-        'training.schedule.load_state_dict(saved["schedule"])',
-        'training.sampler.load(saved["sampler"])',
-        'torch.set_rng_state(saved["random"])',
-    ],
+    breadth(
+        [
+            'training.network.load_state_dict(saved["network"])',
+            'training.optimizer.load_state_dict(saved["optimizer"])',
+            'training.schedule.load_state_dict(saved["schedule"])',
+            'training.sampler.load(saved["sampler"])',
+            'torch.set_rng_state(saved["random"])',
+        ]
+    ),
 )
 def test_each_forgotten_part_counts(wrong, line):
     assert wrong([(line, "pass")]) == 1
@@ -90,19 +93,25 @@ def test_each_forgotten_part_counts(wrong, line):
 
 @pytest.mark.parametrize(
     ("file", "changes"),
-    [
-        ("snapshot.py", REMEMBERS),
-        ("snapshot.py", CHANGES_THE_TRAINING),
-        ("snapshot.py", [(CAPTURE, f"{CAPTURE}    return {{}}\n")]),
-        ("snapshot.py", [(RESTORE, f"{RESTORE}    return\n")]),
-        ("atomic.py", [("torch.save(state, file)", 'torch.save({"step": state["step"]}, file)')]),
-        ("atomic.py", [("    return torch.load(path)\n", "    return None\n")]),
-    ],
+    breadth(
+        [
+            ("snapshot.py", REMEMBERS),
+            ("snapshot.py", CHANGES_THE_TRAINING),
+            ("snapshot.py", [(CAPTURE, f"{CAPTURE}    return {{}}\n")]),
+            ("snapshot.py", [(RESTORE, f"{RESTORE}    return\n")]),
+            (
+                "atomic.py",
+                [("torch.save(state, file)", 'torch.save({"step": state["step"]}, file)')],
+            ),
+            ("atomic.py", [("    return torch.load(path)\n", "    return None\n")]),
+        ]
+    ),
 )
 def test_a_checkpoint_that_restores_nothing(wrong, file, changes):
     assert wrong(changes, file) == len(restoring.PARTS)
 
 
+@pytest.mark.slow
 def test_a_sampler_that_begins_again_in_its_first_order(wrong):
     load = '        self.generator.set_state(state["generator"])\n'
     assert wrong([(load, "")], "sampler.py") == 1

@@ -194,7 +194,7 @@ def test_a_loader_that_quits_leaves_nobody_waiting(told):
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", breadth([3, 1]))
 def test_shutdown_ends_every_rank_cleanly_and_says_why_once(ranks):
     done = start("distribution_shutdown.py", ranks)
     assert done.returncode == 1

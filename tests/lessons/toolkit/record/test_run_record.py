@@ -14,6 +14,7 @@ from record_lines import events, of
 
 from autograder.cli import main as autograder
 from lessons.toolkit.record import run_record
+from tests.breadth import breadth
 
 LOOP = """
 from run_record import RunRecord
@@ -90,8 +91,8 @@ ROOT = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
 PYTHON = (sys.executable,)
 PROGRAMS = {
     "loop": (LOOP, (*PYTHON, "-S", "-E"), 1),  # without any installed package
-    "torchrun": (TORCH, (*PYTHON, "-m", "torch.distributed.run", "--nproc-per-node=2"), 2),
     "mpirun": (MPI, ("mpirun", *ROOT, "--oversubscribe", "-np", "2", *PYTHON), 2),
+    "torchrun": (TORCH, (*PYTHON, "-m", "torch.distributed.run", "--nproc-per-node=2"), 2),
     "keras": (KERAS, PYTHON, 1),
 }
 
@@ -130,7 +131,7 @@ def grade(output: str, workers: int, folder: Path) -> dict:
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", breadth(PROGRAMS, quick=2))
 def test_the_copied_file_writes_what_the_grader_reads(name, tmp_path):
     text, command, workers = PROGRAMS[name]
     output = run_alone(text, command, tmp_path)
