@@ -46,6 +46,7 @@ def print_differences() -> None:
                 print(name, *words)
 
 
+@pytest.mark.slow
 def test_short_and_long_help_are_the_same():
     # In a process of its own: click keeps the help option of a command that another test has run.
     code = "from tests.test_help import print_differences; print_differences()"

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.autograder.conftest import COLUMNS
 from tests.autograder.make_record import (
     hand_in,
@@ -21,6 +23,7 @@ def test_a_single_student_sees_each_check_and_the_page(tmp_path, grade):
     assert str(result.folder / "students" / "ada.html") in result.stderr
 
 
+@pytest.mark.slow
 def test_the_table_fits_a_terminal_of_80_columns(tmp_path, grade):
     for name in ("ada", "ben"):
         hand_in(tmp_path / "class" / name / "02", keras=make_record(ranks_asked=2, job_id=name))

@@ -57,6 +57,7 @@ def test_what_cannot_be_is_found(run, seconds, code, wrong):
 NOISE = st.floats(1.0, 4.0)  # by which other work on the machine slows down a phase
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(NOISE, NOISE, NOISE), min_size=12, max_size=12, unique=True),
     st.integers(2, 64),

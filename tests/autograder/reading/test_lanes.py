@@ -1,5 +1,6 @@
 """Interleaved lines of several ranks end up in the lanes of the ranks that printed them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_one_process_is_one_lane(lines):
     assert len(lane.problems) == len(diverged)
 
 
+@pytest.mark.slow
 @given(st.lists(training(), min_size=2, max_size=4), st.randoms())
 def test_ranks_with_labels_are_told_apart_in_any_order(trainings, dice):
     queues = [[(rank, facts) for facts in lines] for rank, lines in enumerate(trainings)]

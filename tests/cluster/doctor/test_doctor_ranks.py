@@ -93,12 +93,14 @@ def test_a_folder_that_ranks_cannot_share_is_a_sentence(shell):
     assert "start the doctor in a folder that all nodes share" in done.stderr
 
 
+@pytest.mark.slow
 def test_copies_of_size_one_are_named(shell):
     said = by_hand(shell, 0, 1, 20)
     assert "broken launch" in said
     assert "mpiexec started 2 ranks, but MPI sees 1: 2 programs would each train alone" in said
 
 
+@pytest.mark.slow
 def test_two_that_call_themselves_rank_0_are_named(shell):
     assert "several processes are rank 0 of 2" in by_hand(shell, 0, 0, 4)
 

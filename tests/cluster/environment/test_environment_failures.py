@@ -197,6 +197,7 @@ def test_what_is_not_understood_is_not_explained():
     assert explain("ninja: build stopped: subcommand failed.", ["."]) is None
 
 
+@pytest.mark.slow
 def test_no_python_311_and_none_to_be_had(monkeypatch, tmp_path):
     monkeypatch.setattr(python311, "candidates", list)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

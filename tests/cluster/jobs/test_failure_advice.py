@@ -60,6 +60,7 @@ def test_a_misspelt_command_of_a_job_is_a_sentence(shell):
     assert advice in shell.cluster("logs", "1").stderr
 
 
+@pytest.mark.slow
 def test_software_that_cannot_be_loaded_is_a_sentence(shell):
     folder = shell.run(
         "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"
@@ -91,6 +92,7 @@ def test_logs_of_a_failed_job_name_its_error_file(shell, follow):
     assert "errors" not in shell.cluster("logs", *follow, job).stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
     """Ctrl-C works even where it is ignored.
 
@@ -127,6 +129,7 @@ def test_the_laptop_names_the_command_of_a_slurm_site(shell, words, real):
 RECORD = ':::MLLOG {"namespace":"course","key":"epoch_stop"}'
 
 
+@pytest.mark.slow
 def test_people_are_shown_an_output_without_its_record(shell):
     """The record is for programs. People see it only if they ask for it."""
     lines = f"echo Epoch 1; for i in $(seq 30); do echo; echo '{RECORD}'; done"

@@ -54,6 +54,7 @@ def test_again_submits_again(lesson):
     assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
 
 
+@pytest.mark.slow
 def test_an_array_goes_in_parts_where_the_site_takes_few_jobs_at_a_time(
     lesson, monkeypatch, capsys
 ):
@@ -131,6 +132,7 @@ def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
     assert submit_once("../lesson/job.sbatch") == [lesson.folder / "mine_1.out"]
 
 
+@pytest.mark.slow
 def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
     lesson.write("long.sbatch", "sleep 300", f"-n{len(whole_cores())}")
     lesson.cluster("submit", "long.sbatch")

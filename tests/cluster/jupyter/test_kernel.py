@@ -59,6 +59,7 @@ def test_the_kernel_runs_this_environment(shell):
     assert spec["display_name"] == "Deep Learning on Supercomputers"
 
 
+@pytest.mark.slow
 def test_it_has_the_site_that_was_chosen_before_or_later(shell):
     shell.cluster("kernel", "install")
     shell.cluster("use", "laptop", "--data", "/some/data")
@@ -166,6 +167,7 @@ def test_install_twice_is_install_once(shell):
     assert set(first) == {"kernel.json", "start.sh"}
 
 
+@pytest.mark.slow
 def test_list_and_remove(shell):
     assert "none yet" in shell.cluster("kernel", "list").stdout
     shell.cluster("kernel", "install")

@@ -32,6 +32,7 @@ def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
     assert shell.record("1")["State"] == "COMPLETED"
 
 
+@pytest.mark.slow
 def test_without_an_error_file_both_streams_share_the_output(shell):
     job = shell.submit(shell.write("job.sbatch", "echo one; echo two >&2; echo three"))
     shell.wait(job)
@@ -115,6 +116,7 @@ def test_a_job_over_its_time_is_ended_with_slurms_message(shell):
     assert shell.record("1")["State"] == "TIMEOUT"
 
 
+@pytest.mark.slow
 def test_at_the_time_limit_a_program_may_still_write_its_checkpoint(shell):
     body = "trap 'echo saved; exit 0' TERM; echo ready; sleep 300 & wait"
     shell.wait(shell.submit(shell.write("job.sbatch", body, "--time=0:01")), ok=False)
@@ -145,6 +147,7 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     assert "had already ended" in again.stderr
 
 
+@pytest.mark.slow
 def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
     job = shell.submit(shell.write("job.sbatch", "sleep 303 & echo done"))
     shell.wait(job)
@@ -203,6 +206,7 @@ def test_many_submissions_at_once_get_a_number_each(shell):
     assert [shell.read(f"{number}.out") for number in numbers] == [f"{n}\n" for n in numbers]
 
 
+@pytest.mark.slow
 def test_a_job_outlives_the_shell_that_submitted_it(shell):
     shell.write("job.sbatch", "sleep 1; echo survived", "--output=out.txt")
     command = f"{Path(os.sys.executable).parent}/cluster submit job.sbatch; kill -HUP 0"
@@ -217,6 +221,7 @@ def test_a_job_outlives_the_shell_that_submitted_it(shell):
     assert shell.read("out.txt") == "survived\n"
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_is_noticed_and_its_job_cleared_away(shell):
     job = shell.submit(shell.write("job.sbatch", "sleep 305", WHOLE))
     behind = shell.submit(shell.write("next.sbatch", "echo my turn", WHOLE))

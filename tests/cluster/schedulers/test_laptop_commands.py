@@ -23,6 +23,7 @@ def test_logs_follow_the_output_and_end_with_the_job(shell):
     assert shell.cluster("logs", job).stdout == followed.stdout
 
 
+@pytest.mark.slow
 def test_accounting_has_the_columns_of_sacct(shell):
     job = shell.submit("--ntasks=2", shell.write("job.sbatch", "sleep 1.1", "--time=00:02:00"), "x")
     shell.wait(job)
@@ -48,6 +49,7 @@ def test_accounting_is_a_table_for_people(shell):
     assert row.index("FAILED") == head.index("State"), "columns stand below their names"
 
 
+@pytest.mark.slow
 def test_a_failing_step_shows_in_the_derived_exit_code(shell):
     body = 'source "$COURSE_SITE"; launch bash -c "exit 5" || true; echo done'
     job = shell.submit(shell.write("job.sbatch", body))
@@ -94,6 +96,7 @@ def test_when_nothing_can_be_written_the_sentence_says_where(shell):
     assert "the job was not submitted" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_broken_record_costs_no_other_job(shell):
     first = shell.submit(shell.write("job.sbatch", "echo ran"))
     shell.wait(first)
@@ -126,6 +129,7 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
     shell.wait("1", ok=False)
 
 
+@pytest.mark.slow
 def test_a_job_of_another_machine_is_left_to_it(shell):
     job = shell.submit(shell.write("job.sbatch", "sleep 300"))
     file = shell.home / ".dl-course/laptop/jobs/1/job.json"

@@ -61,6 +61,7 @@ def test_more_ranks_than_cores_run_and_it_is_said(shell):
     assert len(re.findall(rf"rank \d+ of {many} ", output)) == many
 
 
+@pytest.mark.slow
 def test_when_one_rank_dies_the_others_end_and_the_job_fails(shell):
     job = shell.submit(program(shell, DIES))
     shell.wait(job, ok=False)

@@ -1,5 +1,7 @@
 """Jobs of the laptop site that put themselves back into the queue, and signals before the end."""
 
+import pytest
+
 AGAIN = 'echo "life ${SLURM_RESTART_COUNT:-0}"; [ "${SLURM_RESTART_COUNT:-0}" = 2 ] ||'
 SITE = 'source "$COURSE_SITE"\n'
 
@@ -14,12 +16,14 @@ def test_a_requeued_job_keeps_its_number_and_appends(shell):
     assert shell.submit(shell.write("other.sbatch", "true")) == "2"
 
 
+@pytest.mark.slow
 def test_without_append_only_the_last_life_is_kept(shell):
     body = f'{SITE}{AGAIN} scontrol requeue "$SLURM_JOB_ID"\necho end'
     shell.wait(shell.submit(shell.write("job.sbatch", body)))
     assert shell.read("slurm-1.out") == "life 2\nend\n"
 
 
+@pytest.mark.slow
 def test_a_dependent_job_waits_for_the_last_life(shell):
     body = f'{SITE}{AGAIN} scontrol requeue "$SLURM_JOB_ID"\ndate +%s%N >first'
     first = shell.submit(shell.write("job.sbatch", body))
@@ -42,6 +46,7 @@ wait; wait
 """
 
 
+@pytest.mark.slow
 def test_a_signal_reaches_the_ranks_or_the_batch_shell_only(shell):
     for number, (option, heard) in enumerate({"USR1@298": "rank", "B:USR1@298": "shell"}.items()):
         job = shell.write("job.sbatch", WAITS, "--time=5", f"--signal={option}")

@@ -172,6 +172,7 @@ def test_states_come_in_slurms_words(polaris, attributes, line, ok):
     assert polaris.cluster("wait", "4711", ok=ok).stderr == f"$ qstat -x 4711\n{line}\n"
 
 
+@pytest.mark.slow
 def test_logs_and_accounting(polaris):
     polaris.cluster("submit", "job.sbatch")
     (polaris.folder / "h_4711.out").write_text("hello\n")
@@ -209,6 +210,7 @@ def test_what_pbs_refuses_comes_with_advice(polaris):
     assert "qstat -Q" in said
 
 
+@pytest.mark.slow
 def test_cancel_and_queue_call_qdel_and_qstat(polaris):
     answer(polaris, job_state="R")
     assert polaris.cluster("cancel", "4711").stderr == "$ qdel 4711\n"

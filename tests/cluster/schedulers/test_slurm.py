@@ -165,6 +165,7 @@ def test_who_chose_a_share_keeps_it(slurm):
     assert calls(slurm)[0]["environment"]["SBATCH_QOS"] == "regular"
 
 
+@pytest.mark.slow
 def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
     """The job of `lessons run --batch`, for example, starts jobs of its own inside it."""
     slurm.write("job.sbatch", "launch lessons run 07", "--ntasks=1", "--cpus-per-task=8")
@@ -247,6 +248,7 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     assert remark in slurm.cluster("submit", "--site", site, *words, "job.sbatch").stderr
 
 
+@pytest.mark.slow
 def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     said = slurm.cluster("submit", "--site", "juwels", "job.sbatch").stderr
@@ -300,6 +302,7 @@ def test_waiting_shows_state_reason_and_expected_start(slurm):
     ]
 
 
+@pytest.mark.slow
 def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, squeue=["", "Invalid job id", 1], sacct=["77|CANCELLED by 1000\n", "", 0])
     said = slurm.cluster("wait", "--site", "box", "77", ok=False)
@@ -312,6 +315,7 @@ def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     assert "Slurm knows no job 78 of yours (Invalid job id specified)" in said.stderr
 
 
+@pytest.mark.slow
 def test_logs_find_the_output_of_a_submitted_job(slurm):
     slurm.cluster("submit", "--site", "box", "--job-name=mine", "job.sbatch")
     answer(slurm, squeue=["77|COMPLETED|None|N/A\n", "", 0])

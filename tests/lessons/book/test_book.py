@@ -143,6 +143,7 @@ def test_a_lesson_without_a_run_of_its_own_is_named_and_shown_without_outputs(
         assert book("--partial").exit_code == 0  # over the book that is there
 
 
+@pytest.mark.slow
 def test_a_solution_in_any_text_stops_the_book_and_leaves_the_old_one(small, book, tmp_path):
     assert book().exit_code == 0
     page = small / "docs" / "grading.md"

@@ -42,6 +42,7 @@ def test_in_its_folder_a_lesson_needs_no_number(student, lessons_command, monkey
     assert "Which lesson" in done.output
 
 
+@pytest.mark.slow
 def test_a_lesson_may_be_named_as_its_folder_is_completed(student, lessons_command, monkeypatch):
     monkeypatch.chdir(student.parent)
     assert rows(lessons_command("check", f"{NAME}/").output).keys() == {"1.1", "1.2", "1.3"}
@@ -54,6 +55,7 @@ def test_a_renamed_folder_is_known_by_its_notebook(student, lessons_command, mon
     assert rows(lessons_command(*words).output).keys() == {"1.1", "1.2", "1.3"}
 
 
+@pytest.mark.slow
 def test_a_check_is_given_no_port(student, lessons_command):
     """Another program could take a port before the kernel does, which would end the check."""
     asks = "    from ipykernel.connect import get_connection_info as info"
@@ -115,6 +117,7 @@ def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, m
     assert done.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_which_exercise_is_running(student, lessons_command, monkeypatch):
     fill(
         student,
@@ -223,6 +226,7 @@ def test_in_a_folder_with_two_notebooks_a_lesson_needs_its_number(
     assert "Which lesson" in done.output
 
 
+@pytest.mark.slow
 def test_a_check_cell_deleted_in_the_course_itself_is_missed(course, student, lessons_command):
     checks = course / "lessons" / "toolkit" / "checks"
     checks.mkdir(parents=True)

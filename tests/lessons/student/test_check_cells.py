@@ -22,6 +22,7 @@ def change_cells(folder, change):
     nbformat.write(notebook, notebook_in(folder))
 
 
+@pytest.mark.slow
 def test_of_several_checks_in_one_cell_each_is_told_by_itself(student, lessons_command):
     def together(cells, cell):
         if cell.source.startswith("check_1_1"):

@@ -40,6 +40,7 @@ def test_an_error_of_an_exercises_cell_is_named_with_its_line(
     assert rows(done.output)["1.2"][0] == "passed"
 
 
+@pytest.mark.slow
 def test_a_syntax_error_of_a_cell_without_a_check_is_named(student, lessons_command):
     fill(student, ("Predict:", "guess = ("), *RIGHT[1:])
     done = lessons_command("check", "01")
@@ -48,6 +49,7 @@ def test_a_syntax_error_of_a_cell_without_a_check_is_named(student, lessons_comm
     assert done.output.count(line) == 1
 
 
+@pytest.mark.slow
 def test_an_error_at_the_top_of_a_program_is_named_with_its_line(student, lessons_command):
     fill(student, *RIGHT)
     program = student / "train.py"
@@ -76,6 +78,7 @@ def test_a_program_that_is_missing_is_named(student, lessons_command):
     assert "ModuleNotFoundError" not in done.output
 
 
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_no_missing_program(student, lessons_command):
     (student / "train.py").write_text("import no_such_package\n")
     done = lessons_command("check", "01")

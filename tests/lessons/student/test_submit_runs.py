@@ -16,6 +16,7 @@ from autograder.settings import rubric
 from lessons.student.check_command import noisy_runs
 from lessons.student.grader_misses import to_run_again
 from tests.autograder.make_record import make_record, some_rounds, write_lines
+from tests.breadth import breadth
 from tests.lessons.recorded_program import PROGRAM
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +60,7 @@ def test_an_output_that_is_older_than_its_program_is_named(folder, lessons_comma
         assert (words in lessons_command("submit", "02", "--in", folder).output) is named
 
 
+@pytest.mark.slow
 def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, lessons_command):
     for number, seconds in ((7, 1000), (8, 3000)):
         output = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
@@ -166,6 +168,7 @@ def test_a_job_that_is_still_running_is_called_so(
     assert f"{output.name}: its run did not end well" in done.output
 
 
+@pytest.mark.slow
 def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
     command = [sys.executable, "-c", PROGRAM]
     runs = [subprocess.run(command, capture_output=True, text=True).stdout for _ in range(2)]
@@ -198,7 +201,7 @@ STARTED = [
 ]
 
 
-@pytest.mark.parametrize(("environ", "errors", "said"), STARTED)
+@pytest.mark.parametrize(("environ", "errors", "said"), breadth(STARTED))
 def test_without_a_job_lesson_00_is_not_all_there(
     tmp_path, monkeypatch, lessons_command, environ, errors, said
 ):

@@ -62,6 +62,7 @@ def test_resized_as_tensorflow_does_it():
     np.testing.assert_allclose(data.resized(x, 128), right, atol=3e-6)
 
 
+@pytest.mark.slow
 def test_one_batch_at_a_time_is_in_memory():
     x = np.zeros((2000, 32, 32, 3), np.uint8)  # 393 MB as floats of 128 by 128
     tracemalloc.start()

@@ -49,6 +49,7 @@ def test_a_run_without_times_is_left_out_of_the_throughput():
     assert [batch for batch, _ in line.get_xydata()] == [64]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "said"), [(2, "1.75 (1.59 to 1.93)"), (4, "2.80 (2.45 to 3.22)")]
 )

@@ -8,6 +8,7 @@ from pictures import is_png, words
 from autograder.measuring.interval import Measure
 from lessons.toolkit import plots, scaling_report
 from tests.autograder.make_study import study
+from tests.breadth import breadth
 
 ROUNDS = [(8.0, 5.0, 3.0), (16.0, 9.0, 6.0), (8.2, 4.9, 2.8)]
 SILENT = [8.5, 8.6, 8.4]
@@ -19,6 +20,7 @@ def runs():
     return found + study("weak", weak, sizes=(1, 2, 4), silent=SILENT)
 
 
+@pytest.mark.slow
 def test_every_round_is_a_point_beside_the_ceiling():
     figure = plots.scaling_study(runs())
     left, right = figure.axes[:2]
@@ -58,7 +60,8 @@ def test_the_smallest_cost_times_time_has_a_ring():
 
 
 @pytest.mark.parametrize(
-    ("recommendation", "warned"), [("Ask for 4: efficiency 0.67.", False), ("Ask for 4.", True)]
+    ("recommendation", "warned"),
+    breadth([("Ask for 4.", True), ("Ask for 4: efficiency 0.67.", False)]),
 )
 def test_a_recommendation_without_the_table_is_told(
     recommendation, warned, tmp_path, monkeypatch, capsys
@@ -68,6 +71,7 @@ def test_a_recommendation_without_the_table_is_told(
     assert ("The grader looks for both" in capsys.readouterr().out) == warned
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     scaling_report.write(
@@ -88,6 +92,7 @@ def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     assert "3 tables" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     done = [replace(run, job_id="9") for run in runs() if run.header["scaling"] != "weak"]

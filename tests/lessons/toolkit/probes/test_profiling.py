@@ -19,6 +19,7 @@ def test_every_call_that_needs_a_number_is_a_wait():
     assert none.count == 0
 
 
+@pytest.mark.slow
 def test_operations_are_counted():
     value = torch.ones(3)
     with profiling.Operations() as operations:

@@ -110,7 +110,7 @@ def slurm(outputs, label=True):
     return ""
 
 
-@pytest.mark.parametrize("label", [True, False])
+@pytest.mark.parametrize("label", breadth([True, False]))
 def test_srun_carries_every_line_whole(label, tmp_path):
     step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "4"}
     step |= {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_STEP_NUM_TASKS": "4"}
