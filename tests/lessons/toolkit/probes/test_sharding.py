@@ -5,6 +5,8 @@ import torch
 
 from lessons.toolkit.probes import sharding
 
+pytestmark = pytest.mark.slow  # importing DTensor takes half a second in every worker
+
 
 class Noted:
     """A record that keeps what is measured."""
