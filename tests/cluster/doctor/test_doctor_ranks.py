@@ -144,6 +144,7 @@ def test_ranks_that_cannot_have_a_gpu_each_are_named_before_nccl_hangs(shell):
     assert "let every task see all GPUs of its node" in said
 
 
+@pytest.mark.slow
 def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
     assert "nccl" not in ranks(shell, "cluster doctor --only nccl").stdout
 

@@ -127,6 +127,7 @@ def test_no_network_then_the_log_is_named_and_kept(course):
     assert "$ " in log.read_text()
 
 
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_written(course, tmp_path):
     (tmp_path / "file").touch()
     ended = set_up(

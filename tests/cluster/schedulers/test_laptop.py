@@ -50,7 +50,7 @@ def test_without_an_error_file_both_streams_share_the_output(shell):
             ("no_such_command", "FAILED", "127:0"),
             ("false; echo success", "COMPLETED", "0:0"),
         ],
-        quick=3,
+        quick=2,
     ),
 )
 def test_state_and_exit_code_are_those_of_the_script(shell, body, state, code):

@@ -71,7 +71,7 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
             (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
             (["job.sbatch", "x", "--", "y"], "put the program's arguments after --"),
         ],
-        quick=4,
+        quick=2,
     ),
 )
 def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message):

@@ -160,12 +160,14 @@ def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
 
 @pytest.mark.parametrize(
     ("attributes", "line", "ok"),
-    [
-        ({"job_state": "F", "Exit_status": 0}, "job 4711: COMPLETED", True),
-        ({"job_state": "F", "Exit_status": 2}, "job 4711: FAILED", False),
-        ({"job_state": "F", "Exit_status": 271}, "job 4711: CANCELLED", False),
-        ({"job_state": "F", "Exit_status": -29}, "job 4711: TIMEOUT", False),
-    ],
+    breadth(
+        [
+            ({"job_state": "F", "Exit_status": 0}, "job 4711: COMPLETED", True),
+            ({"job_state": "F", "Exit_status": 2}, "job 4711: FAILED", False),
+            ({"job_state": "F", "Exit_status": 271}, "job 4711: CANCELLED", False),
+            ({"job_state": "F", "Exit_status": -29}, "job 4711: TIMEOUT", False),
+        ]
+    ),
 )
 def test_states_come_in_slurms_words(polaris, attributes, line, ok):
     answer(polaris, **attributes)

@@ -186,7 +186,7 @@ def test_gpus_asked_for_in_a_job_file_are_not_added_to_those_of_the_site(slurm, 
     assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
 
 
-@pytest.mark.parametrize("asked", ["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"])
+@pytest.mark.parametrize("asked", breadth(["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"]))
 def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked):
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
     done = slurm.cluster("submit", "--site", "perlmutter", asked, "job.sbatch")
@@ -212,7 +212,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
         ("Requested reservation is invalid", "scontrol show reservation"),
         ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
         ("something new", "something new"),
-    ], quick=4),
+    ], quick=1),
 )  # fmt: skip
 def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
     answer(slurm, sbatch=["", f"sbatch: error: {refusal}\n", 1])
@@ -331,12 +331,21 @@ def test_queue_as_json(slurm):
 
 @pytest.mark.parametrize(
     ("words", "real"),
-    [
-        (["queue"], "squeue --me "),
-        (["cancel", "77"], "scancel 77\n"),
-        (["accounting", "77"], "sacct -X --jobs=77 --format=jobid%-10,jobname%-20,partition%-10,"),
-        (["accounting", "--parsable", "77"], "sacct -X -P --jobs=77 --format=jobid,user,account,"),
-    ],
+    breadth(
+        [
+            (["queue"], "squeue --me "),
+            (["cancel", "77"], "scancel 77\n"),
+            (
+                ["accounting", "77"],
+                "sacct -X --jobs=77 --format=jobid%-10,jobname%-20,partition%-10,",
+            ),
+            (
+                ["accounting", "--parsable", "77"],
+                "sacct -X -P --jobs=77 --format=jobid,user,account,",
+            ),
+        ],
+        quick=2,
+    ),
 )
 def test_other_commands_show_the_real_one_and_pass_its_answer_through(slurm, words, real):
     came = ["as it came\n", "", 0]

@@ -14,6 +14,7 @@ from test_data_load import TARS, assert_right, put
 
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue, contents
+from tests.breadth import breadth
 
 IMAGES = "train-images-idx3-ubyte"
 
@@ -151,7 +152,7 @@ def packed(generated) -> dict[str, bytes]:
     return archives | {".gz": pack(generated.mnist["train-labels-idx1-ubyte"])}
 
 
-@pytest.mark.parametrize("suffix", [*TARS, ".gz"])
+@pytest.mark.parametrize("suffix", breadth([*TARS, ".gz"], quick=1))
 @given(pieces=PIECES)
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None

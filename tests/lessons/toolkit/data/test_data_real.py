@@ -33,6 +33,7 @@ def name(request, world, tmp_path, monkeypatch) -> str:
     return request.param
 
 
+@pytest.mark.slow
 def test_the_set_is_whole_and_balanced_and_its_first_samples_hold_every_class(name, tmp_path):
     entry = catalogue.entry(name)
     loaded = data.load(name, as_float=False, stand_in=False)

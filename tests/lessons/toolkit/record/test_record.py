@@ -17,6 +17,7 @@ from lessons.toolkit.record import Record, run_record
 from lessons.toolkit.record import facts as machine
 from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.shares import share
+from tests.breadth import breadth
 
 SERIAL = """
 import argparse
@@ -152,7 +153,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("last_line", ENDS)
+@pytest.mark.parametrize("last_line", breadth(ENDS, quick=2))
 def test_how_a_run_ended(last_line, tmp_path):
     text = f"""
 import os, signal, sys
@@ -195,7 +196,7 @@ TAMPERED = {
 }
 
 
-@pytest.mark.parametrize("how", TAMPERED)
+@pytest.mark.parametrize("how", breadth(TAMPERED))
 def test_the_chain_shows(how, tmp_path):
     text = "from lessons.toolkit.record import Record\nrecord = Record('00', source='facts')\n"
     text += "record.measure('x', 1.5, 's')\nrecord.measure('x', 2.5, 's')\nrecord.end()\n"
@@ -318,12 +319,14 @@ def test_many_hosts_still_fit_on_the_line(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        ([], []),
-        (["--epochs", "2", "--note", 'a "b" ü'], ["--epochs", "2", "--note", 'a "b" ü']),
-        (["x" * 400], None),
-        (["1"] * 40, None),
-    ],
+    breadth(
+        [
+            (["--epochs", "2", "--note", 'a "b" ü'], ["--epochs", "2", "--note", 'a "b" ü']),
+            (["x" * 400], None),
+            (["1"] * 40, None),
+            ([], []),
+        ]
+    ),
 )
 def test_the_arguments_as_they_were_given_or_not_at_all(words, told, tmp_path):
     text = f"import sys; sys.argv[1:] = {words!r}\n" + SERIAL
