@@ -69,7 +69,8 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # ## A parameter server
 #
 # In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,
-# `comm.Recv(array, source=0)`. If MPI is new to you, read the MPI tutorial and mpi4py's documentation first.
+# `comm.Recv(array, source=0)`. If MPI is new to you, read the [MPI tutorial](https://mpitutorial.com/) and
+# [mpi4py's documentation](https://mpi4py.readthedocs.io/en/stable/) first.
 #
 # **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up
 # in `values`. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
