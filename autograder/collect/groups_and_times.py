@@ -11,7 +11,7 @@ from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.settings.read_policy import lesson_meant, read_moment, student_meant
+from autograder.settings.policy import lesson_meant, read_moment, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of

@@ -11,14 +11,14 @@ from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import COPIED, stem
+from autograder.submissions.kinds import COPIED
 from autograder.submissions.lesson_files import (
     LessonFiles,
     contents_of,
     count_copies_once,
     shorten_names,
 )
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.lesson_names import lesson_top
 from autograder.submissions.regular_files import open_regular, why
 from autograder.submissions.walk import Found
 from autograder.writing import cannot_write
@@ -34,27 +34,17 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
     for piece in mine:
         whole = PurePath(piece.item.download, piece.name) if several else piece.name
         files.add(Found(piece.path, whole, piece.kind))
-    kinds = (files.outputs, files.answers, files.reports, files.programs)
-    for kind in kinds[:3]:
+    for kind in (files.outputs, files.answers, files.reports):
         count_copies_once(kind)
-    places = lesson_folders([*files.outputs.values(), *files.answers.values()])
+    work = (*files.outputs.values(), *files.answers.values())
+    tops = {str(top) for name in work if (top := lesson_top(PurePath(name))).parts}
     shorten_names(files)
     result: dict[str, Path] = {}
-    for path, name in (both for kind in kinds for both in kind.items()):
-        result[unused(name, result)] = path
-    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(places)))
-    return result, [doubt] if len(places) > 1 else []
-
-
-def lesson_folders(names: Iterable[str]) -> list[str]:
-    """Return the folders and packages that contain the files and are named after a lesson."""
-    places = set()
-    for name in names:
-        folders = PurePath(name).parts[:-1]
-        depth = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
-        if depth:
-            places.add("/".join(folders[:depth]))
-    return sorted(places)
+    for kind in (files.outputs, files.answers, files.reports, files.programs):
+        for path, name in kind.items():
+            result[unused(name, result)] = path
+    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
+    return result, [doubt] if len(tops) > 1 else []
 
 
 def unused(name: str, taken: Collection[str]) -> str:
@@ -89,12 +79,12 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
             new.mkdir()
             for name, source in files.items():
                 done.doubts += copied(source, new / name, name)
-            before, after = digests(target), digests(new) or {}
-            if after != before:
+            before, after = digests(target), digests(new)
+            if after != before or not target.exists():
                 kept = [*after, *after.values()]  # a file may only have another name now
                 done.removed = [
                     name
-                    for name, content in sorted((before or {}).items())
+                    for name, content in sorted(before.items())
                     if name not in kept and content not in kept
                 ]
                 done.replaced = bool(before)
@@ -122,10 +112,8 @@ def copied(source: Path, target: Path, name: str) -> list[Doubt]:
     return []
 
 
-def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]] | None:
-    """Return the names and digests of a folder's files, or None if there is no folder."""
-    if not folder.is_dir():
-        return None
+def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]]:
+    """Return the names and digests of a folder's files."""
     names = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): contents_of({path: path.name}) for path in names}
 

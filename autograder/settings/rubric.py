@@ -10,10 +10,13 @@ from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from autograder.errors import SettingsError
+from autograder.reading.formats.reader import Reader
 from autograder.reading.printed_lines import READERS
 from autograder.records import Header
-from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
+from autograder.settings.rubric_schema import OwnFormat, Rubric, RubricCheck, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "rubrics"
@@ -64,6 +67,22 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     for key in sorted(needed - set(data)):
         raise SettingsError(f"{path}:1: no value for {key!r}, which is a question of the rubric")
     return data
+
+
+class Formats(BaseModel):
+    """The `formats:` section of a file, which may be a whole rubric."""
+
+    model_config = ConfigDict(strict=True)
+
+    formats: list[OwnFormat] | None = Field(None, min_length=1)
+
+
+def load_formats(path: Path) -> list[Reader]:
+    """Return readers for the formats that a file defines."""
+    section, _ = read_model(path, Formats)
+    if section.formats is None:
+        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
+    return [own.reader() for own in section.formats]
 
 
 # --- between the parts of a rubric ----------------------------------------------------------

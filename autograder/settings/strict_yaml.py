@@ -245,6 +245,6 @@ def _scalar(text: str, tag: str, style: str | None) -> Any:
         return None
     if re.fullmatch(r"-?(0|[1-9][0-9_]*)", text):
         return int(text)
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text) and text != "-":
+    if re.fullmatch(r"-?(?=[.0-9])(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text):
         return float(text)
     return text

@@ -72,33 +72,26 @@ def read_export(path: Path) -> dict[str, Metadata]:
         elif match := FIELD.match(line):
             inside = match[1]
             if inside == "created_at":
-                about.created = plain_time(match[2] or "")
+                time = plain_value(match[2] or "")
+                about.created = time.isoformat(" ") if isinstance(time, datetime) else ""
         elif inside == "submitters" and (match := PERSON.match(line)):
             if match[1] == "- ":
                 about.people.append({})
             if about.people:
-                about.people[-1][match[2]] = plain_text(match[3])
+                text = plain_value(match[3], yaml.BaseLoader)
+                is_text = isinstance(text, str) and text not in ("~", "null")
+                about.people[-1][match[2]] = str(text).strip() if is_text else ""
     return found
+
+
+def plain_value(text: str, loader: type = yaml.SafeLoader) -> object:
+    try:
+        return yaml.load(text, loader)
+    except (ValueError, yaml.YAMLError):  # an alias, or 31 February
+        return None
 
 
 def submitter(about: dict[str, str]) -> Claim:
     name, sid, email = (about.get(key, "") for key in ("name", "sid", "email"))
     ids = (("email", email), ("sis_id", sid), ("login", sid), ("sis_login", sid))
     return Claim(email or name or sid or "submission", name, tuple(one for one in ids if one[1]))
-
-
-def plain_text(text: str) -> str:
-    """Return a name or number as text, or "" for a list, an alias or a missing value."""
-    try:
-        value = yaml.load(text, yaml.BaseLoader)
-    except yaml.YAMLError:
-        return ""
-    return value.strip() if isinstance(value, str) and value not in ("~", "null") else ""
-
-
-def plain_time(text: str) -> str:
-    try:
-        time = yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):  # for example 31 February
-        return ""
-    return time.isoformat(" ") if isinstance(time, datetime) else ""
