@@ -18,7 +18,7 @@ from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, is_package, stem
 from autograder.submissions.lesson_files import contents_of
-from autograder.submissions.lesson_names import hinted_lesson, lesson_of, lesson_top
+from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.manifest import Row
 from autograder.submissions.moments import seconds_of
 
@@ -55,32 +55,20 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
     """Return when the last of these files was submitted, which is when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
-    stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
-    nearest: dict[Attempt, str] = {}
     notes, doubts = list[tuple[str, str]](), list[Doubt]()
-    for stamp in sorted(stamps, key=below_lesson):
-        place = shortened(PurePath(stamp.item.download, stamp.name), 80)
-        time, unread = noted_time(stamp.path, place)
-        nearest.setdefault(whole(stamp), time)
-        notes.append((time, place))
-        doubts += unread
-    times |= {time for attempt, time in nearest.items() if attempt in working}
+    for piece in pieces:
+        if piece.kind == Kind.TIMESTAMP and not piece.item.submitted:
+            place = shortened(PurePath(piece.item.download, piece.name), 80)
+            time, unread = noted_time(piece.path, place)
+            notes.append((time, place))
+            doubts += unread
+            times |= {time} if whole(piece) in working else set()
     last = max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")
     differ = [f"{time or 'nothing'} in {place}" for time, place in notes if time != last]
     if differ:
         detail = shortened("; ".join([f"{last or 'nothing'} counts", *differ[:4]]), 300)
         doubts.append(Doubt(FindingCode.TIMES_DIFFER, "", detail))
     return last, doubts
-
-
-def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return a sort key: how many folders and packages deep a file is in its lesson's folder.
-
-    The timestamp nearest to the lesson's folder comes from the tool that collected the submission.
-    """
-    folders = piece.name.parts[:-1]
-    depth = len(folders) - len(lesson_top(piece.name).parts)
-    return depth, sum(map(is_package, folders)), piece.name
 
 
 # --- the last of several ------------------------------------------------------------------------
@@ -140,6 +128,8 @@ def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
 
 def the_last(attempts: Mapping[Attempt, Sequence[Piece]]) -> tuple[Attempt, list[Doubt]]:
     times = {attempt: when(pieces) for attempt, pieces in attempts.items()}
+    if not all(time.submitted for time in times.values()):
+        times = {attempt: time._replace(submitted=0.0) for attempt, time in times.items()}
     by_name = sorted(attempts, key=lambda one: (one.shown, one))
     last = reduce(lambda best, one: best if times[one].is_before(times[best]) else one, by_name)
     equal = [one for one in by_name if not times[one].is_before(times[last])]

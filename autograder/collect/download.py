@@ -12,16 +12,15 @@ from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
 from autograder.collect import archives
-from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
+from autograder.submissions import class_folder
+from autograder.submissions.class_folder import Entry
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import COPIED, Kind, is_clutter, kind_of
+from autograder.submissions.kinds import COPIED, Kind, kind_of
 from autograder.submissions.lesson_files import UNREAD
-from autograder.submissions.regular_files import why
 from autograder.submissions.walk import Walk
 
-Entry = os.DirEntry[str]
 UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
 
 
@@ -41,12 +40,7 @@ class Item:
 
 
 def listed(place: Path) -> list[Entry]:
-    """Return the entries of an instructor's folder, sorted by name."""
-    try:
-        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
-    except OSError as error:
-        raise SettingsError(f"{place} cannot be read: {why(error)}") from None
-    return [entry for entry in entries if not is_clutter(entry.name)]
+    return class_folder.listed(place, "a platform's download that you can open")
 
 
 def is_dir(entry: Entry) -> bool:

@@ -11,14 +11,14 @@ from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import COPIED
+from autograder.submissions.kinds import COPIED, stem
 from autograder.submissions.lesson_files import (
     LessonFiles,
     contents_of,
     count_copies_once,
     shorten_names,
 )
-from autograder.submissions.lesson_names import lesson_top
+from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular, why
 from autograder.submissions.walk import Found
 from autograder.writing import cannot_write
@@ -36,8 +36,7 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
         files.add(Found(piece.path, whole, piece.kind))
     for kind in (files.outputs, files.answers, files.reports):
         count_copies_once(kind)
-    work = (*files.outputs.values(), *files.answers.values())
-    tops = {str(top) for name in work if (top := lesson_top(PurePath(name))).parts}
+    tops = {lesson_top(name) for name in (*files.outputs.values(), *files.answers.values())} - {""}
     shorten_names(files)
     result: dict[str, Path] = {}
     for kind in (files.outputs, files.answers, files.reports, files.programs):
@@ -45,6 +44,12 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
             result[unused(name, result)] = path
     doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
     return result, [doubt] if len(tops) > 1 else []
+
+
+def lesson_top(name: str) -> str:
+    """Return the outermost folder or package that is named after a lesson, with those above it."""
+    above = reversed(PurePath(name).parents)
+    return next((str(place) for place in above if lesson_of(stem(place.name))), "")
 
 
 def unused(name: str, taken: Collection[str]) -> str:

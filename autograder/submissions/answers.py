@@ -40,7 +40,6 @@ PART = re.compile(
     r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
 )
-ENDS = re.compile(r"[) ;]*+\Z")
 # No `<` within a tag, otherwise each of many would be searched for an end.
 BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
 TAGS = re.compile(r"<[^<>]{0,2000}>")
@@ -105,10 +104,8 @@ def parse_answers(
                 findings.append(not_read(line))
             continue
         for key, value in line.pairs:
-            if key in answers and answers[key].text != value:
+            if answers.setdefault(key, WrittenAnswer(value, line.where)).text != value:
                 twice[key] = line.where
-            else:
-                answers[key] = WrittenAnswer(value, line.where)
     for key, where in twice.items():
         findings.append(
             make_finding(
@@ -207,15 +204,10 @@ def call_in(line: str) -> list[tuple[str, str]]:
     call = CALL.search(line)
     if not call:
         return []
-    found, at = [], 0
     inside = FILE.sub("", call["inside"], count=1)
-    while not ENDS.match(inside, at):
-        part = PART.match(inside, at)
-        if not part:
-            return []
-        found.append((part["key"], unquoted(part["value"])))
-        at = part.end()
-    return found
+    if PART.sub("", inside).strip(") ;"):
+        return []
+    return [(part["key"], unquoted(part["value"])) for part in PART.finditer(inside)]
 
 
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:

@@ -98,14 +98,14 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     return with_partners([one for one in joined(found) if one.students])
 
 
-def listed(place: Path) -> list[Entry]:
+def listed(place: Path, expected: str = "CLASS/<student>/<lesson>/…") -> list[Entry]:
+    """Return the entries of an instructor's folder, sorted by name."""
     try:
         entries = sorted(os.scandir(place), key=lambda entry: entry.name)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise SettingsError(
-            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: "
-            "CLASS/<student>/<lesson>/…"
+            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: {expected}"
         ) from None
     return [entry for entry in entries if not is_clutter(entry.name)]
 

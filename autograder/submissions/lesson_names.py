@@ -2,9 +2,6 @@
 
 import re
 from collections.abc import Collection
-from pathlib import PurePath
-
-from autograder.submissions.kinds import stem
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
 # Words for lessons, and words for tasks, which may be numbered differently.
@@ -38,12 +35,6 @@ def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
         if re.match(rf"(?:lesson[-_ ]?)?{re.escape(lesson)}(?![^\W_])", name, re.IGNORECASE)
     ]
     return max(begins, key=len, default=None) or lesson_of(name)
-
-
-def lesson_top(path: PurePath) -> PurePath:
-    """Return the outermost folder or package that is named after a lesson; empty if none is."""
-    above = reversed(path.parents)
-    return next((place for place in above if lesson_of(stem(place.name))), PurePath())
 
 
 def lesson_among(name: str, lessons: Collection[str]) -> str | None:

@@ -35,18 +35,14 @@ def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
     for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
         if len(found) == MOST_FILES:
             break
-        program = read_program(path, name)
+        try:
+            with open_regular(path) as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError:
+            data = b""
+        program = HandedIn(name, *read_text(data))
         found.setdefault((name.rpartition("/")[2], program.hash), program)  # a copy counts once
     return list(found.values())
-
-
-def read_program(path: Path, name: str) -> HandedIn:
-    try:
-        with open_regular(path) as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError:
-        data = b""
-    return HandedIn(name, *read_text(data))
 
 
 @lru_cache(500)  # a class has many programs that are unchanged from the release
