@@ -131,9 +131,8 @@ def _write(member: Member, path: Path, room: int, odd: Odd) -> int:
 def safe_path(name: str) -> PurePosixPath | None:
     """Return a relative path, or None if it has `..`, a drive letter or an excessive length."""
     path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
-        return None
-    if ":" in path.parts[0] or len(path.parts) > 20:
+    leaves = path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
+    if leaves or ":" in path.parts[0] or len(path.parts) > 20:
         return None
     if any(len(part.encode("utf-8", "surrogateescape")) > 200 for part in path.parts):
         return None

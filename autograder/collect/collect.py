@@ -85,8 +85,8 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         for owner in owned(items, wanted.who):
             for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
-    rows = list((before | {row.folder: row for row in done.new}).values())
-    rows = with_times(rows, wanted.times)
+    collected = before | {row.folder: row for row in done.new}
+    rows = list(with_times(collected.values(), wanted.times))
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)

@@ -15,7 +15,7 @@ import yaml
 
 from autograder.collect.download import Entry, Item
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.regular_files import start_of
 
 EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
 NAME = re.compile(r"submission_\d{1,18}\Z")
@@ -50,23 +50,17 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
 
 def student_alone(metadata: Path) -> str:
     try:
-        with open_regular(metadata) as file:
-            users = json.load(file)["users"]
-        return str(users[0].get("email") or users[0].get("name") or users[0]["id"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        user = json.loads(start_of(metadata, LARGEST))["users"][0]
+        return str(user.get("email") or user.get("name") or user["id"])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "submission"
 
 
 def read_export(path: Path) -> dict[str, Metadata]:
     """Return submitters and times by folder. Lines that cannot be read are ignored."""
-    try:
-        with open_regular(path) as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return {}
     found: dict[str, Metadata] = {}
     about, inside = Metadata(), ""
-    for line in lines:
+    for line in start_of(path, LARGEST).decode("utf-8", "replace").splitlines():
         if folder := FOLDER.match(line):
             about, inside = found.setdefault(folder[1], Metadata()), ""
         elif match := FIELD.match(line):

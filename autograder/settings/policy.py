@@ -245,16 +245,15 @@ def check_students(policy: Policy, handed_in: Collection[str], roster: Collectio
     if not unknown:
         return
     spelt = {name.casefold(): name for name in known}
-    strange = []
-    for number, (student, where) in enumerate(unknown.items()):
-        # Comparing takes long in a large class, and nobody reads many hints.
-        near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
-        hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
-        text = f"{where}: there is no student {shortened(student)} in this class{hint}"
-        strange.append((not near, text))
-    strange.sort(key=lambda found: found[0])  # likely typos first
-    others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
-    text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."
+    # Comparing takes long in a large class. A likely typo is named first.
+    near = {n: difflib.get_close_matches(n.casefold(), spelt, 1) for n in [*unknown][:10]}
+    name = next(filter(near.get, near), next(iter(unknown)))
+    hint = f" (did you mean {shortened(spelt[near[name][0]])}?)" if near[name] else ""
+    others = f"; {counted(len(unknown) - 1, 'other name')} likewise" if len(unknown) > 1 else ""
+    text = (
+        f"{unknown[name]}: there is no student {shortened(name)} in this class{hint}{others}. "
+        "Correct the name, or name the whole class with --roster."
+    )
     if len(handed_in) > 1:
         raise SettingsError(text)
     click.echo(f"Warning: {text}", err=True)

@@ -12,48 +12,39 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.strict_csv import Row, read_csv
 
-# Accepted names for each column of a roster. The first is ours; nbgrader's are included.
-COLUMNS = {
-    "student": ("student", "id", "student_id", "folder"),
-    "name": ("name", "full name", "full_name"),
-    "email": ("email", "email address"),
-    "login": ("login", "account", "username", "user"),
-    "canvas_id": ("canvas_id", "canvas id", "lms_user_id"),
-    "sis_id": ("sis_id", "sis user id"),
-    "sis_login": ("sis_login", "sis login id"),
-    "moodle_id": ("moodle_id", "identifier"),
-    "github": ("github", "github_username"),
-    "section": ("section",),
-    "first_name": ("first_name", "first name"),
-    "last_name": ("last_name", "last name"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    student: str
-    name: str = ""
-    email: str = ""
-    login: str = ""  # account on the cluster
-    canvas_id: str = ""
-    sis_id: str = ""
-    sis_login: str = ""
-    moodle_id: str = ""
-    github: str = ""
+    """A student. The other accepted names of a column are beside its type, with nbgrader's."""
+
+    student: Annotated[str, "id", "student_id", "folder"]
+    name: Annotated[str, "full name", "full_name"] = ""
+    email: Annotated[str, "email address"] = ""
+    login: Annotated[str, "account", "username", "user"] = ""  # on the cluster
+    canvas_id: Annotated[str, "canvas id", "lms_user_id"] = ""
+    sis_id: Annotated[str, "sis user id"] = ""
+    sis_login: Annotated[str, "sis login id"] = ""
+    moodle_id: Annotated[str, "identifier"] = ""
+    github: Annotated[str, "github_username"] = ""
     section: str = ""
-    first_name: str = ""
-    last_name: str = ""
+    first_name: Annotated[str, "first name"] = ""
+    last_name: Annotated[str, "last name"] = ""
 
     @property
     def full_name(self) -> str:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
+COLUMNS: dict[str, tuple[str, ...]] = {
+    name: (name, *getattr(kind, "__metadata__", ()))
+    for name, kind in get_type_hints(Person, include_extras=True).items()
+}
 # What other systems know a student by: columns of the roster, and the kinds of id in a claim.
 IDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 # If two rows shared one of these, one student would get the other's grade.
@@ -155,11 +146,10 @@ def _check_columns(where: str, row: Collection[str]) -> None:
     Other unknown columns are allowed, because exports of learning platforms have many.
     """
     known = {name for names in COLUMNS.values() for name in names}
+    missing = [names for names in COLUMNS.values() if not any(name in row for name in names)]
     for column in [name for name in row if name not in known]:
-        for names in COLUMNS.values():
-            near = difflib.get_close_matches(column, names, 1, NEARLY)
-            if near and not any(name in row for name in names):
-                raise SettingsError(
-                    f"{where}: there is no column `{shortened(column)}` here; "
-                    f"did you mean `{near[0]}`?"
-                )
+        near = difflib.get_close_matches(column, [n for names in missing for n in names], 1, NEARLY)
+        if near:
+            raise SettingsError(
+                f"{where}: there is no column `{shortened(column)}` here; did you mean `{near[0]}`?"
+            )

@@ -20,7 +20,7 @@ from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
-from autograder.submissions.regular_files import open_regular, unreadable, why
+from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
 from autograder.verdict import Finding, make_finding
 
 MAX_BYTES = 1_000_000
@@ -149,11 +149,7 @@ def holds_answers(path: Path, ids: Collection[str]) -> bool:
 
     More than half of its lines must answer known questions, and at least two different ones.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(MOST_ASIDE + 1)
-    except OSError:  # the error is reported when the file is read
-        return False
+    data = start_of(path, MOST_ASIDE + 1)  # an error is reported when the file is read
     if len(data) > MOST_ASIDE:
         return False
     lines = list(lines_of(text_of(data, path.name), path.name, ()))

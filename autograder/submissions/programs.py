@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder.submissions.kinds import JOB_FILES
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.regular_files import start_of
 from autograder.text_hash import text_hash
 
 MOST_FILES = 100
@@ -35,12 +35,7 @@ def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
     for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
         if len(found) == MOST_FILES:
             break
-        try:
-            with open_regular(path) as file:
-                data = file.read(MOST_BYTES + 1)
-        except OSError:
-            data = b""
-        program = HandedIn(name, *read_text(data))
+        program = HandedIn(name, *read_text(start_of(path, MOST_BYTES + 1)))
         found.setdefault((name.rpartition("/")[2], program.hash), program)  # a copy counts once
     return list(found.values())
 
