@@ -16,7 +16,7 @@ from autograder.errors import SettingsError
 from autograder.reading.formats.reader import Reader
 from autograder.reading.printed_lines import READERS
 from autograder.records import Header
-from autograder.settings.rubric_schema import OwnFormat, Rubric, RubricCheck, Scalar
+from autograder.settings.rubric_schema import OwnFormat, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "rubrics"
@@ -104,48 +104,41 @@ def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
     """Yield inconsistencies between the parts of a rubric, such as unknown names and wrong sums."""
+
+    def unknown_runs(place: tuple, *names: str | None) -> Iterator[Mistake]:
+        for name in names:
+            if name is not None and name not in rubric.runs:
+                yield place, f"there is no run {name!r} under runs"
+
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
         for fact, meant in misspelt_facts(choice.where):
-            yield (
-                ("runs", called, "where", fact),
-                f"no fact is called {fact!r}; is {meant!r} meant?",
-            )
+            text = f"no fact is called {fact!r}; is {meant!r} meant?"
+            yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:
             yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
-        for where, text in _names_in(check, rubric):
-            yield (*place, *where), text
+        for number, condition in enumerate(check.require):
+            thresholds = (condition.threshold, condition.half_from, condition.zero_from)
+            names = [*condition.of, condition.base, condition.minus, condition.over]
+            names += [threshold.of for threshold in thresholds if threshold]
+            yield from unknown_runs((*place, "require", number), *names)
+        if check.report:
+            yield from unknown_runs((*place, "report"), *check.report.tables)
+        for answer in check.answers:
+            if answer not in rubric.answers:
+                yield (*place, "answers"), f"there is no {answer!r} under answers"
     used = {answer for check in rubric.checks for answer in check.answers}
     for key, question in rubric.answers.items():
         if key not in used:
             yield ("answers", key), f"no check uses the answer {key!r}; add it to one"
-        for name in unknown_runs(rubric, question.of, question.base):
-            yield ("answers", key), f"there is no run {name!r} under runs"
+        yield from unknown_runs(("answers", key), question.of, question.base)
     for profile in ("smoke", "full"):
         total = sum(c.points for c in rubric.checks if c.only in (None, profile))
         if abs(total - rubric.points) > 1e-9:
             text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
             yield ("points",), text
-
-
-def _names_in(check: RubricCheck, rubric: Rubric) -> Iterator[Mistake]:
-    for number, condition in enumerate(check.require):
-        names = [*condition.of, condition.base, condition.minus, condition.over]
-        thresholds = (condition.threshold, condition.half_from, condition.zero_from)
-        names += [threshold.of for threshold in thresholds if threshold]
-        for name in unknown_runs(rubric, *names):
-            yield ("require", number), f"there is no run {name!r} under runs"
-    for name in unknown_runs(rubric, *(check.report.tables if check.report else ())):
-        yield ("report",), f"there is no run {name!r} under runs"
-    for answer in check.answers:
-        if answer not in rubric.answers:
-            yield ("answers",), f"there is no {answer!r} under answers"
-
-
-def unknown_runs(rubric: Rubric, *names: str | None) -> list[str]:
-    return [name for name in names if name is not None and name not in rubric.runs]

@@ -20,8 +20,9 @@ from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
+from autograder.submissions.doubts import Doubt, finding_of
 from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
-from autograder.verdict import Finding, make_finding
+from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
@@ -72,9 +73,8 @@ def read_answers(
     except OSError as error:
         return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
-        code, found = FindingCode.ANSWERS_TOO_LARGE, f"more than {MAX_BYTES:,} bytes"
-        expected, advice = "a few lines `id = value`", "keep only the lines `id = value`"
-        return {}, [make_finding("answers", code, expected, found, [Where(name, 1)], advice)]
+        doubt = Doubt(FindingCode.ANSWERS_TOO_LARGE, "", f"more than {MAX_BYTES:,} bytes")
+        return {}, [finding_of(doubt, [Where(name, 1)])]
     return parse_answers(data, name, ids, unread)
 
 
@@ -101,23 +101,15 @@ def parse_answers(
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(WrittenAnswer(line.text, line.where))
             if not typed or names_an_id(line.text, ids):  # otherwise it may greet the teacher
-                findings.append(not_read(line))
+                doubt = Doubt(FindingCode.ANSWER_LINE_UNREAD, "", shortened(line.text, 80))
+                findings.append(finding_of(doubt, [line.where]))
             continue
         for key, value in line.pairs:
             if answers.setdefault(key, WrittenAnswer(value, line.where)).text != value:
                 twice[key] = line.where
+    doubt = Doubt(FindingCode.ANSWERED_TWICE, "", "two different values, so neither counts")
     for key, where in twice.items():
-        findings.append(
-            make_finding(
-                "answers",
-                FindingCode.ANSWERED_TWICE,
-                "one value",
-                "two different values, so neither counts",
-                (answers.pop(key).where, where),
-                "delete the line that is not your answer",
-                name=key,
-            )
-        )
+        findings.append(finding_of(doubt, (answers.pop(key).where, where), name=key))
     return answers, findings
 
 
@@ -175,12 +167,6 @@ def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[Line]:
 def names_an_id(line: str, ids: Collection[str]) -> bool:
     words = set(re.findall(r"[A-Za-z][A-Za-z0-9_.-]*", line))
     return not words.isdisjoint(ids)
-
-
-def not_read(line: Line) -> Finding:
-    code, found = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
-    advice = "write one answer per line, like `keras_epoch_s = 0.91`"
-    return make_finding("answers", code, "id = value", found, [line.where], advice)
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
