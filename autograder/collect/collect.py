@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, gradescope, merge
+from autograder.collect import archives, gradescope
 from autograder.collect.attempts import changed, keep_latest, submitted, when_collected
 from autograder.collect.download import UNPACKED, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
@@ -27,11 +27,11 @@ from autograder.collect.worksheet import Participant, with_participants
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions import doubts
+from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
-from autograder.submissions.manifest import AND, ATTEMPT, Row
+from autograder.submissions.manifest import AND, ATTEMPT, Row, Rows
 from autograder.submissions.moments import moment_of
 from autograder.submissions.walk import holds
 
@@ -81,7 +81,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         ]
         home.mkdir(parents=True, exist_ok=True)
         remove_scratch(home)
-        before = merge.collected_before(home)
+        before = manifest.read(home / manifest.COPY) or {}
         for owner in owned(items, wanted.who):
             for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
@@ -91,7 +91,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)
     collected = {row.folder: row for row in rows}
-    done.rows, done.ended = merge.write(home, collected, done.replaced)
+    done.rows, done.ended = manifest.update(home, collected, done.replaced)
     return done
 
 
@@ -179,7 +179,7 @@ def is_read(name: str) -> bool:
 
 
 def rows_of(
-    owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: merge.Rows, done: Collected
+    owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
     pieces, found = list[Piece](), list[Doubt]()

@@ -15,11 +15,10 @@ from autograder.collect import archives
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
 from autograder.submissions import class_folder
-from autograder.submissions.class_folder import Entry
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import COPIED, Kind, kind_of
 from autograder.submissions.lesson_files import UNREAD
-from autograder.submissions.walk import Walk
+from autograder.submissions.walk import Entry, Walk
 
 UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
 

@@ -13,10 +13,10 @@ from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.claims import who_is
 from autograder.settings.policy import LateRules, PolicyFiles, read_policy
-from autograder.settings.released import load_released
 from autograder.settings.reruns import NAME as RERUN
 from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
+from autograder.settings.rubric import load_released
 
 
 def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:

@@ -9,16 +9,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats.reader import Reader
 from autograder.reading.printed_lines import READERS
 from autograder.records import Header
 from autograder.settings.rubric_schema import OwnFormat, Rubric, Scalar
-from autograder.settings.strict_yaml import line_of, read_model, read_yaml
+from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
+Pieces = tuple[tuple[str, ...], ...]
+RELEASED = TypeAdapter(dict[str, Annotated[Pieces, Field(min_length=1)]])
 FOLDER = Path(__file__).parents[1] / "rubrics"
 
 
@@ -67,6 +70,24 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     for key in sorted(needed - set(data)):
         raise SettingsError(f"{path}:1: no value for {key!r}, which is a question of the rubric")
     return data
+
+
+def load_released(path: Path) -> dict[str, Pieces]:
+    """Return a lesson's released programs: for each, its texts between the gaps.
+
+    `lessons build` writes them: {"train.py": [["a line", …], …], …}. What the solution has in the
+    gaps is in files of the same form, beside the expected answers. Without a file, nothing is
+    compared.
+    """
+    if not path.exists():
+        return {}
+    try:
+        return RELEASED.validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{path} is not what `lessons build` writes ({reason(error)}): take the file of the "
+            "edition that you released"
+        ) from None
 
 
 class Formats(BaseModel):

@@ -4,7 +4,6 @@ A folder without a row in the manifest belongs to the student it is named after.
 one student for one lesson are one submission, and this is reported.
 """
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,11 +27,10 @@ from autograder.submissions.kinds import (
 )
 from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
-from autograder.submissions.walk import holds
+from autograder.submissions.walk import Entry, holds, scan
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
 COURSES = re.compile(r"\d\d_[a-z]\w*\Z")
-Entry = os.DirEntry[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
 def listed(place: Path, expected: str = "CLASS/<student>/<lesson>/…") -> list[Entry]:
     """Return the entries of an instructor's folder, sorted by name."""
     try:
-        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        entries = scan(place)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise SettingsError(
@@ -116,7 +114,7 @@ def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool
     In a download, `02` may be a student's number, and `02 Ben` may be a student in a numbered list.
     """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    inside = (one for entry in folders for one in os.scandir(entry.path))
+    inside = (one for entry in folders for one in scan(entry.path))
     return (
         bool(folders)
         and all(one.name in lessons or COURSES.match(one.name) for one in folders)

@@ -136,12 +136,10 @@ def parse(text: str) -> list[Doubt]:
     """Parse the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
-        code, _, rest = part.partition(": ")
-        file, _, detail = rest.partition(": ")
-        file = "" if file == "-" else file
+        code, file, detail = [*part.split(": ", 2), "", ""][:3]
         if code not in TABLE:
             raise ValueError(code)
-        found.append(Doubt(FindingCode(code), file, detail))
+        found.append(Doubt(FindingCode(code), "" if file == "-" else file, detail))
     return found
 
 
