@@ -116,7 +116,7 @@ def _kind(mistake: Any) -> str:
     """Describe the kind of value that should replace an invalid one. Empty: no such mistake."""
     limits = mistake.get("ctx", {})
     if mistake["type"] == "string_pattern_mismatch":
-        return SHAPES[limits["pattern"]]
+        return SHAPES.get(limits["pattern"], f"like {limits['pattern']}")
     return KINDS.get(mistake["type"], "").format(**limits).replace("'", "")
 
 
