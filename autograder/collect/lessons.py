@@ -84,10 +84,16 @@ def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set
     match piece.kind:
         case Kind.OUTPUT:
             return near if len(near) == 1 else hints(piece) & ids.keys()
+        case Kind.ANSWERS if len(near) == 1:
+            return near
         case Kind.ANSWERS:
-            asked, hinted = answered_lessons(piece, ids), hints(piece) & ids.keys()
-            known = asked & near or asked & hinted or asked & lessons.keys()
-            return known or asked or near or hinted
+            asked = answered_lessons(piece, ids)
+            if near:
+                return asked & near or asked or near
+            if len(asked) > 1:
+                asked = asked & lessons.keys() or asked
+            hinted = hints(piece) & ids.keys()
+            return hinted & asked or asked or hinted
         case Kind.REPORT:
             return near or hints(piece)
         case Kind.PROGRAM:
