@@ -73,21 +73,20 @@ def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the cells of each non-empty line, without trailing empty cells."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
-    while True:
-        # the line where the row begins; a quoted cell may continue on the next line
-        where = f"{path}:{reader.line_num + 1}"
-        try:
-            cells = [_cell(text) for text in next(reader)]
-        except StopIteration:
-            return
-        except csv.Error:
-            raise SettingsError(
-                f'{where}: a quotation mark is open or has text after it; write "" for " in a cell'
-            ) from None
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            yield where, cells
+    begin = 1  # a quoted cell may continue on the next line
+    try:
+        for texts in reader:
+            cells = [_cell(text) for text in texts]
+            while cells and not cells[-1]:
+                cells.pop()
+            if cells:
+                yield f"{path}:{begin}", cells
+            begin = reader.line_num + 1
+    except csv.Error:
+        raise SettingsError(
+            f"{path}:{begin}: a quotation mark is open or has text after it; write "
+            '"" for " in a cell'
+        ) from None
 
 
 def _cell(text: str) -> str:

@@ -6,8 +6,8 @@ from autograder.codes import GradeStatus
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
-from autograder.settings.released import Pieces
 from autograder.settings.reruns import Rerun
+from autograder.settings.rubric import Pieces
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.verdict import Grade
 

@@ -1,6 +1,6 @@
 """Adjust points after measuring: overrides, late days, extensions, excuses and dropped results.
 
-All adjustments come from small files (settings/read_policy.py), so every grade can be reproduced.
+All adjustments come from small files (settings/policy.py), so every grade can be reproduced.
 """
 
 import math

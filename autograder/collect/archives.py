@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
@@ -27,6 +26,7 @@ RATIO_FROM = 32 << 20  # smaller files may have any compression ratio
 MAX_RATIO = 300
 BLOCK = 1 << 20
 REPOSITORY = ".git"  # shows that a folder is a clone
+DAMAGE = "is damaged in the archive"
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
@@ -51,13 +51,6 @@ class Limits:
 
 
 USUAL = Limits()
-
-
-class Flaw(StrEnum):
-    """Why a file was not unpacked."""
-
-    DAMAGED = "is damaged in the archive"
-    TOO_LARGE = "unpacks to far more than its own size"
 
 
 def unpack(
@@ -111,49 +104,39 @@ def _write(member: Member, path: Path, room: int, odd: Odd) -> int:
     if path.exists():
         odd(f"the same name twice: {name}")
         return 0
+    written = 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written, flaw = _copy(member, path, room)
+        with path.open("wb") as file:
+            while member.content and (block := member.content.read(BLOCK)):
+                written += len(block)
+                ratio = written / member.packed if member.packed and written > RATIO_FROM else 0
+                if written > room or ratio > MAX_RATIO:
+                    raise OverflowError
+                file.write(block)
+        # The latest submission may count, and file times help to find it.
+        os.utime(path, (max(member.changed, 0), max(member.changed, 0)))
     except OSError as error:
         odd(f"{name}: {error.strerror or shortened(error, 80)}")
         return 0
-    if flaw:
+    except OverflowError:
         path.unlink()
-        if flaw == Flaw.DAMAGED:
-            odd(flaw, FindingCode.FILE_DAMAGED, member.name)
-        else:
-            odd(f"{name} {flaw}")
-    else:  # the latest submission may count, and file times help to find it
-        os.utime(path, (max(member.changed, 0), max(member.changed, 0)))
+        odd(f"{name} unpacks to far more than its own size")
+    except DAMAGED:
+        path.unlink()
+        odd(DAMAGE, FindingCode.FILE_DAMAGED, member.name)
     return written
 
 
 def safe_path(name: str) -> PurePosixPath | None:
     """Return a relative path, or None if it has `..`, a drive letter or an excessive length."""
     path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
-        return None
-    if ":" in path.parts[0] or len(path.parts) > 20:
+    leaves = path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
+    if leaves or ":" in path.parts[0] or len(path.parts) > 20:
         return None
     if any(len(part.encode("utf-8", "surrogateescape")) > 200 for part in path.parts):
         return None
     return path
-
-
-def _copy(member: Member, path: Path, room: int) -> tuple[int, Flaw | None]:
-    """Return the number of unpacked bytes, and the problem that stopped the copy, if any."""
-    written = 0
-    try:
-        with path.open("wb") as file:
-            while member.content and (block := member.content.read(BLOCK)):
-                written += len(block)
-                ratio = written / member.packed if member.packed and written > RATIO_FROM else 0
-                if written > room or ratio > MAX_RATIO:
-                    return written, Flaw.TOO_LARGE
-                file.write(block)
-    except DAMAGED:
-        return written, Flaw.DAMAGED
-    return written, None
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
@@ -185,22 +168,22 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
             if count >= most.members:
                 odd(f"more than {most.members} files; the rest was left out")
                 return
-            kind = stat.S_IFMT(info.external_attr >> 16)
             name = name_in(info)
             if info.is_dir():
                 continue
-            if kind not in (0, stat.S_IFREG):
+            if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
                 odd(f"a link or device: {shortened(name, 80)}")
-            elif info.flag_bits & 1:
+                continue
+            if info.flag_bits & 1:
                 odd(f"an encrypted file: {shortened(name, 80)}")
-            else:
-                try:
-                    content = opened.open(info)
-                except DAMAGED:
-                    odd(Flaw.DAMAGED, FindingCode.FILE_DAMAGED, name)
-                    continue
-                with content:
-                    yield Member(name, max(info.compress_size, 1), _zip_time(info), content)
+                continue
+            try:
+                content = opened.open(info)
+            except DAMAGED:
+                odd(DAMAGE, FindingCode.FILE_DAMAGED, name)
+                continue
+            with content:
+                yield Member(name, max(info.compress_size, 1), _zip_time(info), content)
 
 
 def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:

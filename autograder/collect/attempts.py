@@ -7,6 +7,7 @@ times are equal, the name decides, and a doubt is noted unless the attempts are 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -34,19 +35,16 @@ class Attempt(NamedTuple):
         return shortened(self.top or self.label or self.download, 80)
 
 
-AttemptOf = Callable[[Piece], Attempt | None]
-
-
 def whole(piece: Piece) -> Attempt:
     return Attempt(piece.item.download, piece.item.label)
 
 
 def with_top(piece: Piece) -> Attempt | None:
     """Return the attempt that a file in a student's own folder belongs to, or None."""
-    folders = piece.name.parts[:-1] if not piece.item.called else ()
-    for depth, part in enumerate(folders, start=1):
-        if is_package(part) or lesson_of(part) or hinted_lesson(stem(part)):
-            return Attempt(*whole(piece)[:2], "/".join(folders[:depth]))
+    for place in () if piece.item.called else reversed(piece.name.parents):
+        name = place.name
+        if is_package(name) or lesson_of(name) or hinted_lesson(stem(name)):
+            return Attempt(piece.item.download, piece.item.label, str(place))
     return None
 
 
@@ -57,48 +55,67 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
     """Return when the last of these files was submitted, which is when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
     times = {piece.item.submitted for piece in pieces if piece.item.submitted}
-    stamps = [one for one in pieces if one.kind == Kind.TIMESTAMP and not one.item.submitted]
-    stamps.sort(key=below_lesson)
-    notes = {piece: noted_time(piece.path, place_of(piece)) for piece in stamps}
-    nearest = {whole(piece): notes[piece][0] for piece in reversed(stamps)}
-    times |= {time for attempt, time in nearest.items() if attempt in working}
+    notes, doubts = list[tuple[str, str]](), list[Doubt]()
+    for piece in pieces:
+        if piece.kind == Kind.TIMESTAMP and not piece.item.submitted:
+            place = shortened(PurePath(piece.item.download, piece.name), 80)
+            time, unread = noted_time(piece.path, place)
+            notes.append((time, place))
+            doubts += unread
+            times |= {time} if whole(piece) in working else set()
     last = max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")
-    doubts = [doubt for _, unread in notes.values() for doubt in unread]
-    said = [(place_of(piece), time) for piece, (time, _) in notes.items()]
-    differ = [f"{time or 'nothing'} in {place}" for place, time in said if time != last]
+    differ = [f"{time or 'nothing'} in {place}" for time, place in notes if time != last]
     if differ:
         detail = shortened("; ".join([f"{last or 'nothing'} counts", *differ[:4]]), 300)
         doubts.append(Doubt(FindingCode.TIMES_DIFFER, "", detail))
     return last, doubts
 
 
-def place_of(piece: Piece) -> str:
-    return shortened(PurePath(piece.item.download, piece.name), 80)
-
-
-def below_lesson(piece: Piece) -> tuple[int, int, PurePath]:
-    """Return a sort key: how many folders and packages deep a file is in its lesson's folder.
-
-    The timestamp nearest to the lesson's folder comes from the tool that collected the submission.
-    """
-    folders = piece.name.parts[:-1]
-    top = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
-    return len(folders) - top, sum(map(is_package, folders)), piece.name
-
-
 # --- the last of several ------------------------------------------------------------------------
+
+
+class When(NamedTuple):
+    """When an attempt was made. 0: unknown."""
+
+    submitted: float
+    upload: int
+    changed: float  # when the outputs and answers were last changed
+
+    def is_before(self, other: "When") -> bool:
+        if self.submitted and other.submitted and self.submitted != other.submitted:
+            return self.submitted < other.submitted
+        if self.upload and other.upload and self.upload != other.upload:
+            return self.upload < other.upload
+        return bool(self.changed) and other.changed - self.changed > FILES_S
+
+
+def when(pieces: Sequence[Piece]) -> When:
+    upload = max((piece.item.upload for piece in pieces), default=0)
+    return When(seconds_of(submitted(pieces)[0]) or 0.0, upload, changed(pieces))
+
+
+def when_collected(row: Row) -> When:
+    upload, changed = (int(cell) if cell.isdecimal() else 0 for cell in (row.upload, row.changed))
+    return When(seconds_of(row.submitted) or 0.0, upload, changed)
+
+
+def changed(pieces: Iterable[Piece]) -> float:
+    times = (piece.path.lstat().st_mtime for piece in pieces if piece.kind in WORK)
+    return max(times, default=0.0)
 
 
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
     """Keep only the last download and, within it, only the last package or folder."""
     left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
-    for attempt_of in (whole, with_top):
+    kinds: tuple[Callable[[Piece], Attempt | None], ...] = (whole, with_top)
+    for attempt_of in kinds:
         attempts: dict[Attempt, list[Piece]] = {}
         for piece in left:
-            if (attempt := attempt_of(piece)) and piece.kind in WORK:
+            if attempt := attempt_of(piece):
                 attempts.setdefault(attempt, []).append(piece)
+        attempts = {a: mine for a, mine in attempts.items() if any(p.kind in WORK for p in mine)}
         if len(attempts) > 1:
-            last, odd = the_last(attempts, {a: time_of(left, attempt_of, a) for a in attempts})
+            last, odd = the_last(attempts)
             dropped = attempts.keys() - {last}
             left = [piece for piece in left if attempt_of(piece) not in dropped]
             left_out += sorted(attempt.shown for attempt in dropped)
@@ -109,55 +126,19 @@ def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
     return left, doubts
 
 
-def time_of(pieces: Sequence[Piece], attempt_of: AttemptOf, attempt: Attempt) -> float | None:
-    return seconds_of(submitted([one for one in pieces if attempt_of(one) == attempt])[0])
-
-
-def the_last(
-    attempts: Mapping[Attempt, Sequence[Piece]], noted: Mapping[Attempt, float | None]
-) -> tuple[Attempt, list[Doubt]]:
-    """Return the latest attempt, by the platform's times and uploads, then by file times."""
-    left = list(attempts)
-    if all(time is not None for time in noted.values()):
-        left = newest(left, lambda one: noted[one] or 0.0, 0.0)
-    if all(upload_of(attempts[one]) for one in left):
-        left = newest(left, lambda one: upload_of(attempts[one]), 0.0)
-    left = newest(left, lambda one: changed(attempts[one]), FILES_S)
-    last = max(left, key=lambda one: (one.shown, one))
-    contents = [contents_of({p.path: str(p.name) for p in attempts[one]}) for one in left]
+def the_last(attempts: Mapping[Attempt, Sequence[Piece]]) -> tuple[Attempt, list[Doubt]]:
+    times = {attempt: when(pieces) for attempt, pieces in attempts.items()}
+    if not all(time.submitted for time in times.values()):
+        times = {attempt: time._replace(submitted=0.0) for attempt, time in times.items()}
+    by_name = sorted(attempts, key=lambda one: (one.shown, one))
+    last = reduce(lambda best, one: best if times[one].is_before(times[best]) else one, by_name)
+    equal = [one for one in by_name if not times[one].is_before(times[last])]
+    contents = [
+        contents_of({piece.path: piece.name.name for piece in attempts[one] if piece.kind in WORK})
+        for one in equal
+    ]
     if all(one == contents[0] for one in contents):
         return last, []
-    names = " and ".join(sorted(one.shown for one in left))
+    names = " and ".join(one.shown for one in equal)
     detail = shortened(f"of {names}, {last.shown} was taken", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
-
-
-def upload_of(pieces: Iterable[Piece]) -> int:
-    return max((piece.item.upload for piece in pieces), default=0)
-
-
-def changed(pieces: Iterable[Piece]) -> float:
-    """Return when the outputs and answers were last changed; 0 if there are none."""
-    return max((piece.time for piece in pieces if piece.kind in WORK), default=0.0)
-
-
-def is_older(new: Row, earlier: Row) -> bool:
-    """Return whether a new attempt is older than the one that was collected before."""
-    times = seconds_of(new.submitted), seconds_of(earlier.submitted)
-    if times[0] is not None and times[1] is not None and times[0] != times[1]:
-        return times[0] < times[1]
-    uploads = number_in(new.upload), number_in(earlier.upload)
-    if all(uploads) and new.origin == earlier.origin and uploads[0] != uploads[1]:
-        return uploads[0] < uploads[1]
-    files = number_in(new.changed), number_in(earlier.changed)
-    return all(files) and files[1] - files[0] > FILES_S
-
-
-def number_in(cell: str) -> int:
-    return int(cell) if cell.isascii() and cell.isdigit() else 0
-
-
-def newest(some: list[Attempt], time: Callable[[Attempt], float], apart: float) -> list[Attempt]:
-    """Return the newest attempt and all attempts that are at most `apart` seconds older."""
-    newest_of_all = max(map(time, some))
-    return [one for one in some if newest_of_all - time(one) <= apart]

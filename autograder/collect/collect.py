@@ -8,29 +8,30 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, attempts, merge
+from autograder.collect import archives, gradescope
+from autograder.collect.attempts import changed, keep_latest, submitted, when_collected
 from autograder.collect.download import UNPACKED, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
 from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
 from autograder.collect.platforms import (
+    FOLDERS,
     PLATFORMS,
+    are_of_one_student,
     below_wrapper,
-    folders,
-    gradescope,
     looks_like,
-    moodle,
     resemblance,
 )
+from autograder.collect.worksheet import Participant, with_participants
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions import doubts
+from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
-from autograder.submissions.manifest import AND, ATTEMPT, Row
+from autograder.submissions.manifest import AND, ATTEMPT, Row, Rows
 from autograder.submissions.moments import moment_of
 from autograder.submissions.walk import holds
 
@@ -48,7 +49,7 @@ class Wanted:
     who: WhoIs
     lesson: str = ""  # the lesson of all files; empty: found for each file
     latest: bool = False
-    participants: Mapping[str, moodle.Participant] = field(default_factory=dict)
+    participants: Mapping[str, Participant] = field(default_factory=dict)
     zone: tzinfo | None = None
     groups: Groups = field(default_factory=dict)
     times: Times = field(default_factory=dict)
@@ -80,17 +81,17 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         ]
         home.mkdir(parents=True, exist_ok=True)
         remove_scratch(home)
-        before = merge.collected_before(home)
+        before = manifest.read(home / manifest.COPY) or {}
         for owner in owned(items, wanted.who):
             for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
-    rows = list((before | {row.folder: row for row in done.new}).values())
-    rows = with_times(rows, wanted.times)
+    collected = before | {row.folder: row for row in done.new}
+    rows = list(with_times(collected.values(), wanted.times))
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)
     collected = {row.folder: row for row in rows}
-    done.rows, done.ended = merge.write(home, collected, done.replaced)
+    done.rows, done.ended = manifest.update(home, collected, done.replaced)
     return done
 
 
@@ -98,31 +99,27 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) -> Iterator[Item]:
-    platform = PLATFORMS[wanted.platform]
+    platform, name = wanted.platform, shortened(download)
     place = download if download.is_dir() else unpacked(download, stack, done)
-    if place != download or platform is not folders:
+    if place != download or platform != FOLDERS:
         place = below_wrapper(place, platform)
-    if platform is folders and folders.are_of_one_student(listed(place)):
+    entries = listed(place)
+    if platform == FOLDERS and are_of_one_student(entries):
         if download.is_dir():
-            raise SettingsError(
-                f"{shortened(download)} looks like one student's folder: name the folder above it"
-            )
+            raise SettingsError(f"{name} looks like one student's folder: name the folder above it")
         yield Item(download, (Claim(stem(download.name)),))
         return
-    found = list(platform.items(place, listed(place), wanted.who))
-    if not found:
-        raise SettingsError(nothing_in(download, place, wanted.platform))
-    if platform is moodle and wanted.participants:
-        found = list(moodle.with_participants(found, dict(wanted.participants), wanted.zone))
-    done.nobodys += nobodys(place, {item.path for item in found})
-    yield from found
-
-
-def nothing_in(download: Path, place: Path, platform: str) -> str:
-    name, other = shortened(download), looks_like(place)
-    if other and other != platform:
-        return resemblance(name, other)
-    return f"{name} has no submissions with the names that {platform} uses"
+    items = list(PLATFORMS[platform].items(place, entries, wanted.who))
+    if not items:
+        other = looks_like(place)
+        if other and other != platform:
+            raise SettingsError(resemblance(name, other))
+        raise SettingsError(f"{name} has no submissions with the names that {platform} uses")
+    done.nobodys += nobodys(place, {item.path for item in items})
+    if wanted.participants:
+        yield from with_participants(items, wanted.participants, wanted.zone)
+    else:
+        yield from items
 
 
 def nobodys(place: Path, taken: Collection[Path]) -> list[str]:
@@ -182,14 +179,14 @@ def is_read(name: str) -> bool:
 
 
 def rows_of(
-    owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: merge.Rows, done: Collected
+    owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
     pieces, found = list[Piece](), list[Doubt]()
     by_lesson: dict[str, list[Doubt]] = {}
     for item in owner.items:
         mine, odd = pieces_of(item, stack)
-        stamped = wanted.platform == "folders"  # other platforms know the time themselves
+        stamped = wanted.platform == FOLDERS  # other platforms know the time themselves
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd
     if wanted.lesson:
@@ -211,7 +208,7 @@ def rows_of(
         odd = [*owner.doubts, *by_lesson.get(lesson, [])]
         row, named_files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder)
-        is_older = earlier is not None and attempts.is_older(row, earlier)
+        is_older = bool(earlier and when_collected(row).is_before(when_collected(earlier)))
         if wanted.latest and is_older:
             done.kept.append(row.folder)
             continue
@@ -243,9 +240,9 @@ def row_of(
     `found` are the doubts that are known so far; new ones are added.
     """
     if wanted.latest:
-        pieces, odd = attempts.keep_latest(pieces)
+        pieces, odd = keep_latest(pieces)
         found += odd
-    time, odd = attempts.submitted(pieces)
+    time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
         time = max((item.submitted for item in owner.items), default="")
     found += odd
@@ -269,7 +266,7 @@ def row_of(
         "yes" if any(item.late for item in items) else "",
         wanted.platform,
         upload=cell(max(item.upload for item in items)),
-        changed=cell(attempts.changed(pieces)),
+        changed=cell(changed(pieces)),
     )
     return row, files
 

@@ -4,27 +4,22 @@ An item is a folder, an archive or a file that was submitted.
 """
 
 import os
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from autograder.codes import FindingCode
 from autograder.collect import archives
-from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.claims import Claim, one_spelling
+from autograder.settings.claims import Claim
+from autograder.submissions import class_folder
 from autograder.submissions.doubts import Doubt
-from autograder.submissions.kinds import COPIED, Kind, is_clutter, is_package, kind_of, stem
+from autograder.submissions.kinds import COPIED, Kind, kind_of
 from autograder.submissions.lesson_files import UNREAD
-from autograder.submissions.regular_files import why
-from autograder.submissions.walk import Walk
+from autograder.submissions.walk import Entry, Walk
 
-Entry = os.DirEntry[str]
 UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
 
 
@@ -44,12 +39,7 @@ class Item:
 
 
 def listed(place: Path) -> list[Entry]:
-    """Return the entries of an instructor's folder, sorted by name."""
-    try:
-        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
-    except OSError as error:
-        raise SettingsError(f"{place} cannot be read: {why(error)}") from None
-    return [entry for entry in entries if not is_clutter(entry.name)]
+    return class_folder.listed(place, "a platform's download that you can open")
 
 
 def is_dir(entry: Entry) -> bool:
@@ -57,24 +47,8 @@ def is_dir(entry: Entry) -> bool:
 
 
 def is_clone(entry: Entry) -> bool:
-    path = os.path.join(entry.path, archives.REPOSITORY)
-    return os.path.exists(path)  # False if the folder cannot be read
-
-
-def name_without_ending(entry: Entry) -> str:
-    return stem(entry.name) if is_package(entry.name) and not is_dir(entry) else entry.name
-
-
-def named(entries: Iterable[Entry], form: re.Pattern[str]) -> Iterator[tuple[Entry, Any, bool]]:
-    """Yield each matching entry, its match, and whether the name belongs to only one student.
-
-    Numbers distinguish students with the same name.
-    """
-    matches = [(entry, match) for entry in entries if (match := form.match(entry.name))]
-    people = {(one_spelling(match["name"]), match["id"]) for _, match in matches}
-    count = Counter(name for name, _ in people)
-    for entry, match in matches:
-        yield entry, match, count[one_spelling(match["name"])] == 1
+    """Return whether an entry is a folder with a repository. False if it cannot be read."""
+    return is_dir(entry) and os.path.exists(os.path.join(entry.path, archives.REPOSITORY))
 
 
 # --- the files of an item -------------------------------------------------------------------------
@@ -89,10 +63,6 @@ class Piece:
     kind: Kind
     item: Item
 
-    @property
-    def time(self) -> float:
-        return self.path.lstat().st_mtime
-
 
 def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
     """Return an item's files, and doubts about files that were left out.
@@ -103,11 +73,13 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
     name = PurePath(item.label)
     if not item.path.is_dir():
         name /= item.called or item.path.name
-    pieces = list(opened(item, walk, name, stack))
-    for piece in pieces:
+    pieces = []
+    for piece in opened(item, walk, name, stack):
         if code := UNREAD.get(piece.kind):
             walk.doubts.append(Doubt(code, shortened(piece.name)))
-    return [piece for piece in pieces if piece.kind not in UNREAD], walk.doubts
+        else:
+            pieces.append(piece)
+    return pieces, walk.doubts
 
 
 def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator[Piece]:

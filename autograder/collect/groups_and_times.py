@@ -3,7 +3,7 @@
 One submission counts for all members of a group.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, WhoIs
-from autograder.settings.read_policy import lesson_meant, read_moment, student_meant
+from autograder.settings.policy import lesson_meant, read_moment, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of
@@ -58,12 +58,21 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
 
     `empty` are the folders that contain nothing to grade.
     """
-    left = {row.folder: row for row in map(alone, rows)}
-    lessons = {row.lesson for row in left.values() if row.lesson}
+    found = {row.folder: row for row in map(alone, rows)}
+    lessons = {row.lesson for row in found.values() if row.lesson}
     for (group, only), members in groups.items():
         for lesson in [only] if only else lessons:
-            share(left, group, lesson, members, empty)
-    return list(left.values())
+            of_lesson = [row for row in found.values() if row.lesson == lesson]
+            mine = [row for row in of_lesson if not {*members}.isdisjoint(row.owners)]
+            full = [row for row in mine if row.folder not in empty]
+            if not full:
+                continue
+            absent = {*members}.difference(*(row.owners for row in full))
+            last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder))
+            for row in mine:
+                students = (*row.owners, *sorted(absent)) if row is last else row.owners
+                found[row.folder] = replace(row, students=AND.join(students), group=group)
+    return list(found.values())
 
 
 def alone(row: Row) -> Row:
@@ -71,24 +80,6 @@ def alone(row: Row) -> Row:
     home = row.folder.partition("/")[0]
     own = [student for student in row.owners if folder_name(student) == home]
     return replace(row, students=AND.join(own), group="") if row.group and own else row
-
-
-def share(
-    rows: dict[str, Row], group: str, lesson: str, members: Collection[str], empty: Collection[str]
-) -> None:
-    mine = [
-        row
-        for row in rows.values()
-        if row.lesson == lesson and not {*members}.isdisjoint(row.owners)
-    ]
-    full = [row for row in mine if row.folder not in empty]
-    if not full:
-        return
-    having = {student for row in full for student in row.owners}
-    last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder))
-    for row in mine:
-        students = row.owners if row is not last else (*row.owners, *sorted({*members} - having))
-        rows[row.folder] = replace(row, students=AND.join(students), group=group)
 
 
 # --- times ----------------------------------------------------------------------------------------
@@ -108,9 +99,7 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
     return times
 
 
-def with_times(rows: Iterable[Row], times: Times) -> list[Row]:
-    changed = []
+def with_times(rows: Iterable[Row], times: Times) -> Iterator[Row]:
     for row in rows:
         mine = [times[one, row.lesson] for one in row.owners if (one, row.lesson) in times]
-        changed.append(replace(row, submitted=mine[0]) if mine else row)
-    return changed
+        yield replace(row, submitted=mine[0]) if mine else row

@@ -34,27 +34,22 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
     for piece in mine:
         whole = PurePath(piece.item.download, piece.name) if several else piece.name
         files.add(Found(piece.path, whole, piece.kind))
-    kinds = (files.outputs, files.answers, files.reports, files.programs)
-    for kind in kinds[:3]:
+    for kind in (files.outputs, files.answers, files.reports):
         count_copies_once(kind)
-    places = lesson_folders([*files.outputs.values(), *files.answers.values()])
+    tops = {lesson_top(name) for name in (*files.outputs.values(), *files.answers.values())} - {""}
     shorten_names(files)
     result: dict[str, Path] = {}
-    for path, name in (both for kind in kinds for both in kind.items()):
-        result[unused(name, result)] = path
-    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(places)))
-    return result, [doubt] if len(places) > 1 else []
+    for kind in (files.outputs, files.answers, files.reports, files.programs):
+        for path, name in kind.items():
+            result[unused(name, result)] = path
+    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
+    return result, [doubt] if len(tops) > 1 else []
 
 
-def lesson_folders(names: Iterable[str]) -> list[str]:
-    """Return the folders and packages that contain the files and are named after a lesson."""
-    places = set()
-    for name in names:
-        folders = PurePath(name).parts[:-1]
-        depth = next((n for n, part in enumerate(folders, 1) if lesson_of(stem(part))), 0)
-        if depth:
-            places.add("/".join(folders[:depth]))
-    return sorted(places)
+def lesson_top(name: str) -> str:
+    """Return the outermost folder or package that is named after a lesson, with those above it."""
+    above = reversed(PurePath(name).parents)
+    return next((str(place) for place in above if lesson_of(stem(place.name))), "")
 
 
 def unused(name: str, taken: Collection[str]) -> str:
@@ -89,12 +84,12 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
             new.mkdir()
             for name, source in files.items():
                 done.doubts += copied(source, new / name, name)
-            before, after = digests(target), digests(new) or {}
-            if after != before:
+            before, after = digests(target), digests(new)
+            if after != before or not target.exists():
                 kept = [*after, *after.values()]  # a file may only have another name now
                 done.removed = [
                     name
-                    for name, content in sorted((before or {}).items())
+                    for name, content in sorted(before.items())
                     if name not in kept and content not in kept
                 ]
                 done.replaced = bool(before)
@@ -122,10 +117,8 @@ def copied(source: Path, target: Path, name: str) -> list[Doubt]:
     return []
 
 
-def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]] | None:
-    """Return the names and digests of a folder's files, or None if there is no folder."""
-    if not folder.is_dir():
-        return None
+def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]]:
+    """Return the names and digests of a folder's files."""
     names = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): contents_of({path: path.name}) for path in names}
 

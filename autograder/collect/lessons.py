@@ -6,8 +6,8 @@ questions. As a last resort, a number in a folder's name (`hw07`) serves as a hi
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from autograder.codes import FindingCode
@@ -29,6 +29,8 @@ from autograder.submissions.regular_files import open_regular
 HEADER = b'"header"'
 # The lesson is at most 300 bytes after the word.
 LESSON = re.compile(rb'"header".{0,300}?"lesson": ?"([\w-]{1,40})"')
+# Each kind needs the lessons of the kinds before it.
+ORDER = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)
 
 # A download and a folder in it. Files in different downloads are never beside each other.
 Spot = tuple[str, PurePath]
@@ -48,55 +50,25 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> tuple[Lessons, dict[str, list
 
     A file may belong to several lessons.
     """
-    work = Sorted(ids)
+    lessons: Lessons = defaultdict(list)
     loose = []
     for piece in pieces:
         if lesson := named_lesson(piece.name, ids):
-            work.give(piece, [lesson])
+            lessons[lesson].append(piece)
         else:
             loose.append(piece)
-    of_outputs = recorded_lessons([one for one in loose if one.kind == Kind.OUTPUT], ids)
-    for piece, recorded in of_outputs.items():
+    recorded = recorded_lessons(loose, ids)
+    by_spot = defaultdict[Spot, set[str]](set)
+    for piece, found in recorded.items():
         for spot in spots_of(piece):
-            work.by_spot.setdefault(spot, set()).update(recorded)
-    order = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)
-    for piece in sorted(loose, key=lambda piece: order.index(piece.kind)):
-        lessons = lessons_for(piece, work, of_outputs)
-        if lessons or piece.kind != Kind.TIMESTAMP:
-            work.give(piece, sorted(lessons) or work.home(piece))
-    return work.lessons, contradictions(of_outputs, ids)
-
-
-@dataclass(slots=True)
-class Sorted:
-    """Files whose lesson is already known."""
-
-    ids: Ids
-    lessons: Lessons = field(default_factory=dict)
-    by_spot: dict[Spot, set[str]] = field(default_factory=dict)  # from recorded outputs
-
-    def give(self, piece: Piece, lessons: Iterable[str]) -> None:
-        for lesson in lessons:
-            self.lessons.setdefault(lesson, []).append(piece)
-
-    def home(self, piece: Piece) -> list[str]:
-        """Return a file's default lesson: the only one, the first one, or none for an output."""
-        known = sorted(filter(None, self.lessons))
-        if len(self.ids) == 1:
-            return [*self.ids]
-        return known[:1] if known and piece.kind != Kind.OUTPUT else [""]
-
-    def without_time(self) -> set[str]:
-        """Return the lessons whose folders contain no timestamp file."""
-        return {
-            lesson
-            for lesson, pieces in self.lessons.items()
-            if lesson and all(piece.kind != Kind.TIMESTAMP for piece in pieces)
-        }
-
-    def near(self, piece: Piece) -> set[str]:
-        """Return the lessons of the outputs nearest to a file, beside it or in a folder above."""
-        return next((self.by_spot[one] for one in spots_of(piece) if one in self.by_spot), set())
+            by_spot[spot] |= found
+    for piece in sorted(loose, key=lambda piece: ORDER.index(piece.kind)):
+        near = next((by_spot[spot] for spot in spots_of(piece) if spot in by_spot), set[str]())
+        found = recorded.get(piece) or lessons_for(piece, near, lessons, ids)
+        if found or piece.kind != Kind.TIMESTAMP:
+            for lesson in sorted(found) or [default_lesson(piece, lessons, ids)]:
+                lessons[lesson].append(piece)
+    return lessons, contradictions(recorded, ids)
 
 
 def spots_of(piece: Piece) -> list[Spot]:
@@ -104,41 +76,62 @@ def spots_of(piece: Piece) -> list[Spot]:
     return [(piece.item.download, place) for place in piece.name.parents]
 
 
-def lessons_for(piece: Piece, work: Sorted, of_outputs: Mapping[Piece, set[str]]) -> set[str]:
+def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set[str]:
+    """Return the lessons of a file that has no record. `near` are those of the nearest outputs.
+
+    `lessons` are the files whose lesson is already known.
+    """
     match piece.kind:
         case Kind.OUTPUT:
-            if found := of_outputs.get(piece):
-                return found
-            near = work.near(piece)
-            return near if len(near) == 1 else hints(piece) & work.ids.keys()
+            return near if len(near) == 1 else hints(piece) & ids.keys()
+        case Kind.ANSWERS if len(near) == 1:
+            return near
         case Kind.ANSWERS:
-            return of_answers(piece, work)
+            asked = answered_lessons(piece, ids)
+            if near:
+                return asked & near or asked or near
+            if len(asked) > 1:
+                asked = asked & lessons.keys() or asked
+            hinted = hints(piece) & ids.keys()
+            return hinted & asked or asked or hinted
         case Kind.REPORT:
-            return work.near(piece) or hints(piece)
+            return near or hints(piece)
         case Kind.PROGRAM:
-            return work.near(piece) or set(filter(None, work.lessons))
+            return near or set(filter(None, lessons))
         case Kind.TIMESTAMP:
-            return work.near(piece) or work.without_time()
+            return near or {
+                lesson
+                for lesson, mine in lessons.items()
+                if lesson and all(one.kind != Kind.TIMESTAMP for one in mine)
+            }
     return set()
 
 
-# --- each kind ----------------------------------------------------------------------------------
+def default_lesson(piece: Piece, lessons: Lessons, ids: Ids) -> str:
+    """Return the only lesson, or the first one that has files. An output may be from another."""
+    if len(ids) == 1:
+        return next(iter(ids))
+    return "" if piece.kind == Kind.OUTPUT else min(filter(None, lessons), default="")
 
 
-def recorded_lessons(outputs: Sequence[Piece], ids: Ids) -> dict[Piece, set[str]]:
-    """Return the lessons that are named in run records.
+# --- each source ----------------------------------------------------------------------------------
+
+
+def recorded_lessons(pieces: Iterable[Piece], ids: Ids) -> dict[Piece, set[str]]:
+    """Return the lessons that are named in the outputs' run records.
 
     A job's error output gets the same lessons.
     """
     jobs: dict[tuple[str, PurePath, str], list[Piece]] = {}
-    for piece in outputs:
-        shared = output_names.read(piece.name.name).shared
-        jobs.setdefault((piece.item.download, piece.name.parent, shared), []).append(piece)
+    for piece in pieces:
+        if piece.kind == Kind.OUTPUT:
+            shared = output_names.read(piece.name.name).shared
+            jobs.setdefault((piece.item.download, piece.name.parent, shared), []).append(piece)
     found: dict[Piece, set[str]] = {}
-    for pieces in jobs.values():
-        named = {lesson for piece in pieces for lesson in lessons_recorded(piece.path)}
+    for same_job in jobs.values():
+        named = {lesson for piece in same_job for lesson in lessons_recorded(piece.path)}
         if named and named <= ids.keys():
-            found |= dict.fromkeys(pieces, named)
+            found |= dict.fromkeys(same_job, named)
     return found
 
 
@@ -161,22 +154,7 @@ def hints(piece: Piece) -> set[str]:
         if hint := hinted_lesson(stem(part)):
             return {hint}
     lesson = piece.item.lesson
-    hint = lesson_of(lesson) or hinted_lesson(lesson) or lesson
-    return {hint} if hint else set()
-
-
-def of_answers(piece: Piece, work: Sorted) -> set[str]:
-    """Return the lessons whose questions a file answers, preferring lessons with nearby outputs."""
-    ids, near = work.ids, work.near(piece)
-    if len(near) == 1:
-        return near
-    asked = answered_lessons(piece, ids)
-    if near:
-        return asked & near or asked or near
-    if len(asked) > 1:
-        asked = asked & work.lessons.keys() or asked
-    hinted = hints(piece) & ids.keys()
-    return hinted & asked or asked or hinted
+    return {lesson_of(lesson) or hinted_lesson(lesson) or lesson} - {""}
 
 
 def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
@@ -187,30 +165,33 @@ def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
     return {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
 
 
+# --- contradictions -------------------------------------------------------------------------------
+
+
 def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
     """Return a doubt if the records and answers name other lessons but not this one."""
-    named = recorded_lessons([one for one in pieces if one.kind == Kind.OUTPUT], ids)
-    answers = [one for one in pieces if one.kind == Kind.ANSWERS]
-    named |= {one: found for one in answers if (found := answered_lessons(one, ids))}
+    named = recorded_lessons(pieces, ids)
+    named |= {one: answered_lessons(one, ids) for one in pieces if one.kind == Kind.ANSWERS}
     lessons = {name for found in named.values() for name in found}
     if not lessons or lesson in lessons:
         return []
+    first = next(piece for piece, found in named.items() if found)
     detail = f"of lesson {', '.join(sorted(lessons))}, counted as lesson {lesson}"
-    return [Doubt(FindingCode.LESSON_OVERRIDDEN, shortened(next(iter(named)).name), detail)]
+    return [Doubt(FindingCode.LESSON_OVERRIDDEN, shortened(first.name), detail)]
 
 
-def contradictions(of_outputs: Mapping[Piece, set[str]], ids: Ids) -> dict[str, list[Doubt]]:
+def contradictions(recorded: Mapping[Piece, set[str]], ids: Ids) -> dict[str, list[Doubt]]:
     """Return a doubt for each file whose folder name and record name different lessons.
 
     The record counts. A homework number may follow the course's own numbering, so it causes no
     doubt.
     """
-    found: dict[str, list[Doubt]] = {}
-    for piece, lessons in of_outputs.items():
+    found = defaultdict[str, list[Doubt]](list)
+    for piece, lessons in recorded.items():
         for part in piece.name.parts[:-1]:
             hint = hinted_lesson(stem(part))
             if hint in ids and hint not in lessons and claims_lesson(part):
                 detail = f"outputs of lesson {', '.join(sorted(lessons))}, and as that they count"
                 doubt = Doubt(FindingCode.FOLDER_OF_OTHER_LESSON, shortened(piece.name), detail)
-                found.setdefault(min(lessons), []).append(doubt)
+                found[min(lessons)].append(doubt)
     return found

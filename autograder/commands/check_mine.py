@@ -12,7 +12,7 @@ from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.released import load_released
+from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.regular_files import why as reason_of
 

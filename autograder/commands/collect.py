@@ -10,14 +10,14 @@ import click
 from autograder.codes import FindingCode
 from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect, seems_from
-from autograder.collect.platforms import PLATFORMS, moodle, resemblance
+from autograder.collect.platforms import PLATFORMS, resemblance
+from autograder.collect.worksheet import read_worksheets
 from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.safe_text import shortened
 from autograder.settings import rubric
-from autograder.settings.claims import nobody
+from autograder.settings.claims import nobody, who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
-from autograder.settings.known_as import who_is
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.manifest import doubts_in, is_doubtful
 from autograder.wording import counted
@@ -90,7 +90,7 @@ def collect_command(
         who_is(people, groups_and_times.by_name(together)) if people or together else nobody,
         "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
         given["latest"],
-        moodle.read_worksheets(given["worksheet"]),
+        read_worksheets(given["worksheet"]),
         given["timezone"],
         together,
         groups_and_times.read_times(given["times"], alone, lessons),

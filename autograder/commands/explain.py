@@ -15,8 +15,7 @@ from autograder.report.back.records import RECORDS, TABLE, read_record, read_row
 from autograder.report.programs import as_line
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
-from autograder.settings.claims import plain
-from autograder.settings.known_as import NAMES, asked_for
+from autograder.settings.claims import NAMES, asked_for, plain
 from autograder.submissions.lesson_names import lesson_among, lesson_of
 from autograder.verdict import Check, Finding, Grade, Part, RunSummary
 from autograder.wording import sentence

@@ -14,7 +14,7 @@ from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, leaderboard, student_files, terminal
-from autograder.settings.known_as import NAMES, names_of
+from autograder.settings.claims import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted, enumerated

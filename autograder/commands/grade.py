@@ -29,7 +29,7 @@ from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
-from autograder.settings import roster
+from autograder.settings import policy
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import Person
 from autograder.submissions import manifest
@@ -92,7 +92,7 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
         )
     if dry_run:
         students = {student for unit in units for student in unit.students}
-        roster.check_students(settings.policy, students, people)
+        policy.check_students(settings.policy, students, people)
         lines, doubtful = roll_call(class_folder, units, settings.rubrics, people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
@@ -131,7 +131,7 @@ def grade_all(
     out, shard = where.out, where.shard
     if where.gradescope and len(everybody) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
-    roster.check_students(settings.policy, everybody, people)
+    policy.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
         settings, out, options.junit, where.gradescope, where.gradescope_leaderboard

@@ -17,7 +17,7 @@ from autograder.commands.options import (
 )
 from autograder.report.back.zipped import zipped
 from autograder.settings import rubric
-from autograder.settings.released import load_released
+from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
 from autograder.writing import write_bytes_if_new
 

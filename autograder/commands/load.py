@@ -11,12 +11,12 @@ from autograder.evidence.accounting_dump import read_accounting
 from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.known_as import who_is
-from autograder.settings.read_policy import LateRules, PolicyFiles, read_policy
-from autograder.settings.released import load_released
+from autograder.settings.claims import who_is
+from autograder.settings.policy import LateRules, PolicyFiles, read_policy
 from autograder.settings.reruns import NAME as RERUN
 from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
+from autograder.settings.rubric import load_released
 
 
 def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:

@@ -27,7 +27,7 @@ from autograder.commands.options import FOLDER, GRADED, class_options, options_o
 from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
-from autograder.settings import roster
+from autograder.settings import policy
 from autograder.settings.class_file import read_class_file
 from autograder.submissions import manifest
 from autograder.wording import enumerated
@@ -54,7 +54,7 @@ def merge_command(
     check_alike(found, fingerprints(options) | class_fingerprint(everybody))
     settings, people = load(options)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.unit)
-    roster.check_students(settings.policy, everybody, people)
+    policy.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     with whole_class(out):
         for part in found:

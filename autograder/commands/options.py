@@ -12,9 +12,8 @@ from autograder.classroom.shards import Shard
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import rubric
-from autograder.settings.class_file import ClassFile, read_words
-from autograder.settings.policy import LatePolicy
-from autograder.settings.read_policy import LateRules
+from autograder.settings.class_file import ClassFile, LatePolicy, read_words
+from autograder.settings.policy import LateRules
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 from autograder.submissions.lesson_names import lesson_among
 

@@ -14,7 +14,7 @@ from autograder.reading.plain_summary import summary
 from autograder.reading.why import Reason, reasons, texts
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
-from autograder.settings.own_formats import load_formats
+from autograder.settings.rubric import load_formats
 from autograder.submissions.output_names import with_error_outputs
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted

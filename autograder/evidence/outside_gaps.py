@@ -11,7 +11,7 @@ make a released line count as missing.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.settings.released import Pieces
+from autograder.settings.rubric import Pieces
 
 MOST_LINES = 3_000  # limit for a student's program: comparing takes lines × lines steps
 GONE = 10 * MOST_LINES  # cost of a missing released line; a new line costs 1

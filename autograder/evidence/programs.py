@@ -15,7 +15,7 @@ from autograder.evidence.outside_gaps import MOST_LINES, Compared, Line, compare
 from autograder.evidence.telling_lines import TAMPERING, measures, records, unusual
 from autograder.records import Run
 from autograder.safe_text import shortened
-from autograder.settings.released import Pieces
+from autograder.settings.rubric import Pieces
 from autograder.submissions.programs import HandedIn
 from autograder.text_hash import text_hash
 from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText

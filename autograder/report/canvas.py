@@ -13,8 +13,7 @@ from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
-from autograder.settings.gradebook import MAXIMA
-from autograder.settings.roster import Person
+from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.lesson_names import lesson_among
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

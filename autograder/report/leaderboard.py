@@ -19,8 +19,7 @@ from autograder.report.back.records import read_record
 from autograder.report.html import environment
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import Claim, WhoIs, one_spelling, plain
-from autograder.settings.known_as import owners
+from autograder.settings.claims import Claim, WhoIs, one_spelling, owners, plain
 from autograder.settings.roster import Person
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.strict_csv import read_csv

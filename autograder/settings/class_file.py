@@ -4,6 +4,7 @@ Paths in this file are relative to its folder. docs/class-settings.md describes 
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -11,11 +12,18 @@ from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.policy import LatePolicy
 from autograder.settings.rubric_schema import Profile
 from autograder.settings.strict_yaml import line_of, read_model, reason
 
@@ -51,6 +59,35 @@ def zone(name: str) -> ZoneInfo:
 File = Annotated[str, AfterValidator(file)]
 Folder = Annotated[str, AfterValidator(folder)]
 Files = Annotated[list[str], AfterValidator(each_file)]
+
+
+class LatePolicy(BaseModel):
+    """The field `late` of class.yaml."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    due: dict[str, str] = {}  # lesson -> ISO time with its offset
+    free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
+    penalty_a_day: str = "0%"  # share of a lesson's points
+    # A submission later than this gets no points.
+    latest_days: int | None = Field(default=None, ge=0)
+    drop_lowest: int = Field(default=0, ge=0)
+
+    @field_validator("penalty_a_day", mode="before")
+    @classmethod
+    def _percentage(cls, given: object) -> object:
+        text = str(given).strip()
+        if isinstance(given, int | float) and 1 <= given <= 100 and given is not True:
+            raise ValueError(f"write {text}%, with its sign")
+        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text):
+            raise ValueError(f"this is a percentage like 10%, not {given!r}")
+        if float(text.removesuffix("%")) > 100:
+            raise ValueError(f"at most 100% can be lost, not {text}")
+        return text
+
+    @property
+    def lost_a_day(self) -> float:
+        return float(self.penalty_a_day.removesuffix("%")) / 100
 
 
 class ClassFields(BaseModel):

@@ -1,61 +1,58 @@
-"""The roster: the names of all students and their ids on other systems."""
+"""Read the roster: the names of all students and their ids on other systems.
+
+An export of Canvas's gradebook is also a roster:
+
+Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
+    Points Possible,,,,,10
+"Lovelace, Ada",101,,alove,HPC,8
+"""
 
 import difflib
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import click
+from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings import gradebook
-from autograder.settings.policy import Policy
 from autograder.strict_csv import Row, read_csv
-from autograder.wording import counted
-
-# Accepted names for each column of a roster. The first is ours; nbgrader's are included.
-COLUMNS = {
-    "student": ("student", "id", "student_id", "folder"),
-    "name": ("name", "full name", "full_name"),
-    "email": ("email", "email address"),
-    "login": ("login", "account", "username", "user"),
-    "canvas_id": ("canvas_id", "canvas id", "lms_user_id"),
-    "sis_id": ("sis_id", "sis user id"),
-    "sis_login": ("sis_login", "sis login id"),
-    "moodle_id": ("moodle_id", "identifier"),
-    "github": ("github", "github_username"),
-    "section": ("section",),
-    "first_name": ("first_name", "first name"),
-    "last_name": ("last_name", "last name"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    student: str
-    name: str = ""
-    email: str = ""
-    login: str = ""  # account on the cluster
-    canvas_id: str = ""
-    sis_id: str = ""
-    sis_login: str = ""
-    moodle_id: str = ""
-    github: str = ""
+    """A student. The other accepted names of a column are beside its type, with nbgrader's."""
+
+    student: Annotated[str, "id", "student_id", "folder"]
+    name: Annotated[str, "full name", "full_name"] = ""
+    email: Annotated[str, "email address"] = ""
+    login: Annotated[str, "account", "username", "user"] = ""  # on the cluster
+    canvas_id: Annotated[str, "canvas id", "lms_user_id"] = ""
+    sis_id: Annotated[str, "sis user id"] = ""
+    sis_login: Annotated[str, "sis login id"] = ""
+    moodle_id: Annotated[str, "identifier"] = ""
+    github: Annotated[str, "github_username"] = ""
     section: str = ""
-    first_name: str = ""
-    last_name: str = ""
+    first_name: Annotated[str, "first name"] = ""
+    last_name: Annotated[str, "last name"] = ""
 
     @property
     def full_name(self) -> str:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
+COLUMNS: dict[str, tuple[str, ...]] = {
+    name: (name, *getattr(kind, "__metadata__", ()))
+    for name, kind in get_type_hints(Person, include_extras=True).items()
+}
 # What other systems know a student by: columns of the roster, and the kinds of id in a claim.
 IDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 # If two rows shared one of these, one student would get the other's grade.
 UNIQUE = ("student", *IDS)
 NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
+# In the Student column of Canvas's gradebook: the line with the maximum points, and the preview of
+# a course as a student.
+MAXIMA, TEST_STUDENT = "Points Possible", "Student, Test"
 
 
 def read_roster(path: Path | None) -> dict[str, Person]:
@@ -65,7 +62,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
     for where, row in rows_in(path):
         values = {}
         for field, names in COLUMNS.items():
-            values[field] = next((row[n] for n in names if row.get(n)), "")
+            values[field] = next((row[name] for name in names if row.get(name)), "")
         if not values["student"]:
             values |= of_github(row)
         if not values["student"]:
@@ -89,25 +86,33 @@ def read_roster(path: Path | None) -> dict[str, Person]:
 def rows_in(path: Path | None) -> list[Row]:
     """Return the students' rows and their places in the file."""
     rows = list(read_csv(path, ()))
-    cells = [row for _, row in rows]
-    if gradebook.is_gradebook(cells):
-        ours = zip(rows, gradebook.students(cells), strict=True)
-        return [(where, dict(row)) for (where, _), row in ours if row]
-    if cells:
-        _check_columns(f"{path}:1", cells[0])
+    if any(row.get("student") == MAXIMA for _, row in rows[:3]):
+        return of_gradebook(rows)
+    if rows:
+        _check_columns(f"{path}:1", rows[0][1])
     return rows
 
 
-def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
-    """Return why a line names no student: the header has no such column, or the cell is empty."""
-    names = [*COLUMNS["student"], "github_username", "github_id"]
-    if any(name in row for name in names):
-        return f"{where}: the column of the student is empty"
-    found = shortened(", ".join(row), 300)
-    return (
-        f"{path}:1: no column identifies the student; name one `student`. Found: {found}. "
-        f"Accepted names are {', '.join(COLUMNS['student'])}"
-    )
+def of_gradebook(rows: Collection[Row]) -> list[Row]:
+    """Return the students' rows of Canvas's gradebook with our columns added.
+
+    `student` is the login or, if there is none, `Ada Lovelace` for `Lovelace, Ada`.
+    """
+    found = []
+    for where, row in rows:
+        last, _, first = row["student"].partition(",")
+        login = row.get("sis login id", "")
+        if last not in ("", MAXIMA) and (row["student"] != TEST_STUDENT or login):
+            found.append((where, row, login, f"{first.strip()} {last}".strip()))
+    count = Counter(name for *_, name in found)
+    ours = []
+    for where, row, login, name in found:
+        canvas_id = row.get("id", "")
+        called = name if count[name] == 1 else f"{name} {canvas_id}".strip()
+        email = login if "@" in login else ""
+        facts = {"student": login or called, "id": "", "canvas_id": canvas_id, "name": name}
+        ours.append((where, {**row, **facts, "email": email}))
+    return ours
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
@@ -123,42 +128,28 @@ def of_github(row: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
+def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
+    """Return why a line names no student: the header has no such column, or the cell is empty."""
+    names = [*COLUMNS["student"], "github_username", "github_id"]
+    if any(name in row for name in names):
+        return f"{where}: the column of the student is empty"
+    found = shortened(", ".join(row), 300)
+    return (
+        f"{path}:1: no column identifies the student; name one `student`. Found: {found}. "
+        f"Accepted names are {', '.join(COLUMNS['student'])}"
+    )
+
+
 def _check_columns(where: str, row: Collection[str]) -> None:
     """Raise an error for a column whose name looks like a misspelling of a known one.
 
     Other unknown columns are allowed, because exports of learning platforms have many.
     """
     known = {name for names in COLUMNS.values() for name in names}
+    missing = [names for names in COLUMNS.values() if not any(name in row for name in names)]
     for column in [name for name in row if name not in known]:
-        for names in COLUMNS.values():
-            near = difflib.get_close_matches(column, names, 1, NEARLY)
-            if near and not any(name in row for name in names):
-                raise SettingsError(
-                    f"{where}: there is no column `{shortened(column)}` here; "
-                    f"did you mean `{near[0]}`?"
-                )
-
-
-def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
-    """Raise an error for a row about a student who is not in the class.
-
-    If only one student is graded, the rest of the class is unknown, so this is only a warning.
-    """
-    known = {*roster, *handed_in}
-    unknown = {name: where for name, where in policy.named.items() if name not in known}
-    if not unknown:
-        return
-    spelt = {name.casefold(): name for name in known}
-    strange = []
-    for number, (student, where) in enumerate(unknown.items()):
-        # Comparing takes long in a large class, and nobody reads many hints.
-        near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
-        hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
-        text = f"{where}: there is no student {shortened(student)} in this class{hint}"
-        strange.append((not near, text))
-    strange.sort(key=lambda found: found[0])  # likely typos first
-    others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
-    text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."
-    if len(handed_in) > 1:
-        raise SettingsError(text)
-    click.echo(f"Warning: {text}", err=True)
+        near = difflib.get_close_matches(column, [n for names in missing for n in names], 1, NEARLY)
+        if near:
+            raise SettingsError(
+                f"{where}: there is no column `{shortened(column)}` here; did you mean `{near[0]}`?"
+            )

@@ -9,13 +9,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autograder.errors import SettingsError
+from autograder.reading.formats.reader import Reader
 from autograder.reading.printed_lines import READERS
 from autograder.records import Header
-from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
-from autograder.settings.strict_yaml import line_of, read_model, read_yaml
+from autograder.settings.rubric_schema import OwnFormat, Rubric, Scalar
+from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
+Pieces = tuple[tuple[str, ...], ...]
+RELEASED = TypeAdapter(dict[str, Annotated[Pieces, Field(min_length=1)]])
 FOLDER = Path(__file__).parents[1] / "rubrics"
 
 
@@ -66,6 +72,40 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     return data
 
 
+def load_released(path: Path) -> dict[str, Pieces]:
+    """Return a lesson's released programs: for each, its texts between the gaps.
+
+    `lessons build` writes them: {"train.py": [["a line", …], …], …}. What the solution has in the
+    gaps is in files of the same form, beside the expected answers. Without a file, nothing is
+    compared.
+    """
+    if not path.exists():
+        return {}
+    try:
+        return RELEASED.validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{path} is not what `lessons build` writes ({reason(error)}): take the file of the "
+            "edition that you released"
+        ) from None
+
+
+class Formats(BaseModel):
+    """The `formats:` section of a file, which may be a whole rubric."""
+
+    model_config = ConfigDict(strict=True)
+
+    formats: list[OwnFormat] | None = Field(None, min_length=1)
+
+
+def load_formats(path: Path) -> list[Reader]:
+    """Return readers for the formats that a file defines."""
+    section, _ = read_model(path, Formats)
+    if section.formats is None:
+        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
+    return [own.reader() for own in section.formats]
+
+
 # --- between the parts of a rubric ----------------------------------------------------------
 
 Mistake = tuple[tuple, str]  # the place, and the mistake
@@ -85,48 +125,41 @@ def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
     """Yield inconsistencies between the parts of a rubric, such as unknown names and wrong sums."""
+
+    def unknown_runs(place: tuple, *names: str | None) -> Iterator[Mistake]:
+        for name in names:
+            if name is not None and name not in rubric.runs:
+                yield place, f"there is no run {name!r} under runs"
+
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
         for fact, meant in misspelt_facts(choice.where):
-            yield (
-                ("runs", called, "where", fact),
-                f"no fact is called {fact!r}; is {meant!r} meant?",
-            )
+            text = f"no fact is called {fact!r}; is {meant!r} meant?"
+            yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:
             yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
-        for where, text in _names_in(check, rubric):
-            yield (*place, *where), text
+        for number, condition in enumerate(check.require):
+            thresholds = (condition.threshold, condition.half_from, condition.zero_from)
+            names = [*condition.of, condition.base, condition.minus, condition.over]
+            names += [threshold.of for threshold in thresholds if threshold]
+            yield from unknown_runs((*place, "require", number), *names)
+        if check.report:
+            yield from unknown_runs((*place, "report"), *check.report.tables)
+        for answer in check.answers:
+            if answer not in rubric.answers:
+                yield (*place, "answers"), f"there is no {answer!r} under answers"
     used = {answer for check in rubric.checks for answer in check.answers}
     for key, question in rubric.answers.items():
         if key not in used:
             yield ("answers", key), f"no check uses the answer {key!r}; add it to one"
-        for name in unknown_runs(rubric, question.of, question.base):
-            yield ("answers", key), f"there is no run {name!r} under runs"
+        yield from unknown_runs(("answers", key), question.of, question.base)
     for profile in ("smoke", "full"):
         total = sum(c.points for c in rubric.checks if c.only in (None, profile))
         if abs(total - rubric.points) > 1e-9:
             text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
             yield ("points",), text
-
-
-def _names_in(check: RubricCheck, rubric: Rubric) -> Iterator[Mistake]:
-    for number, condition in enumerate(check.require):
-        names = [*condition.of, condition.base, condition.minus, condition.over]
-        thresholds = (condition.threshold, condition.half_from, condition.zero_from)
-        names += [threshold.of for threshold in thresholds if threshold]
-        for name in unknown_runs(rubric, *names):
-            yield ("require", number), f"there is no run {name!r} under runs"
-    for name in unknown_runs(rubric, *(check.report.tables if check.report else ())):
-        yield ("report",), f"there is no run {name!r} under runs"
-    for answer in check.answers:
-        if answer not in rubric.answers:
-            yield ("answers",), f"there is no {answer!r} under answers"
-
-
-def unknown_runs(rubric: Rubric, *names: str | None) -> list[str]:
-    return [name for name in names if name is not None and name not in rubric.runs]

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from autograder.measuring.interval import is_number
 from autograder.measuring.metrics import METRICS, metric_named
+from autograder.reading.formats import template
 from autograder.reading.formats.reader import Reader
-from autograder.settings.own_formats import OwnFormat
 
 Profile = Literal["smoke", "full"]
 Scalar = str | int | float | bool
@@ -96,31 +96,17 @@ class Threshold(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = [
-            self.value is not None,
-            self.smoke is not None or self.full is not None,
-            self.of_reference is not None,
-            self.metric is not None,
-        ]
-        if sum(kinds) != 1:
-            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
         if (self.smoke is None) != (self.full is None):
             raise ValueError("give both smoke and full")
+        kinds = (self.value, self.smoke, self.of_reference, self.metric)
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
         _known_metric(self.metric)
         return self
 
     def fixed(self, profile: Profile) -> float | str | None:
         """Return the profile's number or word, or None if the threshold is relative."""
         return getattr(self, profile) if self.value is None else self.value
-
-    def comparable(self, profile: Profile) -> tuple[str, float] | None:
-        """Return the threshold's kind ("plain" or "reference") and its number.
-
-        Return None if the threshold is a word or depends on another metric.
-        """
-        own = self.fixed(profile)
-        kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
-        return (kind, number) if isinstance(number, int | float) else None
 
 
 OPERATORS = ("at_least", "at_most", "above", "below", "equal")
@@ -173,24 +159,28 @@ class Condition(Strict):
             for word in (bound.value, bound.smoke, bound.full):
                 if isinstance(word, str):
                     raise ValueError(f"{name} needs a number, not {word!r}")
-        self._in_order("smoke")
-        self._in_order("full")
         tolerance(self.tolerance)
+        self._check_order()
         return self
 
-    def _in_order(self, profile: Profile) -> None:
-        """Check that partial credit begins below the threshold."""
-        start = "half_from" if self.half_from else "zero_from"
-        part_from = self.half_from or self.zero_from
-        if part_from is None:
+    def _check_order(self) -> None:
+        """Check that partial credit begins below the threshold, or above that of `at_most`."""
+        start, threshold = self.half_from or self.zero_from, self.threshold
+        if start is None:
             return
-        begin, end = part_from.comparable(profile), self.threshold.comparable(profile)
-        if begin is None or end is None or begin[0] != end[0]:
-            return
-        side, right = ("below", begin < end) if self.at_least else ("above", begin > end)
-        if not right:
-            what = f"{start} has to be {side} {self.operator}"
-            raise ValueError(f"{what}, and {begin[1]:g} is not {side} {end[1]:g}")
+        for begin, end in (
+            (start.of_reference, threshold.of_reference),
+            (start.fixed("smoke"), threshold.fixed("smoke")),
+            (start.fixed("full"), threshold.fixed("full")),
+        ):
+            if not (isinstance(begin, float) and isinstance(end, float)):
+                continue  # a threshold of another kind
+            if begin >= end if self.at_least else begin <= end:
+                name = "half_from" if self.half_from else "zero_from"
+                side = "below" if self.at_least else "above"
+                raise ValueError(
+                    f"{name} has to be {side} {self.operator}, and {begin:g} is not {side} {end:g}"
+                )
 
     @cached_property
     def operator(self) -> str:
@@ -286,6 +276,21 @@ class RunChoice(Strict):
     # Of these runs, only those with the smallest or largest value of this metric.
     smallest: RunMetric | None = None
     largest: RunMetric | None = None
+
+
+class OwnFormat(Strict):
+    """A format that a course defines for its own programs (docs/formats-read.md)."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    templates: list[str] = []  # lines as the program prints them, with {fields}
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> Self:
+        self.reader()
+        return self
+
+    def reader(self) -> Reader:
+        return template.load_reader(self.name, self.templates)
 
 
 class Rubric(Strict):

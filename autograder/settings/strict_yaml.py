@@ -45,6 +45,9 @@ KINDS = {
     "list_type": "a list",
     "tuple_type": "a list",
     "model_type": "`name: value` lines",
+    "literal_error": "{expected}",
+    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "more than {gt:g}",
 }
 SHAPES = {
     "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$": "letters, digits, - and _, as in 02 or lab1",
@@ -75,7 +78,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
     kind, given = first["type"], first.get("input")
     kinds = [_kind(mistake) for mistake in mistakes]
     if all(kinds):
-        wanted = f"{name} has to be {' or '.join(filter(None, kinds))}"
+        wanted = f"{name} has to be {' or '.join(kinds)}"
         if kinds == ["text"] and isinstance(given, int | float):
             return f'{wanted}, not {given!r}: write "{given}"'
         return f"{wanted}; there is no value" if given is None else f"{wanted}, not {given!r}"
@@ -102,28 +105,19 @@ def reason(error: Exception) -> str:
 def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
     """Return the fields allowed in the part of the file that contains this place, if known."""
     for part in place[:-1]:
-        found = model.model_fields.get(part)
-        if found is None or not isinstance(found.annotation, type):
+        inner = getattr(model.model_fields.get(part), "annotation", None)
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return []
-        if not issubclass(found.annotation, BaseModel):
-            return []
-        model = found.annotation
+        model = inner
     return list(model.model_fields)
 
 
-def _kind(mistake: Any) -> str | None:
-    """Describe the kind of value that should replace an invalid one."""
+def _kind(mistake: Any) -> str:
+    """Describe the kind of value that should replace an invalid one. Empty: no such mistake."""
     limits = mistake.get("ctx", {})
-    match mistake["type"]:
-        case "literal_error":
-            return limits["expected"].replace("'", "")
-        case "string_pattern_mismatch":
-            return SHAPES.get(limits["pattern"], f"like {limits['pattern']}")
-        case "greater_than_equal":
-            return f"at least {limits['ge']:g}"
-        case "greater_than":
-            return f"more than {limits['gt']:g}"
-    return KINDS.get(mistake["type"])
+    if mistake["type"] == "string_pattern_mismatch":
+        return SHAPES.get(limits["pattern"], f"like {limits['pattern']}")
+    return KINDS.get(mistake["type"], "").format(**limits).replace("'", "")
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -245,6 +239,6 @@ def _scalar(text: str, tag: str, style: str | None) -> Any:
         return None
     if re.fullmatch(r"-?(0|[1-9][0-9_]*)", text):
         return int(text)
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text) and text != "-":
+    if re.fullmatch(r"-?(?=[.0-9])(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text):
         return float(text)
     return text

@@ -29,6 +29,7 @@ BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
     f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgt", start=1)
 }
 FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
+SAMPLES = dict.fromkeys(("samples", "images", "image", "img"), 1.0)
 PERCENT = ("%", "percent", "per cent", "prozent")
 PLAIN = ("x", "×", "times", "fold", "mal", "-")  # for numbers without a unit: `1.9x`
 # What students count in questions without a unit: `150528 numbers`.
@@ -100,17 +101,12 @@ def factor_of(word: str, unit: str) -> float | None:
         return 1.0
     if not unit:
         return 1.0 if word in PLAIN or word in COUNTED else None
-    if word in SECONDS and unit in SECONDS:
-        return SECONDS[word] / SECONDS[unit]
     if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):
         return factor_of(rate[1].strip(), unit.removesuffix("/s"))
-    if unit in ("samples", "images") and word in ("samples", "images", "img", "imgs", "image"):
-        return 1.0
-    for known in (BYTES, FLOPS):
-        if word in known and unit in known:
-            return known[word] / known[unit]
-        if word.rstrip("s") in known and unit in known:
-            return known[word.rstrip("s")] / known[unit]
+    for known in (SECONDS, BYTES, FLOPS, SAMPLES):
+        for name in (word, word.rstrip("s")):
+            if name in known and unit in known:
+                return known[name] / known[unit]
     return None
 
 

@@ -20,8 +20,9 @@ from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
-from autograder.submissions.regular_files import open_regular, unreadable, why
-from autograder.verdict import Finding, make_finding
+from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
+from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
@@ -40,7 +41,6 @@ PART = re.compile(
     r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
 )
-ENDS = re.compile(r"[) ;]*+\Z")
 # No `<` within a tag, otherwise each of many would be searched for an end.
 BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
 TAGS = re.compile(r"<[^<>]{0,2000}>")
@@ -73,9 +73,8 @@ def read_answers(
     except OSError as error:
         return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
-        code, found = FindingCode.ANSWERS_TOO_LARGE, f"more than {MAX_BYTES:,} bytes"
-        expected, advice = "a few lines `id = value`", "keep only the lines `id = value`"
-        return {}, [make_finding("answers", code, expected, found, [Where(name, 1)], advice)]
+        doubt = Doubt(FindingCode.ANSWERS_TOO_LARGE, "", f"more than {MAX_BYTES:,} bytes")
+        return {}, [finding_of(doubt, [Where(name, 1)])]
     return parse_answers(data, name, ids, unread)
 
 
@@ -102,25 +101,15 @@ def parse_answers(
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(WrittenAnswer(line.text, line.where))
             if not typed or names_an_id(line.text, ids):  # otherwise it may greet the teacher
-                findings.append(not_read(line))
+                doubt = Doubt(FindingCode.ANSWER_LINE_UNREAD, "", shortened(line.text, 80))
+                findings.append(finding_of(doubt, [line.where]))
             continue
         for key, value in line.pairs:
-            if key in answers and answers[key].text != value:
+            if answers.setdefault(key, WrittenAnswer(value, line.where)).text != value:
                 twice[key] = line.where
-            else:
-                answers[key] = WrittenAnswer(value, line.where)
+    doubt = Doubt(FindingCode.ANSWERED_TWICE, "", "two different values, so neither counts")
     for key, where in twice.items():
-        findings.append(
-            make_finding(
-                "answers",
-                FindingCode.ANSWERED_TWICE,
-                "one value",
-                "two different values, so neither counts",
-                (answers.pop(key).where, where),
-                "delete the line that is not your answer",
-                name=key,
-            )
-        )
+        findings.append(finding_of(doubt, (answers.pop(key).where, where), name=key))
     return answers, findings
 
 
@@ -152,11 +141,7 @@ def holds_answers(path: Path, ids: Collection[str]) -> bool:
 
     More than half of its lines must answer known questions, and at least two different ones.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(MOST_ASIDE + 1)
-    except OSError:  # the error is reported when the file is read
-        return False
+    data = start_of(path, MOST_ASIDE + 1)  # an error is reported when the file is read
     if len(data) > MOST_ASIDE:
         return False
     lines = list(lines_of(text_of(data, path.name), path.name, ()))
@@ -184,12 +169,6 @@ def names_an_id(line: str, ids: Collection[str]) -> bool:
     return not words.isdisjoint(ids)
 
 
-def not_read(line: Line) -> Finding:
-    code, found = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
-    advice = "write one answer per line, like `keras_epoch_s = 0.91`"
-    return make_finding("answers", code, "id = value", found, [line.where], advice)
-
-
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
     """Return the unreadable lines that contain every word of an id."""
     words = set(re.findall(r"[a-z]{3,}|\d+", key.lower()))
@@ -207,15 +186,10 @@ def call_in(line: str) -> list[tuple[str, str]]:
     call = CALL.search(line)
     if not call:
         return []
-    found, at = [], 0
     inside = FILE.sub("", call["inside"], count=1)
-    while not ENDS.match(inside, at):
-        part = PART.match(inside, at)
-        if not part:
-            return []
-        found.append((part["key"], unquoted(part["value"])))
-        at = part.end()
-    return found
+    if PART.sub("", inside).strip(") ;"):
+        return []
+    return [(part["key"], unquoted(part["value"])) for part in PART.finditer(inside)]
 
 
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ A folder without a row in the manifest belongs to the student it is named after.
 one student for one lesson are one submission, and this is reported.
 """
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,11 +27,10 @@ from autograder.submissions.kinds import (
 )
 from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
-from autograder.submissions.walk import holds
+from autograder.submissions.walk import Entry, holds, scan
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
 COURSES = re.compile(r"\d\d_[a-z]\w*\Z")
-Entry = os.DirEntry[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +93,17 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             found += without_row(entry, set(rows or ()), lessons)
-    return with_partners([one for one in joined(found) if one.students])
+    return [one for one in joined(found) if one.students]
 
 
-def listed(place: Path) -> list[Entry]:
+def listed(place: Path, expected: str = "CLASS/<student>/<lesson>/…") -> list[Entry]:
+    """Return the entries of an instructor's folder, sorted by name."""
     try:
-        entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        entries = scan(place)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise SettingsError(
-            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: "
-            "CLASS/<student>/<lesson>/…"
+            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: {expected}"
         ) from None
     return [entry for entry in entries if not is_clutter(entry.name)]
 
@@ -116,7 +114,7 @@ def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool
     In a download, `02` may be a student's number, and `02 Ben` may be a student in a numbered list.
     """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    inside = (one for entry in folders for one in os.scandir(entry.path))
+    inside = (one for entry in folders for one in scan(entry.path))
     return (
         bool(folders)
         and all(one.name in lessons or COURSES.match(one.name) for one in folders)
@@ -157,20 +155,6 @@ def only(lessons: Collection[str]) -> str | None:
     return next(iter(lessons)) if len(lessons) == 1 else None
 
 
-def with_partners(submissions: Sequence[Submission]) -> list[Submission]:
-    """Make students of the same group partners if they submitted separately.
-
-    Their work may be the same.
-    """
-    members = defaultdict[tuple, set[str]](set)
-    for one in submissions:
-        members[one.group, one.lesson].update(one.students)
-    return [
-        replace(one, partners=frozenset(members[one.group, one.lesson])) if one.group else one
-        for one in submissions
-    ]
-
-
 # --- without a row ------------------------------------------------------------------------------
 
 
@@ -190,7 +174,7 @@ def without_row(
         path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
         lesson = folder_lesson(stem(entry.name), lessons)
         if lesson and (is_folder or is_package(entry.name)):
-            time, doubts = noted_time(path / TIMESTAMP) if is_folder else ("", ())
+            time, doubts = noted_time(path / TIMESTAMP)
             folder = f"{student.name}/{entry.name}"
             named.append(
                 Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
@@ -217,23 +201,28 @@ def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...
     try:
         with open_regular(path) as file:
             return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]), ()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return "", ()
     except OSError as error:
         return "", (Doubt(FindingCode.FILE_UNREADABLE, name, why(error)),)
 
 
 def joined(found: Iterable[Submission]) -> Iterator[Submission]:
-    """Join folders of the same students for the same lesson into one submission."""
-    by_lesson: dict[tuple, list[Submission]] = {}
+    """Join folders of the same students for the same lesson into one submission.
+
+    Students of the same group who submitted separately are partners: their work may be the same.
+    """
+    by_lesson = defaultdict[tuple, list[Submission]](list)
+    members = defaultdict[tuple, set[str]](set)
     for one in found:
-        by_lesson.setdefault((one.students, one.lesson), []).append(one)
+        by_lesson[one.students, one.lesson].append(one)
+        members[one.group, one.lesson].update(one.students if one.group else ())
     for same in by_lesson.values():
-        times = sorted((one.submitted for one in same if one.submitted), key=str)
         yield replace(
             same[0],
             places=tuple(place for one in same for place in one.places),
-            submitted=times[-1] if times else None,
+            partners=frozenset(members[same[0].group, same[0].lesson]),
+            submitted=max((one.submitted for one in same if one.submitted), default=None),
             late=any(one.late for one in same),
             doubts=tuple(doubt for one in same for doubt in one.doubts),
         )
@@ -241,12 +230,13 @@ def joined(found: Iterable[Submission]) -> Iterator[Submission]:
 
 def strays(paths: Iterable[Path]) -> list[str]:
     """Return the names of files outside any student's folder that may be somebody's work."""
-    links = {path for path in paths if path.is_symlink()}
-    return [
-        f"{printable(path.name, 80)}{' (a link, which is not followed)' if path in links else ''}"
-        for path in paths
-        if path in links or (kind_of(path.name) in SHOWN and not path.is_dir())
-    ]
+    found = []
+    for path in paths:
+        if path.is_symlink():
+            found.append(f"{printable(path.name, 80)} (a link, which is not followed)")
+        elif kind_of(path.name) in SHOWN and not path.is_dir():
+            found.append(printable(path.name, 80))
+    return found
 
 
 # --- units --------------------------------------------------------------------------------------

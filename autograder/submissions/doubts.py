@@ -4,6 +4,7 @@ A doubt has a code, a file and a detail. In manifest.csv, a doubt has the form `
 A page shows a doubt as the finding that TABLE maps it to.
 """
 
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -88,6 +89,15 @@ TABLE: dict[FindingCode, Entry] = {
     C.ANSWERS_MISNAMED: Entry("answers.txt", "rename it to answers.txt", "answers"),
     C.ANSWERS_BESIDE: Entry(
         "one answers.txt per lesson", "put all answers into answers.txt", "answers"),
+    # The contents of files.
+    C.ANSWERS_TOO_LARGE: Entry(
+        "a few lines `id = value`", "keep only the lines `id = value`", "answers"),
+    C.ANSWER_LINE_UNREAD: Entry(
+        "id = value", "write one answer per line, like `keras_epoch_s = 0.91`", "answers"),
+    C.ANSWERED_TWICE: Entry("one value", "delete the line that is not your answer", "answers"),
+    C.ANSWERS_DIFFER: Entry(
+        "one answers.txt for a lesson", "keep only the answers.txt that should count", "answers"),
+    C.SEVERAL_REPORTS: Entry("one report.md"),
     # Archives.
     C.ARCHIVE_KIND: Entry(
         "outputs of jobs and answers.txt", "pack the lesson's folder again, as .zip or .tar.gz"),
@@ -109,14 +119,15 @@ TABLE: dict[FindingCode, Entry] = {
 # fmt: on
 
 
-def finding_of(doubt: Doubt) -> Finding:
+def finding_of(doubt: Doubt, where: Iterable[Where] = (), **fields: str) -> Finding:
+    """Return the finding for a doubt. `where`: its lines; `fields` fill in the heading."""
     entry = TABLE[doubt.code]
     path = PurePath(doubt.file)
     parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
-    names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)}
+    names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)} | fields
     named = not doubt.file or doubt.file in doubt.detail
     found = doubt.detail if named else f"{doubt.file}: {doubt.detail}".rstrip(": ")
-    where = [Where(doubt.file, 0)] if doubt.file else []
+    where = [Where(doubt.file, 0)] if doubt.file else where
     advice = entry.advice.format(**names)
     return make_finding(entry.kind, doubt.code, entry.expected, found, where, advice, **names)
 
@@ -125,12 +136,10 @@ def parse(text: str) -> list[Doubt]:
     """Parse the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
-        code, _, rest = part.partition(": ")
-        file, _, detail = rest.partition(": ")
-        file = "" if file == "-" else file
+        code, file, detail = [*part.split(": ", 2), "", ""][:3]
         if code not in TABLE:
             raise ValueError(code)
-        found.append(Doubt(FindingCode(code), file, detail))
+        found.append(Doubt(FindingCode(code), "" if file == "-" else file, detail))
     return found
 
 

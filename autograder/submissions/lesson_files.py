@@ -19,7 +19,7 @@ from autograder.submissions.doubts import MOST, Doubt, finding_of
 from autograder.submissions.kinds import ANSWERS, TYPED, Kind
 from autograder.submissions.regular_files import open_regular
 from autograder.submissions.walk import Found, Walk
-from autograder.verdict import Finding, make_finding
+from autograder.verdict import Finding
 
 MOST_OTHERS = 3
 DICTIONARIES = {
@@ -174,8 +174,8 @@ def answers_of(
     differ: dict[str, dict[str, Where]] = {}
     findings: list[Finding] = []
     for path, name in files.items():
-        here, found = read_answers(path, name, ids, unread)
-        findings += found
+        here, more = read_answers(path, name, ids, unread)
+        findings += more
         for key, answer in here.items():
             first = answers.get(key)
             if first is None or not first.text:
@@ -185,16 +185,9 @@ def answers_of(
     for key, values in differ.items():
         answers[key] = WrittenAnswer("", answers[key].where, in_words(key, values))
     if differ:
-        findings.append(
-            make_finding(
-                "answers",
-                FindingCode.ANSWERS_DIFFER,
-                "one answers.txt for a lesson",
-                shortened("; ".join(in_words(*both) for both in differ.items()), 300),
-                [where for both in differ.values() for where in both.values()],
-                "keep only the answers.txt that should count",
-            )
-        )
+        found = shortened("; ".join(in_words(*both) for both in differ.items()), 300)
+        places = [where for both in differ.values() for where in both.values()]
+        findings.append(finding_of(Doubt(FindingCode.ANSWERS_DIFFER, "", found), places))
     return answers, findings
 
 

@@ -1,6 +1,8 @@
 """Read and write manifest.csv: who submitted what. `autograder collect` writes it.
 
-The instructor may edit it.
+The instructor may edit it. Collecting again keeps these edits and replaces all else. A hidden copy
+holds the rows of the last collection. A cell that differs from the copy was edited. An edit that
+describes a submission no longer applies when another one replaces that submission.
 
 folder,students,group,lesson,submitted,late,from,doubts
 ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
@@ -9,8 +11,8 @@ team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -20,11 +22,13 @@ from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.moments import moment_of
+from autograder.writing import write_if_new
 
-NAME = "manifest.csv"
+NAME, COPY = "manifest.csv", ".collected.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
-# These show which of two attempts is later. Only the hidden copy has them (collect/merge.py).
+# These show which of two attempts is later. Only the hidden copy has them.
 ATTEMPT = ("upload", "changed")
+ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # edits end when a submission is replaced
 AND = "; "  # between students
 LONGEST_CELL = 10_000
 
@@ -49,14 +53,17 @@ class Row:
         return tuple(filter(None, (name.strip() for name in f"{self.students} ".split(AND))))
 
 
-def read(path: Path) -> dict[str, Row] | None:
+Rows = dict[str, Row]  # by folder
+
+
+def read(path: Path) -> Rows | None:
     """Return the manifest's rows by folder, or None if there is no manifest.
 
     Mistakes raise SettingsError.
     """
     if not path.is_file():
         return None
-    rows: dict[str, Row] = {}
+    rows: Rows = {}
     others = (*COLUMNS[2:], *ATTEMPT)
     for where, cells in read_csv(path, COLUMNS[:2], others, empty=COLUMNS[1:2]):
         row = Row(*(unquoted(cells.get(name, "")) for name in (*COLUMNS, *ATTEMPT)))
@@ -112,3 +119,44 @@ def quoted(cell: str) -> str:
 
 def unquoted(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
+
+
+# --- collecting again -----------------------------------------------------------------------------
+
+
+def update(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
+    """Write the manifest and the hidden copy.
+
+    Return the manifest's rows, and the edits that no longer apply.
+    """
+    before = read(home / COPY) or {}
+    edited = read(home / NAME)
+    rows, ended = merged(before, before if edited is None else edited, collected, replaced)
+    write_if_new(home / NAME, written(rows.values()))
+    write_if_new(home / COPY, written(collected.values(), (*COLUMNS, *ATTEMPT)))
+    return rows, ended
+
+
+def merged(
+    before: Rows, edited: Rows, collected: Rows, replaced: Collection[str] = ()
+) -> tuple[Rows, list[str]]:
+    """Return the collected rows with the edits, and the edits that no longer apply.
+
+    `replaced`: the folders whose files another submission replaced.
+    """
+    rows, ended = dict(edited), []
+    for folder, new in sorted(collected.items()):
+        old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
+        mine = edited.get(folder, old)
+        cells = {name: getattr(mine, name) for name in asdict(mine) if name not in ATTEMPT}
+        edits = {name: cell for name, cell in cells.items() if cell != getattr(old, name)}
+        if folder in replaced and folder in before:
+            about = [name for name in ABOUT_SUBMISSION if name in edits]
+            ended += [f"{folder} ({name} {edits.pop(name) or 'empty'})" for name in about]
+        if "doubts" in edits:  # settled doubts stay settled, and new ones are added
+            settled = {*doubts_in(old)} - {*doubts_in(mine)}
+            added = [one for one in doubts_in(mine) if one not in doubts_in(old)]
+            left = [one for one in doubts_in(new) if one not in settled]
+            edits["doubts"] = doubts.written([*left, *added])
+        rows[folder] = replace(new, **edits)
+    return rows, ended

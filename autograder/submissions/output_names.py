@@ -1,10 +1,11 @@
 """Group files by job, using only their names, and find the error outputs of jobs."""
 
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+
+from autograder.submissions.walk import scan
 
 # name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and similar names
 NUMBERED = re.compile(r"^(?P<stem>.{1,200})\.(?P<kind>[oe])(?P<job>\d{1,12})(?:\.\d{1,6})?$")
@@ -95,8 +96,7 @@ def error_outputs(folder: Path) -> dict[str, list[Path]]:
     """Return the non-empty error outputs in a folder, grouped by the job's shared file name."""
     found: dict[str, list[Path]] = {}
     try:
-        with os.scandir(folder) as entries:
-            files = sorted(one.name for one in entries if one.is_file() and one.stat().st_size)
+        files = [one.name for one in scan(folder) if one.is_file() and one.stat().st_size]
     except OSError:
         return {}
     for file in files:

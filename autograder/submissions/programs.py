@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder.submissions.kinds import JOB_FILES
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.regular_files import start_of
 from autograder.text_hash import text_hash
 
 MOST_FILES = 100
@@ -35,18 +35,9 @@ def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
     for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
         if len(found) == MOST_FILES:
             break
-        program = read_program(path, name)
+        program = HandedIn(name, *read_text(start_of(path, MOST_BYTES + 1)))
         found.setdefault((name.rpartition("/")[2], program.hash), program)  # a copy counts once
     return list(found.values())
-
-
-def read_program(path: Path, name: str) -> HandedIn:
-    try:
-        with open_regular(path) as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError:
-        data = b""
-    return HandedIn(name, *read_text(data))
 
 
 @lru_cache(500)  # a class has many programs that are unchanged from the release

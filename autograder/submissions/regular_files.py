@@ -26,6 +26,15 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
+def start_of(path: Path, most: int) -> bytes:
+    """Return at most this many bytes; none if the file cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(most)
+    except OSError:
+        return b""
+
+
 def why(error: OSError) -> str:
     return error.strerror or type(error).__name__
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
+from autograder.submissions.doubts import Doubt, finding_of
 from autograder.submissions.regular_files import open_regular, unreadable, why
-from autograder.verdict import Finding, make_finding
+from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
 HEADING = re.compile(r"(#{2,3})\s+(.{1,80}?)\s*#*\s*\Z")
@@ -51,8 +52,7 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
     findings = []
     if len(files) > 1:
         found = f"{len(files)}; {shortened(name, 80)} counts"
-        code, where = FindingCode.SEVERAL_REPORTS, [Where(name, 0)]
-        findings = [make_finding("collect", code, "one report.md", found, where)]
+        findings = [finding_of(Doubt(FindingCode.SEVERAL_REPORTS, "", found), [Where(name, 0)])]
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)

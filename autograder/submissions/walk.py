@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import Kind, is_clutter, kind_of
 from autograder.submissions.regular_files import why
 
+Entry = os.DirEntry[str]
 MAX_ENTRIES = 10_000
 MAX_DEPTH = 8
 
@@ -48,32 +50,33 @@ class Walk:
         except OSError as error:
             self.doubts.append(Doubt(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
 
-    def listed(self, place: Path, name: PurePath) -> list[os.DirEntry[str]]:
+    def listed(self, place: Path, name: PurePath) -> list[Entry]:
         """Return the entries of a folder, sorted by name, up to the limits."""
-        entries: list[os.DirEntry[str]] = []
         if len(name.parts) > MAX_DEPTH:
             self.leave_out(name, "folders within folders, too deep")
-            return entries
+            return []
         try:
-            with os.scandir(place) as scan:
-                for entry in scan:
-                    self.entries += 1
-                    if self.entries > MAX_ENTRIES:
-                        self.leave_out(
-                            name, f"more than {MAX_ENTRIES:,} files; the rest was not looked at"
-                        )
-                        break
-                    if not is_clutter(entry.name):
-                        entries.append(entry)
+            entries = scan(place, max(MAX_ENTRIES - self.entries, 0) + 1)
         except OSError as error:
             self.leave_out(name, f"cannot be opened: {why(error)}")
-        return sorted(entries, key=lambda entry: entry.name)
+            return []
+        self.entries += len(entries)
+        if self.entries > MAX_ENTRIES:
+            self.leave_out(name, f"more than {MAX_ENTRIES:,} files; the rest was not looked at")
+            entries.pop()
+        return [entry for entry in entries if not is_clutter(entry.name)]
 
     def leave_out(self, name: PurePath, what: str) -> None:
         self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what))
 
 
-def entries_below(place: Path) -> Iterator[os.DirEntry[str]]:
+def scan(place: Path | str, most: int | None = None) -> list[Entry]:
+    """Return the entries of a folder, at most this many, sorted by name."""
+    with os.scandir(place) as entries:
+        return sorted(islice(entries, most), key=lambda entry: entry.name)
+
+
+def entries_below(place: Path) -> Iterator[Entry]:
     """Yield everything below a folder in a fixed order. Links are not followed.
 
     There is no recursion, so only the system's limit on the length of a path limits the depth. A
@@ -82,8 +85,7 @@ def entries_below(place: Path) -> Iterator[os.DirEntry[str]]:
     folders = [] if place.is_symlink() else [str(place)]
     for folder in folders:  # the list grows on the way
         try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+            entries = scan(folder)
         except OSError:
             continue
         yield from entries

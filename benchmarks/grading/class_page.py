@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT))
 from autograder.classroom.rows import Row  # noqa: E402
 from autograder.codes import FindingCode  # noqa: E402
 from autograder.report.class_page.page import About, class_pages  # noqa: E402
-from autograder.settings.policy import LatePolicy, Policy  # noqa: E402
+from autograder.settings.class_file import LatePolicy  # noqa: E402
+from autograder.settings.policy import Policy  # noqa: E402
 from autograder.settings.roster import Person  # noqa: E402
 from autograder.settings.rubric import FOLDER, files_in, load_rubric  # noqa: E402
 from autograder.settings.rubric_schema import Rubric  # noqa: E402

@@ -9,8 +9,7 @@ import click
 
 from autograder.safe_text import shortened
 from autograder.settings import rubric
-from autograder.settings.claims import plain
-from autograder.settings.known_as import asked_for, names_of
+from autograder.settings.claims import asked_for, names_of, plain
 from autograder.settings.roster import Person
 from autograder.submissions.class_folder import Submission, read_class
 

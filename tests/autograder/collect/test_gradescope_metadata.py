@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.collect.download import listed
-from autograder.collect.platforms.gradescope import items, read_export
+from autograder.collect.gradescope import items, read_export
 from autograder.settings.claims import nobody
 from tests.autograder.submissions.downloads import below, work, write
 

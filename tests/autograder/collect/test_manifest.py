@@ -4,9 +4,8 @@ import csv
 
 import pytest
 
-from autograder.collect.merge import merged
 from autograder.finding_codes import FindingCode
-from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in
+from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
@@ -132,7 +131,7 @@ CASES = {
 
 @pytest.mark.parametrize(("before", "edited", "new", "students"), CASES.values(), ids=list(CASES))
 def test_cells_are_merged_one_by_one(before, edited, new, students):
-    rows = merged({"a": before}, {"a": edited}, {"a": new})
+    rows, _ = merged({"a": before}, {"a": edited}, {"a": new})
     assert rows["a"].students == students
 
 
@@ -140,7 +139,7 @@ def test_a_settled_doubt_stays_settled_and_a_new_one_is_new():
     old = Row("a", doubts="archive damaged: w.zip: cut off | same time: a: b")
     mine = Row("a", doubts="same time: a: b")
     new = Row("a", doubts=f"{old.doubts} | left out: x: a link")
-    rows = merged({"a": old}, {"a": mine}, {"a": new})
+    rows, _ = merged({"a": old}, {"a": mine}, {"a": new})
     assert rows["a"].doubts == "same time: a: b | left out: x: a link"
 
 

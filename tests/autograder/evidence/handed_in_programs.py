@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from pathlib import Path
 
-from autograder.settings.released import load_released
+from autograder.settings.rubric import load_released
 from tests.autograder.make_record import hand_in, make_record
 
 RELEASED = load_released(Path("autograder/rubrics/released/02.json"))

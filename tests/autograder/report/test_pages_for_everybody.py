@@ -8,7 +8,8 @@ from autograder.report.class_page.page import About, class_pages
 from autograder.report.html import student_page
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
-from autograder.settings.policy import LatePolicy, Policy, Regrade
+from autograder.settings.class_file import LatePolicy
+from autograder.settings.policy import Policy, Regrade
 from autograder.settings.roster import Person
 from autograder.verdict import Check, Finding, Grade, LookReason
 

@@ -16,7 +16,8 @@ from autograder.report.signs import notice
 from autograder.report.student.next_steps import for_student, next_steps, summary
 from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.safe_text import printable, readable_name
-from autograder.settings.policy import LatePolicy, Override, Policy
+from autograder.settings.class_file import LatePolicy
+from autograder.settings.policy import Override, Policy
 from autograder.submissions.doubts import TABLE, Doubt, finding_of
 from autograder.verdict import NO_LESSON, Check, Finding, Grade
 

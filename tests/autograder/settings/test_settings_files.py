@@ -6,8 +6,7 @@ from textwrap import indent
 import pytest
 
 from autograder.errors import SettingsError
-from autograder.settings.claims import Claim
-from autograder.settings.known_as import who_is
+from autograder.settings.claims import Claim, who_is
 from autograder.settings.roster import read_roster
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
@@ -120,6 +119,7 @@ def test_an_extension_of_no_due_time(refused):
         ("due:\n  '99': 2026-03-01T23:59Z\n", "file:3: there is no rubric for lesson '99'"),
         (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:2: lesson 02 is twice under due"),
         ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
+        ("due: e5\n", "due has to be `name: value` lines, not 'e5'"),
         ("due:\n", "due has to be `name: value` lines"),
         ("- due\n", "late has to be `name: value` lines"),
         (

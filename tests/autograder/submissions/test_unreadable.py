@@ -142,6 +142,7 @@ TIMES = [
     ({"02_serial/timestamp.txt": LATE, "02_serial/z/timestamp.txt": LATE}, LATE, False),
     ({"02_serial/timestamp.txt": LATE, "02_serial/z/timestamp.txt": EARLY}, LATE, True),
     ({"02_serial/timestamp.txt": LATE, "02_serial/a/b/timestamp.txt": EARLY}, LATE, True),
+    ({"02_serial/timestamp.txt": EARLY, "02_serial/z/timestamp.txt": LATE}, LATE, True),
     ({"week 1/02_serial/timestamp.txt": LATE, "02_serial/a/timestamp.txt": EARLY}, LATE, True),
     ({"02_serial/a/timestamp.txt": EARLY}, EARLY, False),
     ({"02_serial/timestamp.txt": LATE, "timestamp.txt": EARLY}, LATE, False),
@@ -150,9 +151,7 @@ TIMES = [
 
 
 @pytest.mark.parametrize(("files", "counts", "differ"), TIMES)
-def test_the_time_nearest_the_lessons_top_counts(
-    tmp_path, collect_and_grade, files, counts, differ
-):
+def test_the_latest_time_in_a_lesson_counts(tmp_path, collect_and_grade, files, counts, differ):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     for name, text in files.items():
         path = tmp_path / "class" / "ada" / name

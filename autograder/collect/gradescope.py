@@ -15,7 +15,7 @@ import yaml
 
 from autograder.collect.download import Entry, Item
 from autograder.settings.claims import Claim, WhoIs
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.regular_files import start_of
 
 EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
 NAME = re.compile(r"submission_\d{1,18}\Z")
@@ -50,55 +50,42 @@ def items(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
 
 def student_alone(metadata: Path) -> str:
     try:
-        with open_regular(metadata) as file:
-            users = json.load(file)["users"]
-        return str(users[0].get("email") or users[0].get("name") or users[0]["id"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        user = json.loads(start_of(metadata, LARGEST))["users"][0]
+        return str(user.get("email") or user.get("name") or user["id"])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "submission"
 
 
 def read_export(path: Path) -> dict[str, Metadata]:
     """Return submitters and times by folder. Lines that cannot be read are ignored."""
-    try:
-        with open_regular(path) as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return {}
     found: dict[str, Metadata] = {}
     about, inside = Metadata(), ""
-    for line in lines:
+    for line in start_of(path, LARGEST).decode("utf-8", "replace").splitlines():
         if folder := FOLDER.match(line):
             about, inside = found.setdefault(folder[1], Metadata()), ""
         elif match := FIELD.match(line):
             inside = match[1]
             if inside == "created_at":
-                about.created = plain_time(match[2] or "")
+                time = plain_value(match[2] or "")
+                about.created = time.isoformat(" ") if isinstance(time, datetime) else ""
         elif inside == "submitters" and (match := PERSON.match(line)):
             if match[1] == "- ":
                 about.people.append({})
             if about.people:
-                about.people[-1][match[2]] = plain_text(match[3])
+                text = plain_value(match[3], yaml.BaseLoader)
+                is_text = isinstance(text, str) and text not in ("~", "null")
+                about.people[-1][match[2]] = str(text).strip() if is_text else ""
     return found
+
+
+def plain_value(text: str, loader: type = yaml.SafeLoader) -> object:
+    try:
+        return yaml.load(text, loader)
+    except (ValueError, yaml.YAMLError):  # an alias, or 31 February
+        return None
 
 
 def submitter(about: dict[str, str]) -> Claim:
     name, sid, email = (about.get(key, "") for key in ("name", "sid", "email"))
     ids = (("email", email), ("sis_id", sid), ("login", sid), ("sis_login", sid))
     return Claim(email or name or sid or "submission", name, tuple(one for one in ids if one[1]))
-
-
-def plain_text(text: str) -> str:
-    """Return a name or number as text, or "" for a list, an alias or a missing value."""
-    try:
-        value = yaml.load(text, yaml.BaseLoader)
-    except yaml.YAMLError:
-        return ""
-    return value.strip() if isinstance(value, str) and value not in ("~", "null") else ""
-
-
-def plain_time(text: str) -> str:
-    try:
-        time = yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):  # for example 31 February
-        return ""
-    return time.isoformat(" ") if isinstance(time, datetime) else ""
