@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeStatus
 from autograder.report.signs import points
-from autograder.report.student.said_once import adjustments
+from autograder.report.student.said_once import adjustments, grouped
 from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
 from autograder.wording import counted, sentence
@@ -38,11 +38,11 @@ class Step:
 
 def next_steps(grades: Sequence[Grade]) -> list[Step]:
     """Return the steps, most points first. A step for several checks appears once."""
-    reasons: dict[str, list[tuple[tuple[str, str], float]]] = {}
-    for grade in grades:
-        for do, about, lost in steps_of(grade):
-            where = lesson_number(grade), about
-            reasons.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+    reasons = grouped(
+        (shortened(sentence(do), 300), ((lesson_number(grade), about), lost))
+        for grade in grades
+        for do, about, lost in steps_of(grade)
+    )
     steps = [
         Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
         for do, those in reasons.items()
