@@ -2,10 +2,12 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -94,14 +96,12 @@ def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
         for row in rows
         if row.status == GradeStatus.MISSING and not row.page
     }
-    if not absent:
-        return {}
-    found: dict[str, dict[str, float]] = {}
+    found = defaultdict[str, dict[str, float]](dict)
     columns, lines = matrix.table(rows, {}, settings.policy)
     for line in lines:
         for column, cell in zip(columns, line.cells, strict=True):
             if cell.most and (line.student, column.lesson) in absent:
-                found.setdefault(line.student, {})[column.lesson] = cell.most
+                found[line.student][column.lesson] = cell.most
     return found
 
 
@@ -112,15 +112,13 @@ def update_pages(
 
     Each page is made when its student is graded, before the other submissions are known.
     """
-    before = read_state(out / MISSING)
-    now = {}
+    before, now = read_state(out / MISSING), {}
     for student in people:
         name = f"{file_name(student)}.html"
         mine = missing.get(printable(student), {})
         page = out / PAGES / name
-        if not (mine or name in before) or not page.exists():
-            continue
-        if before.get(name) != [mine, facts_of(page)]:
+        changed = (mine or name in before) and before.get(name) != [mine, facts_of(page)]
+        if changed and page.exists():
             write_if_new(page, page_of(student, read_record(out, name), settings, missing))
         if mine:
             now[name] = [mine, facts_of(page)]
@@ -128,11 +126,15 @@ def update_pages(
 
 
 def facts_of(page: Path) -> list[int]:
-    info = os.stat(page)
+    """Return facts that change when a file is written again. They are empty if there is no file."""
+    try:
+        info = os.stat(page)
+    except OSError:
+        return []
     return [info.st_size, info.st_mtime_ns, info.st_ino]
 
 
-def read_state(path: Path) -> dict[str, list]:
+def read_state(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):

@@ -119,7 +119,7 @@ def for_moodle(
     header, *lines = filling.read_table(worksheet) or [[]]
     moodle.grade_column(worksheet, header)
     for line in lines:
-        student, number = find(line) or "", moodle.participant(line)
+        student, number = find(line), moodle.participant(line)
         if student not in back.grades or not number:
             continue
         name = UNFIT.sub(" ", line[1] if len(line) > 1 else "").strip() or "Participant"
