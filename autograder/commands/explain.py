@@ -11,7 +11,7 @@ import click
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.commands.options import FOLDER
-from autograder.report.back.records import RECORDS, TABLE, read_record, read_rows, record_file
+from autograder.report.back.records import RECORDS, TABLE, read_class, read_record, record_file
 from autograder.report.html import render
 from autograder.report.signs import points
 from autograder.safe_text import file_name, printable
@@ -39,7 +39,7 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     """
     records = grades / RECORDS
     is_shard = records.exists() and not (grades / TABLE).exists()  # not merged into a class yet
-    table = [] if is_shard else read_rows(grades)
+    table = [] if is_shard else read_class(grades).rows
     student = as_graded(grades, table, student)
     record = read_record(grades, page_of(student)) if has_record(grades, student) else ()
     rows = [row for row in table if row.student == printable(student)]
