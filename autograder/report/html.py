@@ -5,9 +5,8 @@ script, to sort and filter its table.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,7 +21,7 @@ from autograder.report.student.next_steps import for_student, lesson_number, nex
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
 from autograder.submissions.quoted import AROUND
-from autograder.verdict import Check, Grade, Part, Point, QuotedLine, RunSummary
+from autograder.verdict import Check, Grade, Part, Point, QuotedLine
 from autograder.wording import counted, sentence, shown
 
 OPERATOR = re.compile(r"(?<!\S)([<>≤≥=]+) (?=\S)")
@@ -64,11 +63,8 @@ def coded(text: str) -> Markup:
 
 def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
     """Yield speedups by number of workers for every program that ran at several sizes."""
-    by_program: dict[str, list[RunSummary]] = defaultdict(list)
-    for run in grade.runs:
-        if run.outcome == Outcome.COMPLETED and run.workers:
-            by_program[run.program].append(run)
-    for program, runs in sorted(by_program.items()):
+    finished = (run for run in grade.runs if run.outcome == Outcome.COMPLETED)
+    for program, runs in sorted(said_once.grouped((run.program, run) for run in finished).items()):
         line = [(run.workers or 0, run.speedup) for run in runs if run.speedup]
         line = [(workers, speedup) for workers, speedup in line if workers > 1]
         if line and any(run.workers == 1 for run in runs):
@@ -116,7 +112,7 @@ def student_page(
 
     Hidden checks count but are not shown. `absent` contains the lessons that were not submitted.
     """
-    shared = said_once.in_several_lessons(grades)
+    remarks = said_once.remarks(grades)
     # As on the class page, a lesson counts if it has points or is missing.
     counting = [
         grade.max_score
@@ -133,11 +129,10 @@ def student_page(
         total=sum(grade.score or 0 for grade in grades),
         counting=counting,
         steps=next_steps(grades),
-        advice=any(for_student(one) for grade in grades for one in said_once.public(grade)),
+        advice=any(for_student(one.finding) for one in remarks),
         absent=absent,
-        shared=shared,
+        remarks=remarks,
         alike=said_once.adjusted_alike(grades),
         many=len(grades) > MANY,
         asked=asked,
-        noticed=partial(said_once.findings_of_lesson, shared=shared),
     )

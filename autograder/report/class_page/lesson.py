@@ -17,6 +17,7 @@ from autograder.classroom.rows import Row
 from autograder.report import pictures
 from autograder.report.html import render
 from autograder.report.signs import full_name, points
+from autograder.report.student.said_once import grouped
 from autograder.safe_text import file_name
 from autograder.settings.roster import Person
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
@@ -56,13 +57,11 @@ class LessonOfClass:
 
 def of_class(rows: Sequence[Row], titles: Titles) -> list[LessonOfClass]:
     """Return each lesson in which somebody was graded, with its students and checks."""
-    by_lesson: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_lesson[row.lesson].append(row)
+    by_lesson = grouped((row.lesson, row) for row in rows)
     return [
-        of_lesson(lesson, by_lesson[lesson], titles.get(lesson, {}))
-        for lesson in sorted(by_lesson)
-        if any(row.checks for row in by_lesson[lesson])
+        of_lesson(lesson, those, titles.get(lesson, {}))
+        for lesson, those in sorted(by_lesson.items())
+        if any(row.checks for row in those)
     ]
 
 

@@ -1,7 +1,7 @@
 """Make the table of students × lessons. Students who need attention come first."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.report.signs import check_signs, full_name, notice, points
+from autograder.report.student.said_once import grouped
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
@@ -78,9 +79,7 @@ def table(
 ) -> tuple[list[Column], list[Line]]:
     """Return one line per student, sorted by the most severe reason for review, then by name."""
     heads = columns(rows, policy)
-    by_student: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_student[row.student].append(row)
+    by_student = grouped((row.student, row) for row in rows)
     lines = [line(theirs, people, policy, heads) for theirs in by_student.values()]
     return heads, sorted(lines, key=lambda one: (not one.reasons, one.rank, one.student))
 
@@ -90,19 +89,16 @@ def line(
 ) -> Line:
     student = rows[0].student
     page = next((row.page for row in rows if row.page), "")
-    by_column: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_column[column_of(row)].append(row)
-    cells = [cell(by_column[head.lesson], head, policy) for head in heads]
+    by_column = grouped((column_of(row), row) for row in rows)
+    cells = [cell(by_column.get(head.lesson, []), head, policy) for head in heads]
     # Missing lessons are the first to be dropped among the lowest results.
     absent = [at for at, missing in enumerate(cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
         cells[at] = replace(cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
-    by_reason: dict[str, list[str]] = {}
-    looks = [(row, reason) for row in rows for reason in row.look]
-    for row, reason in sorted(looks, key=lambda look: look[1].code.rank):
-        by_reason.setdefault(str(reason), []).append(row.lesson)
+    looks = [(reason, row.lesson) for row in rows for reason in row.look]
+    looks.sort(key=lambda look: look[0].code.rank)
+    by_reason = grouped((str(reason), lesson) for reason, lesson in looks)
     return Line(
         student,
         full_name(student, people),
@@ -113,7 +109,7 @@ def line(
         sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
         min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
         [f"{', '.join(lessons)}: {reason}" for reason, lessons in by_reason.items()],
-        min((reason.code.rank for _, reason in looks), default=0),
+        looks[0][0].code.rank if looks else 0,
     )
 
 
@@ -149,19 +145,17 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
     Each reason comes with the words to filter by, whether it has more text, and its number of
     students.
     """
-    ranks: dict[str, int] = {}
-    seen: dict[str, set[str]] = defaultdict(set)
-    cut = set()
-    for row in rows:
-        for reason in row.look:
-            words = shortened_to_words(reason.text)
-            seen[words].add(row.student)
-            ranks[words] = reason.code.rank
-            if words != str(reason):
-                cut.add(words)
-    counts = Counter({words: len(students) for words, students in seen.items()})
-    common = sorted(counts.most_common(COMMON), key=lambda pair: ranks[pair[0]])
-    return [(words, words in cut, count) for words, count in common]
+    by_words = grouped(
+        (shortened_to_words(reason.text), (row.student, reason))
+        for row in rows
+        for reason in row.look
+    )
+    counts = Counter({words: len(dict(those)) for words, those in by_words.items()})
+    common = [
+        (words, any(str(reason) != words for _, reason in by_words[words]), count)
+        for words, count in counts.most_common(COMMON)
+    ]
+    return sorted(common, key=lambda one: by_words[one[0]][-1][1].code.rank)
 
 
 def shortened_to_words(text: str) -> str:
@@ -171,20 +165,20 @@ def shortened_to_words(text: str) -> str:
 
 def details(rows: Sequence[Row], lines: Sequence[Line]) -> Markup:
     """Return everything that a line omits, as data: [lesson, points, checks, state, …] per row."""
-    by_student: dict[str, list[list[str]]] = defaultdict(list)
-    for row in rows:
-        by_student[row.student].append(
-            [
-                f"{row.lesson} {row.title}".strip(),
-                f"{points(row.score)} / {points(row.max_score)}",
-                check_signs(row),
-                row.tier or row.status,
-                f"{shown(row.epoch_s)} s" if row.epoch_s else "",
-                shown(row.speedup) if row.speedup else "",
-                "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
-            ]
-        )
+    by_student = grouped((row.student, details_of(row)) for row in rows)
     return as_script_data([by_student[line.student] for line in lines])
+
+
+def details_of(row: Row) -> list[str]:
+    return [
+        f"{row.lesson} {row.title}".strip(),
+        f"{points(row.score)} / {points(row.max_score)}",
+        check_signs(row),
+        row.tier or row.status,
+        f"{shown(row.epoch_s)} s" if row.epoch_s else "",
+        shown(row.speedup) if row.speedup else "",
+        "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
+    ]
 
 
 def as_script_data(value: object) -> Markup:

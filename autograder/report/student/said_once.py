@@ -27,38 +27,29 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """A finding that several lessons share."""
+class Remark:
+    """A finding for the student, with all lessons that have it."""
 
     finding: Finding
     lessons: tuple[str, ...]
 
 
-def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
-    """Return findings that more than one lesson has, the most severe first."""
-    by_what = grouped((what(one), (grade.lesson, one)) for grade in grades for one in public(grade))
-    shared = [
-        Shared(joined([finding for _, finding in those]), lessons)
+def remarks(grades: Iterable[Grade]) -> list[Remark]:
+    """Return the findings for the student, most severe first. Findings on several runs are joined.
+
+    Two findings are joined if they differ only in what was found, and where.
+    """
+    by_what = grouped(
+        ((finding.title, finding.expected, finding.try_), (grade.lesson, finding))
+        for grade in grades
+        for finding in grade.findings
+        if not finding.private
+    )
+    joined_findings = [
+        Remark(joined([finding for _, finding in those]), tuple(dict(those)))
         for those in by_what.values()
-        if len(lessons := tuple(dict.fromkeys(lesson for lesson, _ in those))) > 1
     ]
-    return sorted(shared, key=lambda one: one.finding.code.rank)
-
-
-def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return a lesson's unshared findings, most severe first, with duplicates merged."""
-    elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
-    mine = grouped((what(finding), finding) for finding in public(grade))
-    return [joined(those) for key, those in mine.items() if key not in elsewhere]
-
-
-def public(grade: Grade) -> list[Finding]:
-    seen = (finding for finding in grade.findings if not finding.private)
-    return sorted(seen, key=lambda finding: finding.code.rank)
-
-
-def what(finding: Finding) -> tuple:
-    return finding.title, finding.expected, finding.try_
+    return sorted(joined_findings, key=lambda one: one.finding.code.rank)
 
 
 def joined(findings: Sequence[Finding]) -> Finding:

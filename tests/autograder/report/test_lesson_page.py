@@ -7,6 +7,7 @@ from autograder.codes import FindingCode
 from autograder.report import pictures
 from autograder.report.class_page.lesson import summary
 from autograder.report.class_page.page import About, class_pages
+from autograder.settings.roster import Person
 from autograder.verdict import LookReason
 
 LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
@@ -52,6 +53,12 @@ def test_each_check_has_a_sign_that_sorts_by_severity():
     assert keys[4] == [("a", "4"), ("b", "4")]
     assert keys[2] == []  # nothing was submitted
     assert [line.count('class="sign"') for line in lines()] == [2, 2, 0, 2, 2]
+
+
+def test_a_student_with_a_name_but_without_a_page_is_listed_with_both():
+    people = {"eva": Person("eva", "Eva L.")}
+    text = class_pages(ROWS, About(people=people))["lessons/02.html"]
+    assert 'Eva L. <span class="dim">eva</span>' in text
 
 
 def test_reasons_are_escaped_and_pages_are_linked():
