@@ -31,10 +31,7 @@ def finish_class(
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
-        missing = student_files.missing_lessons(rows, settings)
-        publish = student_files.publisher(settings, out, options.junit, missing=missing)
-        rows = student_files.with_pages_of_absent(rows, people, settings, publish)
-        student_files.update_pages(people, missing, out, settings)
+        rows = student_files.finish_pages(rows, people, settings, out, options.junit)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
         if names is not None:
