@@ -47,6 +47,7 @@ def environment() -> Environment:
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.globals.update(said_once=said_once, draw=pictures)
+    env.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     env.filters.update(coded=coded, sentence=sentence)
     return env
 

@@ -73,27 +73,29 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
     for name in order:
         states = [status for row in rows for one, _, _, status in row.checks if one == name]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
+        reason, having = commonest([why for row in rows for one, why in row.why if one == name])
         checks.append(
             CheckOfClass(
-                name,
-                titles.get(name, name),
-                worth[name],
-                passed,
-                len(states),
-                passed / len(states),
-                *commonest([reason for row in rows for one, reason in row.why if one == name]),
+                id=name,
+                title=titles.get(name, name),
+                points=worth[name],
+                passed=passed,
+                judged=len(states),
+                share=passed / len(states),
+                reason=reason,
+                having=having,
             )
         )
     scores = [row.score for row in rows if row.score is not None]
     most = max(row.max_score for row in rows)
     return LessonOfClass(
-        f"{lesson} {rows[0].title}",
-        f"{LESSONS}/{file_name(lesson)}.html",
-        rows,
-        checks,
-        mean(check.share for check in checks),
-        summary(scores, most),
-        pictures.histogram(scores, most, "points") if scores else Markup(),
+        title=f"{lesson} {rows[0].title}",
+        path=f"{LESSONS}/{file_name(lesson)}.html",
+        rows=rows,
+        checks=checks,
+        share=mean(check.share for check in checks),
+        summary=summary(scores, most),
+        distribution=pictures.histogram(scores, most, "points") if scores else Markup(),
     )
 
 

@@ -1,12 +1,9 @@
 """Make the table of students × lessons. Students who need attention come first."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-
-from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
@@ -100,16 +97,16 @@ def line(
     looks.sort(key=lambda look: look[0].code.rank)
     by_reason = grouped((str(reason), lesson) for reason, lesson in looks)
     return Line(
-        student,
-        full_name(student, people),
-        page,
-        bool(page) and any(row.programs for row in rows),
-        cells,
-        sum(row.score or 0.0 for row in graded),
-        sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
-        min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
-        [f"{', '.join(lessons)}: {reason}" for reason, lessons in by_reason.items()],
-        looks[0][0].code.rank if looks else 0,
+        student=student,
+        name=full_name(student, people),
+        page=page,
+        has_programs=bool(page) and any(row.programs for row in rows),
+        cells=cells,
+        score=sum(row.score or 0.0 for row in graded),
+        most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
+        tier=min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
+        reasons=[f"{', '.join(lessons)}: {reason}" for reason, lessons in by_reason.items()],
+        rank=looks[0][0].code.rank if looks else 0,
     )
 
 
@@ -163,10 +160,10 @@ def shortened_to_words(text: str) -> str:
     return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 
-def details(rows: Sequence[Row], lines: Sequence[Line]) -> Markup:
+def details(rows: Sequence[Row], lines: Sequence[Line]) -> list[list[list[str]]]:
     """Return everything that a line omits, as data: [lesson, points, checks, state, …] per row."""
     by_student = grouped((row.student, details_of(row)) for row in rows)
-    return as_script_data([by_student[line.student] for line in lines])
+    return [by_student[line.student] for line in lines]
 
 
 def details_of(row: Row) -> list[str]:
@@ -179,9 +176,3 @@ def details_of(row: Row) -> list[str]:
         shown(row.speedup) if row.speedup else "",
         "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
     ]
-
-
-def as_script_data(value: object) -> Markup:
-    """Return JSON that is harmless within a page's script."""
-    text = json.dumps(value, ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

@@ -95,7 +95,7 @@ def review_page(lines: Sequence[matrix.Line]) -> str:
         for line in lines
         if line.page
     ]
-    return render("review.html.j2", students=students, data=matrix.as_script_data(students))
+    return render("review.html.j2", students=students)
 
 
 def as_row(request: Request) -> str:
