@@ -5,7 +5,7 @@ their title. Scores are compared to two decimals, and `EX` means excused.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
@@ -117,7 +117,7 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
 
 
 def finder(
-    header: Sequence[str], graded: Iterable[str], people: Iterable[Person]
+    header: Sequence[str], graded: Iterable[str], people: Collection[Person]
 ) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line, trying the ids in Canvas's order."""
     ours = [(student, [student]) for student in graded]
