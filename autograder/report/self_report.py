@@ -6,6 +6,7 @@ from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
 from autograder.report.html import render
 from autograder.report.signs import check_line
+from autograder.report.student.said_once import grouped
 from autograder.safe_text import LONGEST, printable
 from autograder.verdict import NOT_MEASURED, Part
 
@@ -48,9 +49,7 @@ def decided_parts(reasons: Iterable[Part]) -> list[Part]:
 
 
 def by_hint(undecided: Iterable[Undecided]) -> dict[str, list[str]]:
-    """Return the answers that nothing was found out about, first those without a hint."""
-    names: dict[str, list[str]] = {}
-    for left in sorted(undecided, key=lambda left: bool(left.hint)):
-        if left.points and not left.looks:
-            names.setdefault(left.hint, []).append(left.about)
-    return names
+    """Return the names of undecided answers by hint, starting with those without a hint."""
+    asked = (left for left in undecided if left.points and not left.looks)
+    in_order = sorted(asked, key=lambda left: bool(left.hint))
+    return grouped((left.hint, left.about) for left in in_order)

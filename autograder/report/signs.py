@@ -16,7 +16,7 @@ def points(value: float | None) -> str:
 
 
 def full_name(student: str, people: Mapping[str, Person]) -> str:
-    """Return the student's name as the roster has it, if it has one."""
+    """Return the student's full name from the roster, or else the name in the grades."""
     return readable_name(people.get(student, Person(student)).full_name or student)
 
 

@@ -45,6 +45,7 @@ class GradedClass:
 
 
 def read_class(folder: Path) -> GradedClass:
+    """Return the table and the heading of a class."""
     path = folder / TABLE
     try:
         data = from_json(path.read_bytes())
