@@ -4,6 +4,7 @@ Each page is a single file without scripts or external parts. Only the class pag
 script, to sort and filter its table.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -47,8 +48,7 @@ def environment() -> Environment:
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.globals.update(said_once=said_once, draw=pictures)
-    env.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    env.filters.update(coded=coded, sentence=sentence)
+    env.filters.update(coded=coded, sentence=sentence, as_script_data=as_script_data)
     return env
 
 
@@ -60,6 +60,12 @@ def coded(text: str) -> Markup:
     """Mark text between backticks as code, after escaping it."""
     escaped = escape(text)
     return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
+
+
+def as_script_data(value: object) -> Markup:
+    """Return JSON that is harmless within a page's script."""
+    text = json.dumps(value, ensure_ascii=False)
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
 
 
 def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
