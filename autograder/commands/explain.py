@@ -2,7 +2,8 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,15 +11,13 @@ import click
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.commands.options import FOLDER
-from autograder.records import Where
-from autograder.report.back.records import RECORDS, TABLE, read_record, read_rows, record_file
-from autograder.report.programs import as_line
-from autograder.report.signs import SIGNS, points
+from autograder.report.back.records import RECORDS, TABLE, read_class, read_record, record_file
+from autograder.report.html import render
+from autograder.report.signs import points
 from autograder.safe_text import file_name, printable
 from autograder.settings.claims import NAMES, asked_for, plain
 from autograder.submissions.lesson_names import lesson_among, lesson_of
-from autograder.verdict import Check, Finding, Grade, Part, RunSummary
-from autograder.wording import sentence
+from autograder.verdict import Grade
 
 
 @click.command()
@@ -39,41 +38,37 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     """
     records = grades / RECORDS
     is_shard = records.exists() and not (grades / TABLE).exists()  # not merged into a class yet
-    table = [] if is_shard else read_rows(grades)
+    table = [] if is_shard else read_class(grades).rows
     student = as_graded(grades, table, student)
     record = read_record(grades, page_of(student)) if has_record(grades, student) else ()
     rows = [row for row in table if row.student == printable(student)]
     if not record and not rows:
         raise click.ClickException(
-            f"{grades} holds no record of {student!r}. {others(table, student)}"
+            f"{grades} holds no record of {student!r}. {similar(table, student)}"
         )
     there = {*(grade.lesson for grade in record), *(row.lesson for row in rows)}
     number = lesson_among(lesson, there) or lesson_of(lesson.zfill(2)) or lesson
-    empty = [grade for grade in record if grade.status == GradeStatus.MISSING]
+    rows = [row for row in rows if row.lesson == number]
     submitted = [grade for grade in record if grade.status != GradeStatus.MISSING]
-    graded = [grade for grade in submitted if grade.lesson == number]
-    for grade in graded:
-        show(grade)
-        # Some reasons to look appear only when the whole class is compared.
-        for reason in (reason for row in rows if row.lesson == number for reason in row.look):
-            if reason not in grade.look:
+    if graded := [grade for grade in submitted if grade.lesson == number]:
+        for grade in graded:
+            show(grade)
+            # Some reasons to look appear only when the whole class is compared.
+            for reason in (one for row in rows for one in row.look if one not in grade.look):
                 click.echo(f"\nFor the instructor, from the whole class: {reason}")
-    if graded:
         return
     # An override also counts without a submission, and unclear work may be for this lesson.
-    overridden = [
-        row for row in rows if row.lesson == number and (row.adjustments or row.unused_overrides)
-    ]
+    overridden = [row for row in rows if row.adjustments or row.unused_overrides]
     unclear = [grade for grade in submitted if grade.lesson == "?"]
     unread = "; ".join(
         finding.found
-        for grade in empty
-        if grade.lesson == number or not submitted
+        for grade in record
+        if grade.status == GradeStatus.MISSING and (grade.lesson == number or not submitted)
         for finding in grade.findings
     )
     if not overridden and not unclear:
-        what = ", ".join(grade.lesson for grade in submitted)
-        what = f"{what}, not {lesson}" if submitted else "nothing"
+        others = ", ".join(grade.lesson for grade in submitted)
+        what = f"{others}, not {lesson}" if others else "nothing"
         if unread:
             what = f"nothing for lesson {number} that can be graded: {unread}"
         raise click.ClickException(f"{student} submitted {what}")
@@ -114,7 +109,7 @@ def as_graded(grades: Path, table: Sequence[Row], student: str) -> str:
     return candidates[0] if candidates else student
 
 
-def others(table: Sequence[Row], student: str) -> str:
+def similar(table: Sequence[Row], student: str) -> str:
     """Return a message with the most similar names or, if there are none, the first few names."""
     names = sorted({row.student for row in table})
     spelt = {name.casefold(): name for name in names}
@@ -135,72 +130,6 @@ def show_row(row: Row, submitted: str) -> None:
         click.echo(f"override: {line}")
 
 
-def say(text: str, style: str = "", indent: int = 0) -> None:
-    click.secho(" " * indent + text, bold=style == "bold", dim=style == "dim")
-
-
 def show(grade: Grade) -> None:
-    say(f"{grade.student}, lesson {grade.lesson} {grade.title}", "bold")
-    worth = f"{points(grade.score)} of {points(grade.max_score)} points"
-    say(f"{worth}, {grade.status}, profile {grade.profile}")
-    if grade.tier_reason:  # empty if nothing was examined
-        say(f"evidence: {grade.tier}: {grade.tier_reason}")
-    before = "" if grade.raw_score is None else f" ({points(grade.raw_score)} points before)"
-    if grade.adjustments:
-        say(f"adjusted: {'; '.join(grade.adjustments)}{before}")
-    for line in grade.unused_overrides:
-        say(f"override: {line}")
-    for check in grade.checks:
-        show_check(check)
-    say_heading("Findings", grade.findings)
-    for finding in grade.findings:
-        say(f"{'look: ' if finding.look else ''}{finding.title}", indent=2)
-        say(f"expected: {finding.expected}; found: {finding.found}", "dim", 4)
-        show_source(finding)
-    say_heading("Runs", grade.runs)
-    for run in grade.runs:
-        show_run(run)
-    say_heading("Programs", grade.programs)
-    for program in grade.programs:
-        say(f"{'look: ' if program.look else ''}{program.file}: {program.said}", indent=2)
-        for changed in program.lines:
-            say(as_line(changed), "dim", 4)
-
-
-def say_heading(text: str, items: Sequence[object]) -> None:
-    if items:
-        say(f"\n{text}", "bold")
-
-
-def show_check(check: Check) -> None:
-    worth = f"{points(check.score)}/{points(check.points)}"
-    hidden = ", hidden from the student" if check.hidden else ""
-    title = f"{check.id}: {check.title} ({check.status}{hidden})"
-    say(f"\n{SIGNS.get(check.status, '!')} {worth} {title}", "bold")
-    for part in check.parts:
-        say(f"{SIGNS.get(part.status, '!')} {part.found}", indent=2)
-        say(f"asked: {part.expected}; credit {part.credit:.3g}", "dim", 4)
-        show_source(part)
-
-
-def show_source(item: Part | Finding) -> None:
-    if item.where:
-        say(f"from: {places(item.where)}", "dim", 4)
-    if item.try_:
-        say(f"try: {sentence(item.try_)}", "dim", 4)
-
-
-def show_run(run: RunSummary) -> None:
-    used = "counts" if run.counted else "not used"
-    files = ", ".join(run.files)
-    say(f"{run.name}: {run.outcome}, {used}, job {run.job_id or '-'}, {files}", indent=2)
-    measures = {"epoch time, s": run.epoch_s, "samples/s": run.throughput, "speedup": run.speedup}
-    for label, value in measures.items():
-        if value:
-            say(f"{label}: {value.value:.6g} [{value.low:.6g}, {value.high:.6g}]", "dim", 4)
-    for problem in run.problems:
-        say(f"{problem.title}: {problem.found} ({places(problem.where)})", "dim", 4)
-
-
-def places(where: Iterable[Where]) -> str:
-    return ", ".join(f"{w.file}:{w.line}" if w.line else w.file for w in where)
+    bold, dim = partial(click.style, bold=True), partial(click.style, dim=True)
+    click.echo(render("explain.txt.j2", grade=grade, bold=bold, dim=dim), nl=False)

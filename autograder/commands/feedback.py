@@ -6,7 +6,7 @@ import click
 
 from autograder.commands.options import FILE, FOLDER
 from autograder.report.back import packed
-from autograder.report.back.records import read_rows
+from autograder.report.back.records import read_class
 from autograder.settings.roster import read_roster
 from autograder.writing import write_bytes_if_new
 
@@ -43,11 +43,11 @@ def feedback_command(
             "give --moodle, --canvas or --canvas-comments; for other platforms, hand out "
             f"{grades / 'students'}, one file per student"
         )
-    rows, people = read_rows(grades), read_roster(roster)
+    graded, people = read_class(grades), read_roster(roster)
     out = out or grades / "feedback"
-    packs = [packed.for_moodle(worksheet, rows, grades, people) for worksheet in moodle]
-    packs += [packed.for_canvas(download, rows, grades, people) for download in canvas]
-    packs += [packed.canvas_comments(lesson, rows, grades, people) for lesson in canvas_comments]
+    packs = [packed.for_moodle(worksheet, graded, people) for worksheet in moodle]
+    packs += [packed.for_canvas(download, graded, people) for download in canvas]
+    packs += [packed.canvas_comments(lesson, graded, people) for lesson in canvas_comments]
     for name, data, sentence in packs:
         write_bytes_if_new(out / name, data)
         click.echo(sentence)

@@ -12,34 +12,26 @@ from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
-from autograder.commands.options import ClassOptions
+from autograder.commands.load import LoadedClass
 from autograder.report import class_files, leaderboard, student_files, terminal
 from autograder.settings.claims import NAMES, names_of
-from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted, enumerated
 from autograder.writing import write_if_new
 
 
 def finish_class(
-    done: Sequence[Done],
-    people: dict[str, Person],
-    settings: ClassSettings,
-    options: ClassOptions,
-    out: Path | None,
-    names: Mapping[str, str] | None,
+    done: Sequence[Done], loaded: LoadedClass, out: Path | None, names: Mapping[str, str] | None
 ) -> NoReturn:
     """Finish grading a class.
 
     `names` are the pseudonyms of students who want to be on the leaderboard.
     """
+    options, settings, people = loaded.options, loaded.settings, loaded.people
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
-        missing = student_files.missing_lessons(rows, settings)
-        publish = student_files.publisher(settings, out, options.junit, missing=missing)
-        rows = student_files.with_pages_of_absent(rows, people, settings, publish)
-        student_files.update_pages(people, missing, out, settings)
+        rows = student_files.finish_pages(rows, people, settings, out, options.junit)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
         if names is not None:
@@ -55,9 +47,8 @@ def about_times(rows: Sequence[Row]) -> list[str]:
     """Return notes on submission times for the instructor to read before releasing the points."""
     lines = []
     if untimed := sum(row.untimed for row in rows):
-        lines.append(
-            f"{counted(untimed, 'grade')} without a time of submission, counted as on time."
-        )
+        grades = counted(untimed, "grade")
+        lines.append(f"{grades} without a time of submission, counted as on time.")
     late = [row for row in rows if any(one.code == FindingCode.MARKED_LATE for one in row.look)]
     if late:
         names = enumerated([f"{row.student}/{row.lesson}" for row in late])
@@ -86,8 +77,7 @@ def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
 
 def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
     rows = [row for one in done for row in one.rows]
-    students = len({row.student for row in rows})
-    terminal.show_shard(rows, f"{shard}", students, everybody, out / shard.file_name)
+    terminal.show_shard(rows, shard, everybody, out)
     sys.exit(exit_code(rows))
 
 

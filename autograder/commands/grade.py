@@ -1,7 +1,7 @@
 """`autograder grade`: grade a class of submissions and write reports."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,16 +10,14 @@ from typing import Any, NoReturn
 import click
 
 from autograder.classroom import kept
-from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.pool import Work, grade_class
 from autograder.classroom.shards import Shard, class_fingerprint, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
-from autograder.commands.load import fingerprints, load, pseudonyms
+from autograder.commands.load import LoadedClass, fingerprints, load
 from autograder.commands.options import (
     FOLDER,
     GRADED,
-    ClassOptions,
     class_options,
     options_of,
     shard_option,
@@ -29,9 +27,7 @@ from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
-from autograder.settings import policy
 from autograder.settings.class_file import class_file_of, read_class_file
-from autograder.settings.roster import Person
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
 from autograder.wording import enumerated
@@ -79,26 +75,27 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
     check_class(class_folder)
     file = class_file or class_file_of(class_folder)
     if file and not class_file:
-        click.echo(f"Settings: {shortened(str(file))}", err=True)
+        click.echo(f"Settings: {shortened(file)}", err=True)
     options = options_of(read_class_file(file), given)
     if where.out is not None:
         check_apart(class_folder, where.out)
-    settings, people = load(options)
-    units = units_of(read_class(class_folder, settings.rubrics))
+    loaded = load(options)
+    units = units_of(read_class(class_folder, loaded.settings.rubrics))
     if not units:
         raise click.UsageError(
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
             "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
+    names = loaded.pseudonyms({student for unit in units for student in unit.students})
     if dry_run:
-        students = {student for unit in units for student in unit.students}
-        policy.check_students(settings.policy, students, people)
-        lines, doubtful = roll_call(class_folder, units, settings.rubrics, people)
+        lines, doubtful = roll_call(class_folder, units, loaded.settings.rubrics, loaded.people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
-    if not (class_folder / manifest.NAME).is_file():
-        say_strays(class_folder)
-    grade_all(units, settings, people, options, where)
+    has_manifest = (class_folder / manifest.NAME).is_file()
+    unowned = [] if has_manifest else strays([Path(entry.path) for entry in listed(class_folder)])
+    if unowned:
+        click.echo(f"Not in a student's folder, so not graded: {enumerated(unowned)}", err=True)
+    grade_all(units, loaded, where, names)
 
 
 def check_class(place: Path) -> None:
@@ -114,39 +111,33 @@ def check_class(place: Path) -> None:
         )
 
 
-def say_strays(place: Path) -> None:
-    if names := strays([Path(entry.path) for entry in listed(place)]):
-        click.echo(f"Not in a student's folder, so not graded: {enumerated(names)}", err=True)
-
-
 def grade_all(
-    units: Sequence[Unit],
-    settings: ClassSettings,
-    people: dict[str, Person],
-    options: ClassOptions,
-    where: Where,
+    units: Sequence[Unit], loaded: LoadedClass, where: Where, names: Mapping[str, str] | None
 ) -> NoReturn:
     # Includes the students of other shards, because each shard reads the whole class.
     everybody = {student for unit in units for student in unit.students}
     out, shard = where.out, where.shard
     if where.gradescope and len(everybody) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
-    policy.check_students(settings.policy, everybody, people)
-    names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
-        settings, out, options.junit, where.gradescope, where.gradescope_leaderboard
+        loaded.settings,
+        out,
+        loaded.options.junit,
+        where.gradescope,
+        where.gradescope_leaderboard,
     )
-    work = Work(settings, out, publish, reuse=where.gradescope is None)
+    work = Work(loaded.settings, out, publish, reuse=where.gradescope is None)
     processes = where.jobs or len(usable_cpus())
     if shard is not None and out is not None:
-        keys, mine = fingerprints(options) | class_fingerprint(everybody), shard.units(units)
+        keys = fingerprints(loaded.options) | class_fingerprint(everybody)
+        mine = shard.units(units)
         with one_part(out, shard), progress(len(mine)) as tick:
             done = grade_shard(shard, mine, work, keys, processes, tick)
         finish_shard(shard, done, len(everybody), out)
     with whole_class(out) if out else nullcontext():
         with progress(len(units)) as tick:
             done = grade_class(units, work, processes, tick)
-        finish_class(done, people, settings, options, out, names)
+        finish_class(done, loaded, out, names)
 
 
 def check_apart(place: Path, out: Path) -> None:

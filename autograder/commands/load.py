@@ -1,7 +1,7 @@
 """Read and check the settings of a class, and make keys that show whether they have changed."""
 
 from collections.abc import Collection
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
@@ -12,14 +12,32 @@ from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.claims import who_is
-from autograder.settings.policy import LateRules, PolicyFiles, read_policy
+from autograder.settings.policy import LateRules, PolicyFiles, check_students, read_policy
 from autograder.settings.reruns import NAME as RERUN
 from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
 from autograder.settings.rubric import load_released
 
 
-def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
+@dataclass(frozen=True, slots=True)
+class LoadedClass:
+    """The options of a class, and what its files contain."""
+
+    options: ClassOptions
+    settings: ClassSettings
+    people: dict[str, Person]
+
+    def pseudonyms(self, graded: Collection[str]) -> dict[str, str] | None:
+        """Check the students that the files name, and return the pseudonyms for the leaderboard.
+
+        Return None if there is no leaderboard.
+        """
+        check_students(self.settings.policy, graded, self.people)
+        path = self.options.leaderboard
+        return read_names(path, self.people, graded, who_is(self.people, {})) if path else None
+
+
+def load(options: ClassOptions) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = rubrics_in(options.rubrics)
@@ -43,16 +61,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
     )
-    return settings, people
-
-
-def pseudonyms(
-    options: ClassOptions, people: dict[str, Person], graded: Collection[str]
-) -> dict[str, str] | None:
-    """Return the pseudonyms for the leaderboard, or None if there is no leaderboard."""
-    if not options.leaderboard:
-        return None
-    return read_names(options.leaderboard, people, graded, who_is(people, {}))
+    return LoadedClass(options, settings, people)
 
 
 # --- the same settings again? -----------------------------------------------------------------

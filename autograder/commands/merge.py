@@ -22,12 +22,11 @@ from autograder.classroom.shards import (
 )
 from autograder.commands.finish import finish_class
 from autograder.commands.grade import check_apart
-from autograder.commands.load import fingerprints, load, pseudonyms
+from autograder.commands.load import fingerprints, load
 from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.errors import SettingsError
 from autograder.report import programs
 from autograder.report.student_files import FOLDERS
-from autograder.settings import policy
 from autograder.settings.class_file import read_class_file
 from autograder.submissions import manifest
 from autograder.wording import enumerated
@@ -52,16 +51,15 @@ def merge_command(
     check_complete(found)
     everybody = {row.student for part in found for done in part.done for row in done.rows}
     check_alike(found, fingerprints(options) | class_fingerprint(everybody))
-    settings, people = load(options)
+    loaded = load(options)
+    names = loaded.pseudonyms(everybody)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.unit)
-    policy.check_students(settings.policy, everybody, people)
-    names = pseudonyms(options, people, everybody)
     with whole_class(out):
         for part in found:
             copy_pages(part, out, options.junit)
         for one in done:
             kept.keep(out, one)
-        finish_class(done, people, settings, options, out, names)
+        finish_class(done, loaded, out, names)
 
 
 def parts_in(path: Path) -> list[GradedShard]:
@@ -71,34 +69,31 @@ def parts_in(path: Path) -> list[GradedShard]:
             f"{path} holds no shard-I-of-N.jsonl, which `autograder grade --shard` writes when it "
             "is done: grade that shard again"
         )
-    found = []
-    for file in files:
-        part = read_shard(file)
+    parts = [(file, read_shard(file)) for file in files]
+    for file, part in parts:
         if part is None:
             raise SettingsError(f"{file} is damaged or of another version: grade that shard again")
-        found.append(part)
-    return found
+    return [part for _, part in parts if part]
 
 
 def check_complete(parts: Sequence[GradedShard]) -> None:
     """Check that every part is there exactly once, and that all parts are from the same class."""
     first = parts[0]
-    there: dict[Shard, GradedShard] = {}
+    there = {one.shard: one for one in parts}
     for one in parts:
         if one.shard.of != first.shard.of:
             raise SettingsError(
                 f"shards of different splits: {first.path} is {first.shard}, {one.path} is "
                 f"{one.shard}. Name only those of one split"
             )
-        if one.shard in there:
-            other = there[one.shard].path
-            raise SettingsError(f"shard {one.shard} is given twice: {other} and {one.path}")
-        there[one.shard] = one
-    missing = [n for n in range(1, first.shard.of + 1) if Shard(n, first.shard.of) not in there]
-    if missing:
-        names = enumerated([f"{n}/{first.shard.of}" for n in missing])
+        if (other := there[one.shard]) is not one:
+            raise SettingsError(f"shard {one.shard} is given twice: {one.path} and {other.path}")
+    split = [Shard(number, first.shard.of) for number in range(1, first.shard.of + 1)]
+    if missing := [str(shard) for shard in split if shard not in there]:
         verb = "is" if len(missing) == 1 else "are"
-        raise SettingsError(f"shard {names} {verb} missing: grade it, or name its folder")
+        raise SettingsError(
+            f"shard {enumerated(missing)} {verb} missing: grade it, or name its folder"
+        )
 
 
 def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:

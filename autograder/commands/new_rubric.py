@@ -1,6 +1,6 @@
 """`autograder new-rubric`: ask five questions about an exercise and write its rubric."""
 
-from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from autograder.errors import SettingsError
 from autograder.reading.printed_lines import READERS
+from autograder.report.html import render
 from autograder.settings.rubric import load_rubric
 from autograder.writing import write_if_new
 
@@ -70,13 +71,9 @@ def new_rubric_command(
         raise SettingsError(f"--speedup {asked['speedup']:g}: needs that many times more workers")
     if not lines and context.get_parameter_source("title") is ParameterSource.PROMPT:
         lines = tuple(iter(lambda: click.prompt(LINES, default="", show_default=False), ""))
-    data = rubric_of(path.stem, lines, **asked)
-    write_if_new(
-        path,
-        yaml.safe_dump(
-            data, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
-        ),
-    )
+    formats = [reader.format for reader in READERS]
+    facts = {"lesson": path.stem, "lines": [*lines], "formats": formats, "flow": flow, **asked}
+    write_if_new(path, render("new_rubric.yaml.j2", **facts))
     try:
         load_rubric(path)
     except SettingsError:
@@ -85,39 +82,7 @@ def new_rubric_command(
     click.echo(f"Written: {path}. Grade with: autograder grade CLASS --rubrics {path.parent}")
 
 
-def rubric_of(
-    lesson: str,
-    lines: Sequence[str],
-    title: str,
-    workers: list[int],
-    accuracy: float,
-    speedup: float,
-) -> dict[str, Any]:
-    read_as = ["ours"] if lines else [reader.format for reader in READERS]
-    names = {size: f"workers-{size}" for size in workers}
-    reached = {"metric": "test_accuracy", "of": [*names.values()], "at_least": accuracy}
-    checks = [
-        {"id": "accuracy", "title": f"The test accuracy is {accuracy:g}", "points": 4}
-        | {"require": [reached]}
-    ]
-    if speedup:
-        few, most = workers[0], workers[-1]
-        faster = {"metric": "speedup", "of": names[most], "base": names[few]}
-        checks.append(
-            {"id": "speedup", "title": f"{most} workers are {speedup:g} times as fast as {few}"}
-            | {"points": 6, "require": [faster | {"at_least": speedup, "zero_from": 1}]}
-        )
-    return {
-        "lesson": lesson,
-        "title": title,
-        "points": sum(check["points"] for check in checks),
-        **({"formats": [{"name": "ours", "templates": [*lines]}]} if lines else {}),
-        "runs": {
-            name: {
-                "where": {"world_size": size} if len(workers) > 1 else {"lesson": lesson},
-                "or_format": [*read_as],
-            }
-            for size, name in names.items()
-        },
-        "checks": checks,
-    }
+def flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=math.inf)
+    return text.strip()[1:-1]

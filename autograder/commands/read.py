@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from autograder.commands import scaling
 from autograder.json_lists import print_json, with_json
+from autograder.measuring import measure, size_table, study_table
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.reading.why import Reason, reasons, texts
@@ -20,6 +20,7 @@ from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
 LONGEST_TEXT = 90  # characters of a quoted line
+MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with each of its runs
 SHOWN = (
     "job_id",
     "workers",
@@ -56,20 +57,24 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, w
         check(path)
     runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
-    jobs = scaling.by_files(runs)
+    jobs: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        jobs.setdefault(run.files, []).append(run)
     if why:
         show("\n".join(why_lines(runs)))
     elif as_json:
-        tables = {files: scaling.tables(job) or None for files, job in jobs.items()}
+        tables = {files: scaling_tables(job) or None for files, job in jobs.items()}
         pairs = zip(summaries, runs, strict=True)
         print_json([facts | {"scaling": tables[run.files]} for facts, run in pairs])
     else:
-        sizes = filter(None, map(scaling.text, jobs.values()))
+        sizes = filter(None, map(scaling_text, jobs.values()))
         show("\n\n".join([*map(describe, summaries), *sizes]))
     if not any(map(is_recognised, summaries)):
+        others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
         click.echo(
-            f"No training run was recognised in {named(files)}. If the program prints its epochs "
-            "in its own way, give its lines to `autograder new-rubric`, then add --formats RUBRIC.",
+            f"No training run was recognised in {shortened(files[0])}{others}. If the program "
+            "prints its epochs in its own way, give its lines to `autograder new-rubric`, then add "
+            "--formats RUBRIC.",
             err=True,
         )
         sys.exit(1)
@@ -79,11 +84,6 @@ def is_recognised(run: dict[str, Any]) -> bool:
     """Return whether the output's lines, not only its file name, contain facts about training."""
     facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
-
-
-def named(files: Sequence[Path]) -> str:
-    first = shortened(str(files[0]))
-    return first if len(files) == 1 else f"{first} and {counted(len(files) - 1, 'other file')}"
 
 
 def check(path: Path) -> None:
@@ -139,3 +139,38 @@ def shown(value: Any) -> str:
         cut = value if len(value) <= 12 else [*value[:8], "…", *value[-3:]]
         return " ".join(shown(item) for item in cut)
     return f"{value:.6g}" if isinstance(value, float) else "?" if value is None else str(value)
+
+
+# --- runs on several sizes, as `cluster scale` writes them ----------------------------------------
+
+
+def scaling_tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return a table for each kind of scaling that a scaling study in a single launch measured.
+
+    If there is no study, return one table of the runs whose size is known.
+    """
+    studies = [
+        {"kind": kind, "of": "s a pass", "rows": [row.values for row in rows], "left_out": []}
+        for kind, rows in study_table.by_kind(runs)
+        if rows
+    ]
+    if studies or not (sizes := comparable(runs)):
+        return studies
+    kinds = {run.header.scaling for run in runs} - {None, "serial"}
+    kind = kinds.pop() if len(kinds) == 1 else None  # the records name none, or several
+    return [{"kind": kind, **size_table.plain(sizes)}]
+
+
+def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
+    """Return the runs by size if there are at least two sizes. Ignore runs of unknown size."""
+    sized = [run for run in runs if measure.workers(run)]
+    if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
+        return None
+    sizes = size_table.comparable(sized)
+    return sizes if len(sizes.by_size) > 1 else None
+
+
+def scaling_text(runs: Sequence[Run]) -> str:
+    """Return a job's table as text, or no text if all runs have the same number of workers."""
+    sizes = comparable(runs)
+    return f"{', '.join(runs[0].files)}\n{size_table.text(sizes)}" if sizes else ""

@@ -5,7 +5,7 @@ their title. Scores are compared to two decimals, and `EX` means excused.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
@@ -13,35 +13,33 @@ from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
+from autograder.settings.claims import only, owners
 from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.lesson_names import lesson_among
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 
 def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     """Return a gradebook with the roster's ids, to import as new assignments."""
     lessons = with_results(rows)
-    by_student = {(row.student, row.lesson): row for row in rows}
-    names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]
-    lines: list[list[object]] = [[*STUDENT, *names]]
-    most = [row.max_score for _, row in sorted(lessons.items())]
-    lines.append([f"    {MAXIMA}", None, None, None, None, *most])
+    by_key = {row.key: row for row in rows}
+    lines: list[list[object]] = [
+        [*STUDENT, *(f"{row.lesson} {row.title}" for row in lessons.values())],
+        [f"    {MAXIMA}", None, None, None, None, *(row.max_score for row in lessons.values())],
+    ]
     for student in sorted({row.student for row in rows}):
         p = people.get(student, Person(student))
         ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
-        cells = []
-        for lesson in sorted(lessons):
-            row = by_student.get((student, lesson))
-            cells.append(cell(row, row.max_score) if row else None)
-        lines.append([*ids, *cells])
+        mine = [by_key.get((student, lesson)) for lesson in lessons]
+        lines.append([*ids, *(cell(row, row.max_score) if row else None for row in mine)])
     return to_csv(lines)
 
 
 def with_results(rows: Sequence[Row]) -> dict[str, Row]:
     """Return a row for each lesson in which somebody has points or is excused."""
-    return {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
+    graded = {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
+    return dict(sorted(graded.items()))
 
 
 def cell(row: Row, maximum: float | None) -> object:
@@ -57,29 +55,29 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     Canvas does not change them.
     """
     lessons = with_results(rows)
-    by_student = {(row.student, row.lesson): row for row in rows if row.title}
+    by_key = {row.key: row for row in rows if row.title}
     table = filling.read_table(export)
     header = table[0] if table else []
     if not header or "Student" not in header[0] or "Section" not in header:
         raise SettingsError(
             f"{export}:1: this is not a Canvas gradebook export (Student,ID,…,Section)"
         )
-    table = [line + [""] * (len(header) - len(line)) for line in table]
-    above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
     places = columns(export, header, lessons)
-    new = {lesson: row for lesson, row in sorted(lessons.items()) if lesson not in places}
-    names = [f"{lesson} {row.title}" for lesson, row in new.items()]
-    for number, line in enumerate(table):
-        most = [f"{row.max_score:g}" for row in new.values()]
-        line += names if number == 0 else most if number == above else [""] * len(new)
-    places |= {lesson: len(header) + number for number, lesson in enumerate(new)}
+    new = [row for lesson, row in lessons.items() if lesson not in places]
+    names = [f"{row.lesson} {row.title}" for row in new]
+    places |= {row.lesson: len(header) + number for number, row in enumerate(new)}
+    table = [line + [""] * (len(header) + len(new) - len(line)) for line in table]
+    above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
+    for added, name in zip(new, names, strict=True):
+        table[above][places[added.lesson]] = f"{added.max_score:g}"
+        table[0][places[added.lesson]] = name
     maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
 
     filled_in, without = [], []
-    find = finder(header, by_student, people)
+    find = finder(header, {student for student, _ in by_key}, people.values())
     for line in table[above + 1 :]:
-        student = find(line) or ""
-        mine = [row for lesson in places if (row := by_student.get((student, lesson)))]
+        student = find(line)
+        mine = [row for lesson in places if (row := by_key.get((student, lesson)))]
         cells = {places[row.lesson]: cell(row, maxima[row.lesson]) for row in mine}
         cells = {place: value for place, value in cells.items() if value is not None}
         for place, value in cells.items():
@@ -95,7 +93,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
         "canvas.csv",
         filled_in,
         without,
-        {student for (student, _), row in by_student.items() if cell(row, None) is not None},
+        {student for (student, _), row in by_key.items() if cell(row, None) is not None},
         "canvas_id, sis_id, sis_login or name",
         *(f"{lesson}: {text}" for lesson, text in scales.items() if text),
         f"column added, because no title begins with the lesson: {', '.join(names)}" if new else "",
@@ -118,21 +116,22 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
 
 
 def finder(
-    header: Sequence[str], by_student: Grades, people: Mapping[str, Person]
-) -> Callable[[Sequence[str]], str | None]:
+    header: Sequence[str], graded: Iterable[str], people: Collection[Person]
+) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line, trying the ids in Canvas's order."""
-    ours = [(student, student) for student, _ in by_student]
-    everybody = people.values()
+    ours = [(student, [student]) for student in graded]
     students_by_id = {
-        "ID": filling.one_each((p.canvas_id, p.student) for p in everybody),
-        "SIS User ID": filling.one_each((p.sis_id, p.student) for p in everybody),
-        "SIS Login ID": filling.one_each([*ours, *((p.sis_login, p.student) for p in everybody)]),
-        "Student": filling.one_each([*ours, *((p.full_name, p.student) for p in everybody)]),
+        "ID": owners((p.student, [p.canvas_id]) for p in people),
+        "SIS User ID": owners((p.student, [p.sis_id]) for p in people),
+        "SIS Login ID": owners([*ours, *((p.student, [p.sis_login]) for p in people)]),
+        "Student": owners([*ours, *((p.student, [p.full_name]) for p in people)]),
     }
-    places = {name: header.index(name) for name in students_by_id if name in header}
+    places = [
+        (known, header.index(name)) for name, known in students_by_id.items() if name in header
+    ]
 
-    def find(line: Sequence[str]) -> str | None:
-        found = (students_by_id[name].get(line[place].strip()) for name, place in places.items())
-        return next(filter(None, found), None)
+    def find(line: Sequence[str]) -> str:
+        found = (only(known.get(line[place].strip().casefold())) for known, place in places)
+        return next(filter(None, found), "")
 
     return find

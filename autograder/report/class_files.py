@@ -4,16 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.kept import code_key
+from autograder.classroom.kept import code_key, digest
 from autograder.classroom.rows import Row
 from autograder.report import canvas, moodle, tables
 from autograder.report.back.records import read_record
 from autograder.report.class_page.page import About, class_pages, requests_of
-from autograder.report.student_files import facts_of
+from autograder.report.student_files import facts_of, read_state
 from autograder.settings.roster import Person
 from autograder.writing import write_if_new
 
@@ -33,14 +32,12 @@ def write_all(
     `gradebook` and `worksheets` are the exports of Canvas and Moodle to fill in.
     """
     write_tables(rows, out, people, settings, with_gradebook=gradebook is None)
-    filled = {}
-    if gradebook:
-        filled["canvas.csv"] = canvas.filled(rows, people, gradebook)
+    filled = [("canvas.csv", *canvas.filled(rows, people, gradebook))] if gradebook else []
     for worksheet in worksheets:
-        filled[moodle.filled_name(worksheet)] = moodle.filled(rows, people, worksheet)
-    for name, (text, _) in filled.items():
+        filled.append((moodle.filled_name(worksheet), *moodle.filled(rows, people, worksheet)))
+    for name, text, _ in filled:
         write_if_new(out / name, text)
-    return [sentence for _, sentence in filled.values()]
+    return [sentence for *_, sentence in filled]
 
 
 def write_tables(
@@ -57,8 +54,11 @@ def write_tables(
     about = About(people, settings.policy, settings.titles, heading=settings.heading)
     text = tables.as_json(rows, settings.profile, settings.heading)
     made_from = f"{code_key()} {with_gradebook} {about} {text}"
-    key = blake2b(made_from.encode("utf-8", "replace")).hexdigest()
-    if is_unchanged(out, key):
+    key = digest([made_from.encode("utf-8", "replace")])
+    state = read_state(out / STATE)
+    if state.get("key") == key and all(
+        facts_of(out / name) == left for name, left in state["files"].items()
+    ):
         return
     requests = requests_of(rows, about.policy, partial(read_record, out))
     files = class_pages(rows, replace(about, requests=requests)) | {
@@ -72,13 +72,4 @@ def write_tables(
     for name, contents in files.items():
         write_if_new(out / name, contents)
     left = {name: facts_of(out / name) for name in files}
-    write_if_new(out / STATE, json.dumps([key, left]) + "\n")
-
-
-def is_unchanged(out: Path, key: str) -> bool:
-    """Return whether the files were made from the same data and are unchanged since."""
-    try:
-        before, left = json.loads((out / STATE).read_bytes())
-        return before == key and left == {name: facts_of(out / name) for name in left}
-    except (OSError, ValueError, TypeError):
-        return False
+    write_if_new(out / STATE, json.dumps({"key": key, "files": left}) + "\n")

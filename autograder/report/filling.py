@@ -60,16 +60,6 @@ def scale(ours: float, maximum: float | None) -> str:
     return "" if maximum == ours else f"points of {ours:g} written as points of {maximum:g}"
 
 
-def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return students by identifier. Identifiers that two students share are left out."""
-    owners: dict[str, str] = {}
-    twice = set()
-    for known_by, student in pairs:
-        if owners.setdefault(known_by, student) != student:
-            twice.add(known_by)
-    return {key: student for key, student in owners.items() if key and key not in twice}
-
-
 def summary(
     name: str,
     filled: Sequence[str],

@@ -4,9 +4,11 @@ Each page is a single file without scripts or external parts. Only the class pag
 script, to sort and filter its table.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -14,47 +16,44 @@ from markupsafe import Markup, escape
 from autograder.codes import GradeStatus, Outcome
 from autograder.records import Where
 from autograder.report import pictures
-from autograder.report.signs import LEGEND, SIGNS, points
+from autograder.report.signs import LEGEND, SIGNS, changed_line, points
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
 from autograder.submissions.quoted import AROUND
-from autograder.verdict import NO_LESSON, Check, Grade, Part, Point
-from autograder.wording import sentence, shown
+from autograder.verdict import Check, Grade, Part, Point, QuotedLine
+from autograder.wording import counted, sentence, shown
 
 OPERATOR = re.compile(r"(?<!\S)([<>≤≥=]+) (?=\S)")
 CODE = re.compile(r"`([^`\n]+)`")
+PLAIN = (".txt.j2", ".yaml.j2", ".sh.j2")
+MANY = 2  # lessons; with more, the details are folded away
+
+Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 
 
 @cache
 def environment() -> Environment:
     env = Environment(
         loader=PackageLoader("autograder.report"),
-        autoescape=True,
+        autoescape=lambda name: name is None or not name.endswith(PLAIN),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    env.globals.update(
-        style=Markup(source),
-        points=points,
-        shown=shown,
-        signs=SIGNS,
-        legend=LEGEND,
-        curves=curves,
-        met=met,
-        said_once=said_once,
-        quotes_in=quotes_in,
-        lesson_number=lesson_number,
-        for_student=for_student,
-        draw=pictures,
-    )
-    env.filters["coded"] = coded
-    env.filters["sentence"] = sentence
-    env.tests["false"] = lambda value: value is False
+    functions: list[Callable] = [points, counted, shown, changed_line, lesson_number, for_student]
+    functions += [curves, met, quoted_near, check_marks]
+    env.globals.update({function.__name__: function for function in functions})
+    env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
+    env.globals.update(said_once=said_once, draw=pictures)
+    env.filters.update(coded=coded, sentence=sentence, as_script_data=as_script_data)
     return env
+
+
+def render(template: str, **facts: Any) -> str:
+    return environment().get_template(template).render(facts)
 
 
 def coded(text: str) -> Markup:
@@ -63,17 +62,20 @@ def coded(text: str) -> Markup:
     return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
 
 
-def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
-    """Return speedups by number of workers for every program that ran at several sizes."""
-    curves_ = []
-    finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
-    for name in sorted({r.program for r in finished}):
-        same = [r for r in finished if r.program == name]
-        line = [(r.workers, r.speedup) for r in same if r.speedup and (r.workers or 0) > 1]
-        if line and any(r.workers == 1 for r in same):
-            sizes = [(workers, p) for workers, p in line if workers is not None]
-            curves_.append((name, [(1, Point(1.0, 1.0, 1.0)), *sizes]))
-    return curves_
+def as_script_data(value: object) -> Markup:
+    """Return JSON that is harmless within a page's script."""
+    text = json.dumps(value, ensure_ascii=False)
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
+
+
+def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
+    """Yield speedups by number of workers for every program that ran at several sizes."""
+    finished = (run for run in grade.runs if run.outcome == Outcome.COMPLETED)
+    for program, runs in sorted(said_once.grouped((run.program, run) for run in finished).items()):
+        line = [(run.workers or 0, run.speedup) for run in runs if run.speedup]
+        line = [(workers, speedup) for workers, speedup in line if workers > 1]
+        if line and any(run.workers == 1 for run in runs):
+            yield program, [(1, Point(1.0, 1.0, 1.0)), *line]
 
 
 def met(check: Check) -> list[tuple[str, str]]:
@@ -93,34 +95,16 @@ def required(part: Part) -> str:
     return OPERATOR.sub("\\1\N{NO-BREAK SPACE}", text)
 
 
-def quotes_in(grade: Grade) -> Callable[[Iterable[Where]], Markup]:
-    """Return a function that quotes the output lines at given places, if there are any.
-
-    The lines are in a collapsed block.
-    """
-    lines = {(one.file, one.line): escape(one.text) for one in grade.quoted}
-
-    def quote(places: Iterable[Where]) -> Markup:
-        meant = [(one.file, one.line) for one in places if (one.file, one.line) in lines]
-        if not meant:
-            return Markup()
-        near = {
-            (file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)
-        }
-        parts, files = list[str](), set[str]()
-        for key in sorted(near & lines.keys()):
-            if key[0] not in files:
-                parts.append(f'<p class="dim"><code>{escape(key[0])}</code></p>')
-                files.add(key[0])
-            kind = "meant" if key in meant else "dim"
-            parts.append(f'<pre class="{kind}"><b>{key[1]}</b> {lines[key]}</pre>')
-        text = "the line of the output" if len(set(meant)) == 1 else "the lines of the output"
-        return Markup(f'<details class="quote"><summary>{text}</summary>{"".join(parts)}</details>')
-
-    return quote
+def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine, bool]]:
+    """Return the quoted lines at and around these places, and whether each is at one of them."""
+    lines = {(one.file, one.line): one for one in grade.quoted}
+    meant = lines.keys() & {(one.file, one.line) for one in places}
+    near = {(file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)}
+    return [(lines[key], key in meant) for key in sorted(near & lines.keys())]
 
 
-Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
+def check_marks(grade: Grade) -> str:
+    return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)
 
 
 def student_page(
@@ -135,43 +119,27 @@ def student_page(
 
     Hidden checks count but are not shown. `absent` contains the lessons that were not submitted.
     """
-    shared = said_once.in_several_lessons(grades)
-    return (
-        environment()
-        .get_template("student.html.j2")
-        .render(
-            heading=heading,
-            student=name,
-            grades=grades,
-            references=references,
-            total=sum(g.score or 0 for g in grades),
-            most=sum(g.max_score for g in grades if is_counted(g))
-            + sum(one.points for one in absent),
-            smoke=any(g.profile == "smoke" for g in grades),
-            steps=next_steps(grades),
-            done=any(g.status == GradeStatus.GRADED for g in grades)
-            and not any(for_student(f) for g in grades for f in said_once.public(g)),
-            lessons=sum(map(is_counted, grades)) + sum(one.points > 0 for one in absent),
-            all_excused=all(grade.status == GradeStatus.EXCUSED for grade in grades),
-            absent=absent,
-            shared=shared,
-            alike=said_once.adjusted_alike(grades),
-            many=len(grades) > MANY,
-            asked=asked,
-            noticed=lambda grade: said_once.findings_of_lesson(grade, shared),
-            check_marks=check_marks,
-        )
+    remarks = said_once.remarks(grades)
+    # As on the class page, a lesson counts if it has points or is missing.
+    counting = [
+        grade.max_score
+        for grade in grades
+        if lesson_number(grade) and (grade.score is not None or grade.status == GradeStatus.MISSING)
+    ]
+    counting += [one.points for one in absent if one.points > 0]
+    return render(
+        "student.html.j2",
+        heading=heading,
+        student=name,
+        grades=grades,
+        references=references,
+        total=sum(grade.score or 0 for grade in grades),
+        counting=counting,
+        steps=next_steps(grades),
+        advice=any(for_student(one.finding) for one in remarks),
+        absent=absent,
+        remarks=remarks,
+        alike=said_once.adjusted_alike(grades),
+        many=len(grades) > MANY,
+        asked=asked,
     )
-
-
-def is_counted(grade: Grade) -> bool:
-    """Return whether a lesson counts towards the total possible points, as on the class page."""
-    counts = grade.score is not None or grade.status == GradeStatus.MISSING
-    return counts and grade.lesson not in (NO_LESSON, "?")
-
-
-MANY = 2  # lessons; with more, the details are folded away
-
-
-def check_marks(grade: Grade) -> str:
-    return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)

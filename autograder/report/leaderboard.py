@@ -16,7 +16,7 @@ from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus, Outcome
 from autograder.errors import SettingsError
 from autograder.report.back.records import read_record
-from autograder.report.html import environment
+from autograder.report.html import render
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, WhoIs, one_spelling, owners, plain
@@ -45,13 +45,7 @@ class Entry:
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
-    lesson: str
-    title: str
-    run: str
-    workers: int
-    entries: tuple[Entry, ...]
+Boards = Mapping[tuple[str, str, str, int], Sequence[Entry]]  # lesson, title, run, workers
 
 
 def read_names(
@@ -104,7 +98,7 @@ def boards(
     graded: Graded,
     rows: Sequence[Row],
     record_of: Callable[[str], Sequence[Grade]],
-) -> list[Board]:
+) -> Boards:
     """Return the leaderboards. `record_of` returns the grades on a student's page."""
     pages = {row.student: row.page for row in rows if row.page}
     found: dict[tuple[str, str, str, int], list[Entry]] = defaultdict(list)
@@ -114,7 +108,7 @@ def boards(
             for run, speedup in speeds(grade, graded):
                 board = (grade.lesson, grade.title, run.name, run.workers or 0)
                 found[board].append(Entry(name, speedup, grade.tier, run.device))
-    return [Board(*key, places(those)) for key, those in sorted(found.items())]
+    return {board: places(entries) for board, entries in sorted(found.items())}
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
@@ -155,10 +149,10 @@ def write(
     """Write the page and the table. Return a sentence about them."""
     graded = speed_graded(settings.rubrics, settings.profile)
     made = boards(names, graded, rows, partial(read_record, out))
-    template = environment().get_template("leaderboard.html.j2")
-    write_if_new(out / "leaderboard.html", template.render(boards=made, heading=settings.heading))
+    page = render("leaderboard.html.j2", boards=made, heading=settings.heading)
+    write_if_new(out / "leaderboard.html", page)
     write_if_new(out / "leaderboard.csv", table(made))
-    there = {one.name for board in made for one in board.entries}
+    there = {one.name for entries in made.values() for one in entries}
     asked = counted(len(names), "student")
     text = f"leaderboard.html: {len(there)} of {asked} who asked to be on it"
     if strange := sorted(set(names) - {row.student for row in rows} - set(people)):
@@ -166,13 +160,13 @@ def write(
     return text
 
 
-def table(made: Sequence[Board]) -> str:
+def table(made: Boards) -> str:
     lines: list[Sequence[object]] = [HEAD]
-    for board in made:
-        for one in board.entries:
+    for (lesson, _, run, workers), entries in made.items():
+        for one in entries:
             speedup = (one.speedup.value, one.speedup.low, one.speedup.high)
-            lines.append((board.lesson, board.run, board.workers, one.place, one.name, *speedup,
-                          one.tier, one.device))  # fmt: skip
+            mine = (one.place, one.name, *speedup, one.tier, one.device)
+            lines.append((lesson, run, workers, *mine))
     return to_csv(lines)
 
 

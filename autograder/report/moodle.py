@@ -12,6 +12,7 @@ from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
+from autograder.settings.claims import only, owners
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among, lesson_of
 
@@ -48,19 +49,16 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     filled_in, without, scales = [], [], {}
     for line in table[1:]:
         line += [""] * (len(header) - len(line))
-        student = find(line)
-        if student is None or theirs[student].score is None:
-            without.append(line[1] if len(line) > 1 else line[0])
-        if student is None:
-            continue
-        row = theirs[student]
-        if row.score is not None:
-            most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
-            line[grade_at] = f"{filling.scaled(row, most):.2f}"
-            scales[filling.scale(row.max_score, most)] = True
-            filled_in.append(student)
-        if comments:
+        row = theirs.get(find(line))
+        if row and comments:
             line[comments[0]] = csv_cell(comment(row))
+        if row is None or row.score is None:
+            without.append(line[1] if len(line) > 1 else line[0])
+            continue
+        most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
+        line[grade_at] = f"{filling.scaled(row, most):.2f}"
+        scales[filling.scale(row.max_score, most)] = True
+        filled_in.append(row.student)
     graded = [row.student for row in theirs.values() if row.score is not None]
     return filling.write_table(table), filling.summary(
         filled_name(worksheet),
@@ -87,14 +85,14 @@ def lesson_meant(path: Path, rows: Iterable[Row]) -> str:
     return lesson
 
 
-def finder(
-    rows: Iterable[Row], people: Mapping[str, Person]
-) -> Callable[[Sequence[str]], str | None]:
+def finder(rows: Iterable[Row], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line in the worksheet."""
-    students = filling.one_each((key, row.student) for row in rows for key in _keys(row, people))
+    students = owners((row.student, _keys(row, people)) for row in rows)
 
-    def find(line: Sequence[str]) -> str | None:
-        return next((students[key] for key in _cell_keys(line) if key in students), None)
+    def find(line: Sequence[str]) -> str:
+        number = participant(line)
+        cells = [cell.strip().casefold() for cell in (f"#{number}" if number else "", *line[:4])]
+        return next(filter(None, (only(students.get(cell)) for cell in cells)), "")
 
     return find
 
@@ -120,17 +118,8 @@ def comment(row: Row) -> str:
 def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
     person = people.get(row.student, Person(row.student))
     keys = [row.student, person.full_name, person.email]
-    folder = FOLDER.match(row.student)
-    if folder:
+    if folder := FOLDER.match(row.student):
         keys += [f"#{folder['id']}", folder["name"]]
-    number = ANY_ID.match(person.moodle_id)
-    if number:
+    if number := ANY_ID.match(person.moodle_id):
         keys.append(f"#{number[1]}")
-    return [key.casefold() for key in keys if key]
-
-
-def _cell_keys(cells: Sequence[str]) -> list[str]:
-    """Return the participant's number first, then the cells of the first four columns."""
-    number = participant(cells)
-    first = [f"#{number}"] if number else []
-    return first + [str(cell).strip().casefold() for cell in cells[:4] if str(cell).strip()]
+    return keys

@@ -1,7 +1,11 @@
 """Show a grade in a few characters, on the terminal and on pages."""
 
+from collections.abc import Mapping
+
 from autograder.classroom.rows import Row
-from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+from autograder.safe_text import readable_name
+from autograder.settings.roster import Person
+from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, ChangedLine
 
 SIGNS: dict[str, str] = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
 LEGEND = "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured"
@@ -11,9 +15,20 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def full_name(student: str, people: Mapping[str, Person]) -> str:
+    """Return the student's full name from the roster, or else the name in the grades."""
+    return readable_name(people.get(student, Person(student)).full_name or student)
+
+
 def check_line(sign: str, score: float, most: float, title: str) -> str:
     worth = f"{points(score)}/{points(most)}" if most else "info"
     return f"  {sign} {worth:>9}  {title}"
+
+
+def changed_line(line: ChangedLine) -> str:
+    """Return a line of a program. A `!` marks a line to look at."""
+    unusual = f"   ({line.unusual})" if line.unusual else ""
+    return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
 
 
 def check_signs(row: Row) -> str:

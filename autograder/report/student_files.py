@@ -2,10 +2,12 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -70,20 +72,6 @@ def page_of(
     return html.student_page(name, grades, curves, requests, absent, heading=heading)
 
 
-def with_pages_of_absent(
-    rows: Sequence[Row], people: Collection[str], settings: ClassSettings, publish: Publish
-) -> list[Row]:
-    """Write a page for each student in the roster without one, and return the updated rows."""
-    there = {row.student for row in rows if row.page}
-    missing = {row.student for row in rows} - there
-    pages = {}
-    for student in people:
-        if (name := printable(student)) in missing:
-            pages[name] = f"{file_name(student)}.html"
-            publish(student, only_by_hand(student, (), settings), pages[name])
-    return [replace(row, page=pages.get(row.student, row.page)) for row in rows]
-
-
 # --- what only the whole class shows ------------------------------------------------------------
 
 
@@ -94,45 +82,56 @@ def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
         for row in rows
         if row.status == GradeStatus.MISSING and not row.page
     }
-    if not absent:
-        return {}
-    found: dict[str, dict[str, float]] = {}
+    found = defaultdict[str, dict[str, float]](dict)
     columns, lines = matrix.table(rows, {}, settings.policy)
     for line in lines:
         for column, cell in zip(columns, line.cells, strict=True):
             if cell.most and (line.student, column.lesson) in absent:
-                found.setdefault(line.student, {})[column.lesson] = cell.most
+                found[line.student][column.lesson] = cell.most
     return found
 
 
-def update_pages(
-    people: Collection[str], missing: Missing, out: Path, settings: ClassSettings
-) -> None:
-    """Rewrite the pages of students whose missing lessons have changed.
+def finish_pages(
+    rows: Sequence[Row],
+    people: Collection[str],
+    settings: ClassSettings,
+    out: Path,
+    with_junit: bool,
+) -> list[Row]:
+    """Add missing lessons to pages, and write a page for each student in the roster without one.
 
-    Each page is made when its student is graded, before the other submissions are known.
+    A student's page is made when that student is graded, before the other submissions are known.
+    Return the rows with the new pages.
     """
-    before = read_state(out / MISSING)
-    now = {}
+    missing = missing_lessons(rows, settings)
+    publish = publisher(settings, out, with_junit, missing=missing)
+    without_page = {row.student for row in rows} - {row.student for row in rows if row.page}
+    before, now, added = read_state(out / MISSING), {}, {}
     for student in people:
-        name = f"{file_name(student)}.html"
-        mine = missing.get(printable(student), {})
-        page = out / PAGES / name
-        if not (mine or name in before) or not page.exists():
-            continue
-        if before.get(name) != [mine, facts_of(page)]:
-            write_if_new(page, page_of(student, read_record(out, name), settings, missing))
+        name, page = printable(student), f"{file_name(student)}.html"
+        path, mine = out / PAGES / page, missing.get(name, {})
+        changed = (mine or page in before) and before.get(page) != [mine, facts_of(path)]
+        if name in without_page:
+            added[name] = page
+            publish(student, only_by_hand(student, (), settings), page)
+        elif changed and path.exists():
+            write_if_new(path, page_of(student, read_record(out, page), settings, missing))
         if mine:
-            now[name] = [mine, facts_of(page)]
+            now[page] = [mine, facts_of(path)]
     write_if_new(out / MISSING, json.dumps(now) + "\n")
+    return [replace(row, page=added.get(row.student, row.page)) for row in rows]
 
 
 def facts_of(page: Path) -> list[int]:
-    info = os.stat(page)
+    """Return facts that change when a file is written again. They are empty if there is no file."""
+    try:
+        info = os.stat(page)
+    except OSError:
+        return []
     return [info.st_size, info.st_mtime_ns, info.st_ino]
 
 
-def read_state(path: Path) -> dict[str, list]:
+def read_state(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic_core import to_json
 
@@ -13,6 +13,40 @@ from autograder.settings.roster import Person
 from autograder.submissions.moments import moment_of
 from autograder.verdict import NO_LESSON
 
+# The columns of a table with a line for each row of the class.
+Columns = Mapping[str, Callable[[Row, Person], object]]
+GRADES: Columns = {
+    "student": lambda row, person: row.student,
+    "name": lambda row, person: person.full_name,
+    "email": lambda row, person: person.email,
+    "lesson": lambda row, person: row.lesson,
+    "score": lambda row, person: row.score,
+    "max_score": lambda row, person: row.max_score,
+    "raw_score": lambda row, person: row.raw_score,
+    "status": lambda row, person: row.status,
+    "evidence": lambda row, person: row.tier,
+    "look": lambda row, person: "; ".join(map(str, row.look)),
+    "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
+    "epoch_s": lambda row, person: row.epoch_s,
+    "speedup": lambda row, person: row.speedup,
+}
+NBGRADER: Columns = {
+    "assignment": lambda row, person: f"{row.lesson} {row.title}".strip(),
+    "duedate": lambda row, person: None,
+    "timestamp": lambda row, person: timestamp(row.handed_in),
+    "student_id": lambda row, person: row.student,
+    "last_name": lambda row, person: person.last_name,
+    "first_name": lambda row, person: person.first_name,
+    "email": lambda row, person: person.email,
+    # An override does not change the late penalty: nbgrader's own score minus penalty.
+    "raw_score": lambda row, person: (
+        None if row.score is None else round(row.score + row.late_points, 2)
+    ),
+    "late_submission_penalty": lambda row, person: None if row.score is None else row.late_points,
+    "score": lambda row, person: row.score,
+    "max_score": lambda row, person: row.max_score,
+}
+
 
 def to_csv(lines: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
@@ -22,32 +56,27 @@ def to_csv(lines: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
-    header = (
-        "student name email lesson score max_score raw_score status evidence look adjustments "
-        "epoch_s speedup"
-    )
-    lines: list[Sequence[object]] = [header.split()]
+def with_columns(columns: Columns, rows: Iterable[Row], people: Mapping[str, Person]) -> str:
+    lines: list[list[object]] = [[*columns]]
     for row in rows:
         person = people.get(row.student, Person(row.student))
-        lines.append(
-            (
-                row.student,
-                person.full_name,
-                person.email,
-                row.lesson,
-                row.score,
-                row.max_score,
-                row.raw_score,
-                row.status,
-                row.tier,
-                "; ".join(map(str, row.look)),
-                "; ".join((*row.adjustments, *row.unused_overrides)),
-                row.epoch_s,
-                row.speedup,
-            )
-        )
+        lines.append([value(row, person) for value in columns.values()])
     return to_csv(lines)
+
+
+def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    return with_columns(GRADES, rows, people)
+
+
+def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    """Return the columns of nbgrader's own gradebook export."""
+    counting = [r for r in rows if r.status != GradeStatus.EXCUSED and r.lesson != NO_LESSON]
+    return with_columns(NBGRADER, counting, people)
+
+
+def timestamp(handed_in: str | None) -> str | None:
+    moment = moment_of(handed_in)
+    return moment.isoformat(" ") if moment else None
 
 
 def checks_csv(rows: Sequence[Row]) -> str:
@@ -60,34 +89,3 @@ def as_json(rows: Sequence[Row], profile: str, heading: str) -> str:
     data = {"format": 1, "title": heading, "profile": profile, "grades": rows}
     reasons = {"grades": {"__all__": {"why"}}}  # the records have these, in full
     return to_json(data, indent=1, inf_nan_mode="strings", exclude=reasons).decode() + "\n"
-
-
-def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
-    """Return the columns of nbgrader's own gradebook export."""
-    header = (
-        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,"
-        "late_submission_penalty,score,max_score"
-    )
-    lines: list[Sequence[object]] = [header.split(",")]
-    for row in rows:
-        if row.status == GradeStatus.EXCUSED or row.lesson == NO_LESSON:
-            continue
-        person = people.get(row.student, Person(row.student))
-        moment = moment_of(row.handed_in)
-        lines.append(
-            (
-                f"{row.lesson} {row.title}".strip(),
-                None,
-                moment.isoformat(" ") if moment else None,
-                row.student,
-                person.last_name,
-                person.first_name,
-                person.email,
-                # An override does not change the late penalty: nbgrader's own score minus penalty.
-                None if row.score is None else round(row.score + row.late_points, 2),
-                None if row.score is None else row.late_points,
-                row.score,
-                row.max_score,
-            )
-        )
-    return to_csv(lines)

@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.classroom.kept import PAGES
 from autograder.classroom.rows import Row
+from autograder.classroom.shards import Shard
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.signs import SIGNS, check_line, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
+from autograder.wording import counted
 
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
 MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a person should look at
@@ -23,13 +26,12 @@ def cells(row: Row) -> tuple[str, ...]:
     return (row.student, row.lesson, score, row.status, row.tier or "-", notice(row))
 
 
-def counts(rows: Sequence[Row]) -> str:
-    """Return how many lessons are graded, and how many are in any other state."""
+def summary(rows: Sequence[Row]) -> str:
+    """Return how many lessons are graded or in any other state, and how many need a look."""
     states = Counter(row.status for row in rows)
-    others = [
-        f"{count} {state}" for state, count in sorted(states.items()) if state != GradeStatus.GRADED
-    ]
-    return ", ".join([f"{states['graded']} graded", *others])
+    graded = states.pop(GradeStatus.GRADED, 0)
+    counts = [f"{graded} graded", *(f"{count} {state}" for state, count in sorted(states.items()))]
+    return f"{', '.join(counts)}, {sum(bool(row.look) for row in rows)} for a person to look at."
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
@@ -40,9 +42,8 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
         return ""
-    counted = f"{small} of {runs} run{'' if runs == 1 else 's'}"
-    verb = "is" if small == 1 else "are"
-    return f"{counted} {verb} smaller than profile full requires: did you mean --profile smoke?"
+    are_smaller = f"{small} of {counted(runs, 'run')} {'is' if small == 1 else 'are'} smaller"
+    return f"{are_smaller} than profile full requires: did you mean --profile smoke?"
 
 
 def show(
@@ -53,44 +54,46 @@ def show(
     The rows are followed by the count, messages about files that were filled in, and the path of
     the page.
     """
-    looks = [row for row in rows if row.look]
-    visible = _show_rows(rows, looks)
-    if len({row.student for row in rows}) == 1:
+    visible = _show_rows(rows)
+    is_one_student = len({row.student for row in rows}) == 1
+    if is_one_student:
         _show_checks(rows, titles)
     if len(visible) < len(rows):
         print(f"Shown: {len(visible)} of {len(rows)}. The others are in the reports.")
-    print(f"{counts(rows)}, {len(looks)} for a person to look at.", file=sys.stderr)
-    if text := size_notice(rows, profile):
-        print(text, file=sys.stderr)
-    for sentence in said:
-        print(sentence, file=sys.stderr)
+    lines = [summary(rows), size_notice(rows, profile), *said]
     if out is not None:
-        print(f"Reports: {out / 'index.html'}", file=sys.stderr)
-        if len({row.student for row in rows}) == 1 and rows[0].page:
-            print(f"         {out / 'students' / rows[0].page}", file=sys.stderr)
+        lines.append(f"Reports: {out / 'index.html'}")
+    if out is not None and is_one_student and rows[0].page:
+        lines.append(f"         {out / PAGES / rows[0].page}")
+    print("\n".join(filter(None, lines)), file=sys.stderr)
 
 
-def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
+def show_shard(rows: Sequence[Row], shard: Shard, everybody: int, out: Path) -> None:
     """Print the rows of one shard, and the command to use once all shards have been graded."""
-    looks = [row for row in rows if row.look]
-    _show_rows(rows, looks)
-    text = f"{counts(rows)}, {len(looks)} for a person to look at."
-    print(f"Shard {name}, {students} of {everybody} students: {text}", file=sys.stderr)
-    print(f"Written: {path}. When all shards are there: autograder merge", file=sys.stderr)
+    _show_rows(rows)
+    students = len({row.student for row in rows})
+    text = f"Shard {shard}, {students} of {everybody} students: {summary(rows)}"
+    path = out / shard.file_name
+    print(
+        text,
+        f"Written: {path}. When all shards are there: autograder merge",
+        sep="\n",
+        file=sys.stderr,
+    )
 
 
-def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
+def _show_rows(rows: Sequence[Row]) -> Sequence[Row]:
     """Print the rows and return them.
 
     If there are many rows, a terminal shows only those that need a look.
     """
     terminal = sys.stdout.isatty()
-    visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
-    if visible and terminal:
-        _show_table(visible)
-    elif visible:
-        _show_plain(visible)
-    return visible
+    if terminal and len(rows) > MOST_SHOWN:
+        rows = [row for row in rows if row.look][:MOST_SHOWN]
+    if rows:
+        print_rows = _show_table if terminal else _show_plain
+        print_rows(rows)
+    return rows
 
 
 def _show_plain(rows: Sequence[Row]) -> None:
@@ -106,10 +109,9 @@ def _show_plain(rows: Sequence[Row]) -> None:
 
 def _show_checks(rows: Sequence[Row], titles: Titles) -> None:
     for row in rows:
-        if not row.checks:
-            continue
+        if row.checks:
+            print(f"\n{row.lesson} {row.title}")
         named = {**titles.get(row.lesson, {}), **dict(row.told)}
-        print(f"\n{row.lesson} {row.title}")
         for name, score, most, status in row.checks:
             state = "" if status == PASSED else f" ({status})"
             title = printable(named.get(name, name)) + state

@@ -11,18 +11,17 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling, html, moodle
-from autograder.report.back.records import heading_of, read_record
+from autograder.report.back.records import GradedClass, read_record
 from autograder.report.back.zipped import zipped
-from autograder.report.student.next_steps import summary
-from autograder.safe_text import readable_name
+from autograder.report.signs import full_name
+from autograder.report.student.next_steps import next_steps
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
@@ -48,16 +47,13 @@ class Back:
     heading: str
 
     def page(self, student: str) -> str:
-        person = self.people.get(student)
-        name = readable_name((person.full_name if person else "") or student)
+        name = full_name(student, self.people)
         return html.student_page(name, [self.grades[student]], {}, heading=self.heading)
 
-    def text(self, student: str) -> str:
-        return summary(self.grades[student])
-
     def files(self, student: str) -> dict[str, str]:
+        text = summary(self.grades[student])
         name = f"feedback-{self.lesson}"
-        return {f"{name}.html": self.page(student), f"{name}.txt": self.text(student)}
+        return {f"{name}.html": self.page(student), f"{name}.txt": text}
 
     def sentence(self, name: str, given: Sequence[str], advice: str) -> str:
         """Return a sentence that names who gets feedback, and who has a grade but gets none.
@@ -75,29 +71,31 @@ class Back:
         return text
 
 
-def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
+def summary(grade: Grade) -> str:
+    """Return a grade and the next steps as plain text, for platforms that show comments."""
+    return html.render("feedback.txt.j2", grade=grade, steps=next_steps([grade]))
+
+
+def of_lesson(lesson: str, graded: GradedClass, people: Mapping[str, Person]) -> Back:
     """Return the students who submitted something for this lesson, even if only a picture.
 
     Feedback for these students begins with what to do next. Students who submitted nothing get no
     feedback.
     """
     found = {}
-    absent = set()
+    rows = [row for row in graded.rows if row.lesson == lesson]
     for row in rows:
-        if row.lesson != lesson:
-            continue
-        if row.status == GradeStatus.MISSING:
-            absent.add(row.student)
-        record = read_record(grades, row.page) if row.page else ()
+        record = read_record(graded.folder, row.page) if row.page else ()
         mine = [one for one in record if one.lesson == lesson]
-        mine = mine or [
+        mine += [
             replace(one, lesson=lesson, title=row.title, max_score=row.max_score)
             for one in record
             if belongs_to_no_lesson(one)
         ]
         if mine:
             found[row.student] = mine[0]
-    return Back(lesson, found, people, sorted(absent - found.keys()), heading_of(grades))
+    absent = {row.student for row in rows if row.status == GradeStatus.MISSING}
+    return Back(lesson, found, people, sorted(absent - found.keys()), graded.heading)
 
 
 def belongs_to_no_lesson(grade: Grade) -> bool:
@@ -108,18 +106,17 @@ def belongs_to_no_lesson(grade: Grade) -> bool:
 # --- Moodle -----------------------------------------------------------------------------------
 
 
-def for_moodle(
-    worksheet: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> Pack:
-    lesson = moodle.lesson_meant(worksheet, rows)
-    back = of_lesson(lesson, rows, grades, people)
-    find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
+def for_moodle(worksheet: Path, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
+    lesson = moodle.lesson_meant(worksheet, graded.rows)
+    back = of_lesson(lesson, graded, people)
+    rows = [row for row in graded.rows if row.lesson == lesson and row.title]
+    find = moodle.finder(rows, people)
     files: dict[str, str] = {}
     packed_students = []
     header, *lines = filling.read_table(worksheet) or [[]]
     moodle.grade_column(worksheet, header)
     for line in lines:
-        student, number = find(line) or "", moodle.participant(line)
+        student, number = find(line), moodle.participant(line)
         if student not in back.grades or not number:
             continue
         name = UNFIT.sub(" ", line[1] if len(line) > 1 else "").strip() or "Participant"
@@ -136,12 +133,10 @@ def for_moodle(
 TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 
 
-def for_canvas(
-    downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> Pack:
+def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
     """Return a zip whose file names match those in Canvas's own download of the lesson."""
-    lesson = moodle.lesson_meant(downloaded, rows)
-    back = of_lesson(lesson, rows, grades, people)
+    lesson = moodle.lesson_meant(downloaded, graded.rows)
+    back = of_lesson(lesson, graded, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
     offered: dict[str, list[str]] = {}
     for name in names_in(downloaded):
@@ -151,7 +146,9 @@ def for_canvas(
     files: dict[str, str | bytes] = {}
     for student, names in offered.items():
         best = min(names, key=lambda name: (fitness(name), name))
-        files[best] = back.text(student) if fitness(best) else zipped(back.files(student))
+        files[best] = (
+            summary(back.grades[student]) if fitness(best) else zipped(back.files(student))
+        )
     name = f"canvas-{lesson}.zip"
     advice = "--roster needs their canvas_id, and the download must have their .zip or text file"
     return name, zipped(files), back.sentence(name, [*offered], advice)
@@ -186,18 +183,16 @@ def names_in(downloaded: Path) -> Iterator[str]:
     yield from sorted({PurePosixPath(name).name for name in names})
 
 
-def canvas_comments(
-    asked: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
-) -> Pack:
+def canvas_comments(asked: str, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
     """Return comments on one assignment in the format of Canvas's API."""
-    lesson = lesson_among(asked, {row.lesson for row in rows})
+    lesson = lesson_among(asked, {row.lesson for row in graded.rows})
     if lesson is None:
-        raise SettingsError(f"{grades} has no grades of lesson {asked!r}")
-    back = of_lesson(lesson, rows, grades, people)
+        raise SettingsError(f"{graded.folder} has no grades of lesson {asked!r}")
+    back = of_lesson(lesson, graded, people)
     ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
     commented = [student for student in sorted(back.grades) if student in ids]
     name = f"canvas-{lesson}-comments.json"
-    data = {ids[student]: {"text_comment": back.text(student)} for student in commented}
+    data = {ids[student]: {"text_comment": summary(back.grades[student])} for student in commented}
     text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
     sentence = back.sentence(name, commented, "--roster needs their canvas_id")
     return name, encoded(text), sentence

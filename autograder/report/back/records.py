@@ -1,6 +1,7 @@
 """Read back the student records that the grader wrote."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from autograder.errors import SettingsError
 from autograder.verdict import Grade
 
 RECORDS, TABLE = "records", "grades.json"
+GRADE_AGAIN = "grade again into this folder"
 
 
 @cache
@@ -33,22 +35,25 @@ def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
         raise SettingsError(f"{path} is missing or damaged: {GRADE_AGAIN}") from None
 
 
-def read_rows(folder: Path) -> Sequence[Row]:
-    """Return the class's table."""
+@dataclass(frozen=True, slots=True)
+class GradedClass:
+    """A folder of grades."""
+
+    folder: Path
+    heading: str  # of the pages
+    rows: Sequence[Row]
+
+
+def read_class(folder: Path) -> GradedClass:
+    """Return the table and the heading of a class."""
     path = folder / TABLE
     try:
-        return [from_data(row) for row in from_json(path.read_bytes())["grades"]]
+        data = from_json(path.read_bytes())
+        rows = [from_data(row) for row in data["grades"]]
+        return GradedClass(folder, str(data.get("title", "Grades")), rows)
     except FileNotFoundError:
         raise SettingsError(
             f"{folder} holds no grades: give the folder of `autograder grade --out`"
         ) from None
     except (OSError, ValueError, LookupError, TypeError):
         raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None
-
-
-def heading_of(folder: Path) -> str:
-    """Return the title of the class's pages."""
-    return str(from_json((folder / TABLE).read_bytes()).get("title", "Grades"))
-
-
-GRADE_AGAIN = "grade again into this folder"

@@ -1,25 +1,20 @@
 """Make the table of students × lessons. Students who need attention come first."""
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from urllib.parse import quote
-
-from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report.signs import check_signs, notice, points
-from autograder.safe_text import readable_name
+from autograder.report.signs import check_signs, full_name, notice, points
+from autograder.report.student.said_once import grouped
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
 from autograder.wording import shown
 
 OTHER = "other"  # the column for work of no lesson
-REASONS_SHOWN = 2  # per line; the details show all of them
 WORDS = 60  # characters of a reason in the filter
 COMMON = 8  # reasons to look that many students have
 
@@ -45,57 +40,35 @@ class Column:
     never_due: bool = False  # other lessons have a due time, and this one has none
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     student: str
     name: str
     page: str  # empty: none
-    programs: str
-    cells: list[Cell] = field(default_factory=list)
-    score: float = 0.0
-    most: float = 0.0
-    tier: str = ""
-    reasons: list[str] = field(default_factory=list)  # most severe first
-    rank: int = 0  # severity of the first reason
-
-    @property
-    def total(self) -> str:
-        return f"{points(round(self.score, 2))} / {points(self.most)}" if self.most else "–"
-
-    @property
-    def share(self) -> float:
-        return self.score / self.most if self.most else -1.0
-
-    @property
-    def told(self) -> str:
-        more = len(self.reasons) - REASONS_SHOWN
-        return "; ".join(self.reasons[:REASONS_SHOWN]) + (f" (+{more})" if more > 0 else "")
-
-    @property
-    def untold(self) -> str:
-        """Return the reasons that are not shown in the line.
-
-        The page's filter searches them too.
-        """
-        return "; ".join(self.reasons[REASONS_SHOWN:])
+    has_programs: bool  # whether there is a page about the student's programs
+    cells: Sequence[Cell]
+    score: float
+    most: float
+    tier: str
+    reasons: Sequence[str]  # most severe first
+    rank: int  # severity of the first reason
 
 
 def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
     titles: dict[str, str] = {}
     for row in rows:
-        if is_lesson(row):
-            titles[row.lesson] = titles.get(row.lesson) or row.title
+        titles[column_of(row)] = titles.get(column_of(row)) or row.title
+    odd = titles.pop(OTHER, None) is not None
     due = policy.late.due
     heads = [
-        Column(lesson, titles[lesson], due.get(lesson, ""), bool(due) and lesson not in due)
-        for lesson in sorted(titles)
+        Column(lesson, title, due.get(lesson, ""), bool(due) and lesson not in due)
+        for lesson, title in sorted(titles.items())
     ]
-    odd = any(not is_lesson(row) for row in rows)
     return [*heads, Column(OTHER, "of no lesson")] if odd else heads
 
 
-def is_lesson(row: Row) -> bool:
-    return bool(row.title)
+def column_of(row: Row) -> str:
+    return row.lesson if row.title else OTHER
 
 
 def table(
@@ -103,53 +76,47 @@ def table(
 ) -> tuple[list[Column], list[Line]]:
     """Return one line per student, sorted by the most severe reason for review, then by name."""
     heads = columns(rows, policy)
-    by_student: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_student[row.student].append(row)
-    made = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return heads, sorted(made, key=lambda one: (not one.reasons, one.rank, one.student))
+    by_student = grouped((row.student, row) for row in rows)
+    lines = [line(theirs, people, policy, heads) for theirs in by_student.values()]
+    return heads, sorted(lines, key=lambda one: (not one.reasons, one.rank, one.student))
 
 
 def line(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> Line:
     student = rows[0].student
-    person = people.get(student)
     page = next((row.page for row in rows if row.page), "")
-    changed = any(row.programs for row in rows)
-    made = Line(
-        student=student,
-        name=readable_name((person.full_name if person else "") or student),
-        page=quote(page),
-        programs="programs/" + quote(page) if page and changed else "",
-    )
-    for head in heads:
-        here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
-        made.cells.append(cell(here, head, policy))
+    by_column = grouped((column_of(row), row) for row in rows)
+    cells = [cell(by_column.get(head.lesson, []), head, policy) for head in heads]
     # Missing lessons are the first to be dropped among the lowest results.
-    absent = [at for at, missing in enumerate(made.cells) if missing.most and heads[at].due]
+    absent = [at for at, missing in enumerate(cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
-        made.cells[at] = replace(made.cells[at], most=0.0)
+        cells[at] = replace(cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
-    made.score = sum(row.score or 0.0 for row in graded)
-    made.most = sum(row.max_score for row in graded) + sum(missing.most for missing in made.cells)
-    made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
-    by_reason: dict[str, list[str]] = {}
-    looks = [(row, reason) for row in rows for reason in row.look]
-    for row, reason in sorted(looks, key=lambda look: look[1].code.rank):
-        by_reason.setdefault(str(reason), []).append(row.lesson)
-    made.rank = min((reason.code.rank for _, reason in looks), default=0)
-    made.reasons = [f"{', '.join(where)}: {reason}" for reason, where in by_reason.items()]
-    return made
+    looks = [(reason, row.lesson) for row in rows for reason in row.look]
+    looks.sort(key=lambda look: look[0].code.rank)
+    by_reason = grouped((str(reason), lesson) for reason, lesson in looks)
+    return Line(
+        student=student,
+        name=full_name(student, people),
+        page=page,
+        has_programs=bool(page) and any(row.programs for row in rows),
+        cells=cells,
+        score=sum(row.score or 0.0 for row in graded),
+        most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
+        tier=min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
+        reasons=[f"{', '.join(lessons)}: {reason}" for reason, lessons in by_reason.items()],
+        rank=looks[0][0].code.rank if looks else 0,
+    )
 
 
 def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
+    """Return the cell of a student's rows in a column. Only the column OTHER may have several."""
     if not rows:
         return Cell()
+    row, look = rows[0], any(row.look for row in rows)
     if head.lesson == OTHER:
-        return Cell(rows[0].status, "error", -1.0, any(row.look for row in rows))
-    [row, *_] = rows
-    look = bool(row.look)
+        return Cell(row.status, "error", -1.0, look)
     if row.score is not None:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
@@ -157,17 +124,13 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)
-        days, _ = policy.extensions.get((row.student, row.lesson), (0.0, ""))
-        return Cell("—", "missing", -2.0, look, own_due(head.due, days), row.max_score)
+        days, _ = policy.extensions.get(row.key, (0.0, ""))
+        own_due = datetime.fromisoformat(head.due) + timedelta(days) if head.due and days else None
+        later = own_due.isoformat() if own_due else ""
+        return Cell("—", "missing", -2.0, look, later, row.max_score)
     if row.status == GradeStatus.EXCUSED:
         return Cell("EX", "excused", -1.0, look)
     return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)
-
-
-def own_due(due: str, days: float) -> str:
-    if not due or not days:
-        return ""
-    return (datetime.fromisoformat(due) + timedelta(days=days)).isoformat()
 
 
 # --- what many have in common, and what opens on a click ----------------------------------------
@@ -179,19 +142,17 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
     Each reason comes with the words to filter by, whether it has more text, and its number of
     students.
     """
-    ranks: dict[str, int] = {}
-    seen: dict[str, set[str]] = defaultdict(set)
-    cut = set()
-    for row in rows:
-        for reason in row.look:
-            words = shortened_to_words(reason.text)
-            seen[words].add(row.student)
-            ranks[words] = reason.code.rank
-            if words != str(reason):
-                cut.add(words)
-    counts = Counter({words: len(students) for words, students in seen.items()})
-    common = sorted(counts.most_common(COMMON), key=lambda pair: ranks[pair[0]])
-    return [(words, words in cut, count) for words, count in common]
+    by_words = grouped(
+        (shortened_to_words(reason.text), (row.student, reason))
+        for row in rows
+        for reason in row.look
+    )
+    counts = Counter({words: len(dict(those)) for words, those in by_words.items()})
+    common = [
+        (words, any(str(reason) != words for _, reason in by_words[words]), count)
+        for words, count in counts.most_common(COMMON)
+    ]
+    return sorted(common, key=lambda one: by_words[one[0]][-1][1].code.rank)
 
 
 def shortened_to_words(text: str) -> str:
@@ -199,25 +160,19 @@ def shortened_to_words(text: str) -> str:
     return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 
-def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
+def details(rows: Sequence[Row], lines: Sequence[Line]) -> list[list[list[str]]]:
     """Return everything that a line omits, as data: [lesson, points, checks, state, …] per row."""
-    by_student: dict[str, list[list[str]]] = defaultdict(list)
-    for row in rows:
-        by_student[row.student].append(
-            [
-                f"{row.lesson} {row.title}".strip(),
-                f"{points(row.score)} / {points(row.max_score)}",
-                check_signs(row),
-                row.tier or row.status,
-                f"{shown(row.epoch_s)} s" if row.epoch_s else "",
-                shown(row.speedup) if row.speedup else "",
-                "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
-            ]
-        )
-    return as_script_data([by_student[made_line.student] for made_line in made])
+    by_student = grouped((row.student, details_of(row)) for row in rows)
+    return [by_student[line.student] for line in lines]
 
 
-def as_script_data(value: object) -> Markup:
-    """Return JSON that is harmless within a page's script."""
-    text = json.dumps(value, ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
+def details_of(row: Row) -> list[str]:
+    return [
+        f"{row.lesson} {row.title}".strip(),
+        f"{points(row.score)} / {points(row.max_score)}",
+        check_signs(row),
+        row.tier or row.status,
+        f"{shown(row.epoch_s)} s" if row.epoch_s else "",
+        shown(row.speedup) if row.speedup else "",
+        "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
+    ]

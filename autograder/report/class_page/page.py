@@ -6,12 +6,11 @@ Sorting, filtering and opening rows need a few lines of script. The page fetches
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from urllib.parse import quote
 
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.class_page import lesson, matrix
-from autograder.report.html import environment
+from autograder.report.html import render
 from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable
@@ -56,27 +55,21 @@ def class_page(
     states = Counter(row.tier or row.status for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
-    return (
-        environment()
-        .get_template("class.html.j2")
-        .render(
-            heading=about.heading,
-            students=len(lines),
-            graded=sum(row.score is not None for row in rows),
-            columns=columns,
-            lines=lines,
-            flagged=sum(bool(line.reasons) for line in lines),
-            reasons=matrix.common_reasons(rows),
-            details=matrix.details(rows, lines),
-            states=[(state, states[state]) for state in names if states[state] > 0],
-            unasked=unasked,
-            reruns=reruns(rows),
-            requests=about.requests,
-            unanswered=sum(not request.answer for request in about.requests),
-            pages={row.student: "students/" + quote(row.page) for row in rows if row.page},
-            as_row=as_row,
-            lessons=lessons,
-        )
+    return render(
+        "class.html.j2",
+        heading=about.heading,
+        graded=sum(row.score is not None for row in rows),
+        columns=columns,
+        lines=lines,
+        reasons=matrix.common_reasons(rows),
+        details=matrix.details(rows, lines),
+        states=[(state, states[state]) for state in names if states[state] > 0],
+        unasked=unasked,
+        reruns=reruns(rows),
+        requests=about.requests,
+        pages={row.student: row.page for row in rows if row.page},
+        as_row=as_row,
+        lessons=lessons,
     )
 
 
@@ -102,8 +95,7 @@ def review_page(lines: Sequence[matrix.Line]) -> str:
         for line in lines
         if line.page
     ]
-    template = environment().get_template("review.html.j2")
-    return template.render(students=students, data=matrix.as_script_data(students))
+    return render("review.html.j2", students=students)
 
 
 def as_row(request: Request) -> str:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeStatus
 from autograder.report.signs import points
-from autograder.report.student.said_once import adjustments
+from autograder.report.student.said_once import grouped
 from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
-from autograder.wording import counted, sentence
+from autograder.wording import sentence
 
 MOST = 3  # lines; the page has the rest
 MOST_NAMED = 2  # checks that one line names
@@ -38,11 +38,11 @@ class Step:
 
 def next_steps(grades: Sequence[Grade]) -> list[Step]:
     """Return the steps, most points first. A step for several checks appears once."""
-    reasons: dict[str, list[tuple[tuple[str, str], float]]] = {}
-    for grade in grades:
-        for do, about, lost in steps_of(grade):
-            where = lesson_number(grade), about
-            reasons.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+    reasons = grouped(
+        (shortened(sentence(do), 300), ((lesson_number(grade), about), lost))
+        for grade in grades
+        for do, about, lost in steps_of(grade)
+    )
     steps = [
         Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
         for do, those in reasons.items()
@@ -111,19 +111,3 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
     if not advising or for_student(advising[0]):
         without = f"compare what was expected with what was found: {check.expected}"
         yield check.try_ or without, check.title, check.points - check.score
-
-
-def summary(grade: Grade) -> str:
-    """Return a grade and the next steps as plain text, for platforms that show comments."""
-    if grade.score is None:
-        head = f"{grade.lesson} {grade.title}: {grade.status}"
-    else:
-        worth = f"{points(grade.score)} of {counted(grade.max_score, 'point')}"
-        head = f"{grade.lesson} {grade.title}: {worth}"
-    settled = [f"{c.title}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden]
-    lines = [head, *settled, *adjustments(grade)]
-    steps = next_steps([grade])
-    if steps:
-        lines += ["", "What to do next:"]
-        lines += [f"{n}. {step.do} ({step.why})" for n, step in enumerate(steps, start=1)]
-    return "\n".join(lines) + "\n"

@@ -3,8 +3,10 @@
 The joined entry names all places.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from autograder.codes import ReasonCode
 from autograder.records import Where
@@ -12,47 +14,42 @@ from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
 MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the values by key, in the order of the pairs."""
+    groups = defaultdict[K, list[V]](list)
+    for key, value in pairs:
+        groups[key].append(value)
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """A finding that several lessons share."""
+class Remark:
+    """A finding for the student, with all lessons that have it."""
 
     finding: Finding
     lessons: tuple[str, ...]
 
 
-def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
-    """Return findings that more than one lesson has, the most severe first."""
-    by_what: dict[tuple, list[tuple[str, Finding]]] = {}
-    for grade in grades:
-        for finding in public(grade):
-            by_what.setdefault(what(finding), []).append((grade.lesson, finding))
-    shared = [
-        Shared(joined([finding for _, finding in those]), lessons)
+def remarks(grades: Iterable[Grade]) -> list[Remark]:
+    """Return the findings for the student, most severe first. Findings on several runs are joined.
+
+    Two findings are joined if they differ only in what was found, and where.
+    """
+    by_what = grouped(
+        ((finding.title, finding.expected, finding.try_), (grade.lesson, finding))
+        for grade in grades
+        for finding in grade.findings
+        if not finding.private
+    )
+    joined_findings = [
+        Remark(joined([finding for _, finding in those]), tuple(dict(those)))
         for those in by_what.values()
-        if len(lessons := tuple(dict.fromkeys(lesson for lesson, _ in those))) > 1
     ]
-    return sorted(shared, key=lambda one: one.finding.code.rank)
-
-
-def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """Return a lesson's unshared findings, most severe first, with duplicates merged."""
-    elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
-    by_what: dict[tuple, list[Finding]] = {}
-    for finding in public(grade):
-        if what(finding) not in elsewhere:
-            by_what.setdefault(what(finding), []).append(finding)
-    return [joined(those) for those in by_what.values()]
-
-
-def public(grade: Grade) -> list[Finding]:
-    seen = (finding for finding in grade.findings if not finding.private)
-    return sorted(seen, key=lambda finding: finding.code.rank)
-
-
-def what(finding: Finding) -> tuple:
-    return finding.title, finding.expected, finding.try_
+    return sorted(joined_findings, key=lambda one: one.finding.code.rank)
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
@@ -66,13 +63,10 @@ def joined(findings: Sequence[Finding]) -> Finding:
     )
 
 
-def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
+def adjusted_alike(grades: Sequence[Grade]) -> dict[str, list[str]]:
     """Return each adjustment that several lessons share, with those lessons."""
-    by_line: dict[str, list[str]] = {}
-    for grade in grades:
-        for line in adjustments(grade):
-            by_line.setdefault(line, []).append(grade.lesson)
-    return {line: tuple(lessons) for line, lessons in by_line.items() if len(lessons) > 1}
+    by_line = grouped((line, grade.lesson) for grade in grades for line in adjustments(grade))
+    return {line: lessons for line, lessons in by_line.items() if len(lessons) > 1}
 
 
 def adjustments(grade: Grade) -> list[str]:
@@ -87,10 +81,9 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
     """Return each problem in the outputs, with its runs, title, text and places."""
-    by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
-    for run in runs:
-        for problem in run.problems:
-            by_what.setdefault((problem.title, problem.found), []).append((run.name, problem))
+    by_what = grouped(
+        ((one.title, one.found), (run.name, one)) for run in runs for one in run.problems
+    )
     return [
         (
             ", ".join(dict.fromkeys(name for name, _ in those)),
@@ -107,14 +100,20 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 def reasons(check: Check) -> list[Part]:
     """Return the reasons why points are missing, with identical reasons merged."""
-    merged: dict[tuple, list[Part]] = {}
-    for part in check.parts:
-        if part.status != PASSED:
-            merged.setdefault((part.found, part.where, part.try_), []).append(part)
-    return [
+    if len(check.parts) < 2:
+        return [as_part(check)]
+    missed = (part for part in check.parts if part.status != PASSED)
+    merged = [
         replace(parts[0], expected="; ".join(dict.fromkeys(p.expected for p in parts)))
-        for parts in merged.values()
+        for parts in grouped((key_of(part), part) for part in missed).values()
     ]
+    if check.try_ and not any(part.try_ for part in check.parts):
+        merged.append(replace(as_part(check), expected="", found="", where=()))
+    return merged
+
+
+def key_of(part: Part) -> tuple:
+    return part.found, part.where, part.try_
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
@@ -124,18 +123,14 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
     for check in grade.checks:
         if check.hidden or check.status == PASSED:
             continue
-        several = len(check.parts) > 1
-        parts = reasons(check) if several else [as_part(check)]
-        # If no part has advice, the check's advice is used.
-        silent = several and check.try_ and not any(part.try_ for part in check.parts)
-        parts += [replace(as_part(check), expected="", found="", where=())] if silent else []
-        mine = []
-        for part in parts:
-            key = part.found, part.where, part.try_
-            again = bool(part.found and part.try_) and key in stated
-            stated.add(key)
-            mine.append(replace(part, where=(), try_="as above") if again else part)
-        reasons_of[check.id] = mine
+        parts = reasons(check)
+        reasons_of[check.id] = [
+            replace(part, where=(), try_="as above")
+            if part.found and part.try_ and key_of(part) in stated
+            else part
+            for part in parts
+        ]
+        stated.update(map(key_of, parts))
     return reasons_of
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.cli import main
 from autograder.finding_codes import FindingCode
-from autograder.report.self_report import for_the_instructor
+from autograder.report import self_report
 from autograder.settings.rubric import FOLDER
 from autograder.verdict import Grade
 from tests.autograder.judging.test_scaling_rubric import study_lines
@@ -180,9 +180,8 @@ def test_answers_with_one_hint_share_a_line():
         Undecided("kind_a", 0.25, "what is kept?"),
         Undecided("large_f", 0.25, "exercise 12.3"),
     )
-    lines = for_the_instructor(
-        SelfGrade(Grade("you", "12", "", "smoke", "graded", 0, 10), None, undecided)
-    )
+    grade = SelfGrade(Grade("you", "12", "", "smoke", "graded", 0, 10), None, undecided)
+    lines = self_report.text([grade], chosen=True).split("\n")
     assert [line.strip() for line in lines if "yourself" in line] == [
         "whether small_f, large_f are right. To check them again yourself: exercise 12.3",
         "whether kind_a is right. To check it again yourself: what is kept?",

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.commands.options import COURSE
 from autograder.report.back.packed import of_lesson
-from autograder.report.back.records import read_rows
+from autograder.report.back.records import read_class
 from autograder.settings.rubric import FOLDER
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
@@ -46,5 +46,5 @@ def test_pages_are_headed_with_the_title(ours):
 def test_feedback_has_the_title_of_the_grades(ours):
     grade(ours, *setting("title", "HPC"))
     folder = ours / "grades"
-    page = of_lesson("02", read_rows(folder), folder, {}).page("ada")
+    page = of_lesson("02", read_class(folder), {}).page("ada")
     assert '<p class="dim">HPC</p>' in page

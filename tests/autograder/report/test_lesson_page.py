@@ -5,8 +5,9 @@ import re
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
 from autograder.report import pictures
-from autograder.report.class_page.lesson import LessonOfClass
+from autograder.report.class_page.lesson import summary
 from autograder.report.class_page.page import About, class_pages
+from autograder.settings.roster import Person
 from autograder.verdict import LookReason
 
 LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
@@ -54,6 +55,12 @@ def test_each_check_has_a_sign_that_sorts_by_severity():
     assert [line.count('class="sign"') for line in lines()] == [2, 2, 0, 2, 2]
 
 
+def test_a_student_with_a_name_but_without_a_page_is_listed_with_both():
+    people = {"eva": Person("eva", "Eva L.")}
+    text = class_pages(ROWS, About(people=people))["lessons/02.html"]
+    assert 'Eva L. <span class="dim">eva</span>' in text
+
+
 def test_reasons_are_escaped_and_pages_are_linked():
     assert "a: no &lt;run&gt;" in page()
     assert page().count('href="../review.html#') == 4
@@ -61,8 +68,8 @@ def test_reasons_are_escaped_and_pages_are_linked():
 
 
 def test_the_mean_is_that_of_graded_submissions():
-    assert re.findall(r"[\d.]+", LessonOfClass(ROWS, ()).summary) == ["6.25", "7.5", "10"]
-    assert LessonOfClass(ROWS[-1:], ()).summary == ""
+    assert re.findall(r"[\d.]+", summary([10.0, 0.0, 10.0, 5.0], 10.0)) == ["6.25", "7.5", "10"]
+    assert summary([], 10.0) == ""
 
 
 def test_a_histogram_is_readable_without_colours():

@@ -9,7 +9,7 @@ from autograder.classroom.whole_class import most_severe_first
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.matrix import table
 from autograder.report.class_page.page import About, class_pages, reruns
-from autograder.report.student.said_once import findings_of_lesson, in_several_lessons
+from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
 from autograder.verdict import Finding, Grade, LookReason
 
@@ -71,12 +71,9 @@ def test_findings_of_a_student_begin_with_the_most_severe():
         Grade("ada", lesson, "Title", "full", GradeStatus.GRADED, 1.0, 2.0, findings=found)
         for lesson, found in (("02", tuple(findings)), ("03", tuple(findings[:2])))
     ]
-    shared = in_several_lessons(grades)
-    assert len(shared) == 2
-    [alone] = findings_of_lesson(grades[0], shared)
-    assert alone.code == FindingCode.RERUN_OTHER_MODEL
-    listed = [finding.code for finding in findings_of_lesson(grades[0], ())]
-    assert listed[0] == FindingCode.RERUN_OTHER_MODEL
+    first, *others = remarks(grades)
+    assert (first.finding.code, first.lessons) == (FindingCode.RERUN_OTHER_MODEL, ("02",))
+    assert [other.lessons for other in others] == [("02", "03")] * 2
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from autograder.records import Where
-from autograder.report.html import quotes_in
+from autograder.report.html import student_page
 from autograder.submissions import quoted
 from autograder.submissions.quoted import quoted_lines
-from autograder.verdict import Grade, QuotedLine
+from autograder.verdict import Check, Grade, QuotedLine
 
 
 @pytest.fixture
@@ -55,8 +55,13 @@ def test_what_cannot_be_read_is_not_waited_for(tmp_path):
 
 def test_the_page_marks_the_line_and_escapes_it():
     lines = (QuotedLine("a.out", 3, "before"), QuotedLine("a.out", 4, "<b>"))
-    show = quotes_in(Grade("ada", "02", "T", "smoke", "graded", 1, 1, quoted=lines))
-    html = show(places(4))
-    assert html.count('class="meant"') == 1
-    assert "&lt;b&gt;" in html
-    assert show(places(9)) == ""
+
+    def page(line: int) -> str:
+        check = Check("a", "A", 1, 0, "failed", "", "1", tuple(places(line)))
+        grade = Grade("ada", "02", "T", "smoke", "graded", 0, 1, checks=(check,), quoted=lines)
+        return student_page("ada", [grade], {})
+
+    assert page(4).count('class="meant"') == 1
+    assert "&lt;b&gt;" in page(4)
+    assert "the line of the output" in page(4)
+    assert "of the output" not in page(9)
