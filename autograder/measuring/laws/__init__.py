@@ -15,8 +15,8 @@ Sizes may repeat and come in any order. Speedups are relative to the smallest si
 """
 
 from autograder.measuring.laws.envelope import Foretold, Said, farthest, foretell
-from autograder.measuring.laws.study import KINDS, Study, of_rates, of_times
-from autograder.measuring.laws.text_books import Objection, objections, textbook
+from autograder.measuring.laws.fitting import KINDS, Study, of_rates, of_times
+from autograder.measuring.scaling_laws import Objection, objections, textbook
 
 __all__ = [
     "KINDS",

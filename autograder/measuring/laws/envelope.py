@@ -15,8 +15,7 @@ import numpy as np
 
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.laws import fitting
-from autograder.measuring.laws.fitting import Fit
-from autograder.measuring.laws.study import Study
+from autograder.measuring.laws.fitting import Fit, Study
 
 FEWEST_SIZES = 3
 # Times the largest size: the farthest prediction, and the range that is always allowed.
