@@ -3,20 +3,13 @@
 from dataclasses import replace
 
 from autograder.codes import CheckStatus, ReasonCode
+from autograder.judging import values
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import (
     how_it_ended,
     larger_unfinished,
     last_lines,
     run_that_counts,
-)
-from autograder.judging.values import (
-    as_text,
-    condition_value,
-    expected_of,
-    said_of_run,
-    threshold_value,
-    title_of,
 )
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.safe_text import shortened
@@ -64,30 +57,34 @@ def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
     """Return the sort key for runs with the same credit. The best run is reported."""
-    value = measured_or_none(condition_value, hand_in, condition, name)
+    value = measured_or_none(values.condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
     return value.value if condition.operator in ("at_least", "above") else -value.value
 
 
 def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
-    title, expected = title_of(condition), expected_of(hand_in, condition, name)
+    title, expected = values.title_of(condition), values.expected_of(hand_in, condition, name)
     try:
-        value = condition_value(hand_in, condition, name)
-        limit = threshold_value(hand_in, condition.threshold, condition, name)
+        value = values.condition_value(hand_in, condition, name)
+        limit = values.threshold_value(hand_in, condition.threshold, condition, name)
     except NotMeasured as missing:
         status = FAILED if missing.without_run else NOT_MEASURED
         reason, where = missing.reason, missing.where
         return Part(title, status, 0, expected, reason, where, missing.try_, code=missing.code)
     if isinstance(value, str) or isinstance(limit, str):
-        found = shortened(said_of_run(title, as_text(value), name))
+        found = shortened(values.said_of_run(title, values.as_text(value), name))
         status = PASSED if value == limit else FAILED
         credit = float(value == limit)
         return Part(title, status, credit, expected, found, code=ReasonCode.VALUE)
     begin = partial_limit(hand_in, condition, name)
     credit, status = credit_of(value.rounded, limit, begin, condition)
     certain = compare(value, limit, condition)
-    found, hint, code = said_of_run(title, as_text(value), name, value.basis), "", ReasonCode.VALUE
+    found, hint, code = (
+        values.said_of_run(title, values.as_text(value), name, value.basis),
+        "",
+        ReasonCode.VALUE,
+    )
     missed = condition.run_again == "missed" and not credit
     if missed or is_too_noisy(value, limit, begin, condition):
         status, credit, hint, code = NOT_MEASURED, 0, RUN_AGAIN, ReasonCode.TOO_NOISY
@@ -109,7 +106,7 @@ def partial_from(condition: Condition) -> Threshold | None:
 def partial_limit(hand_in: HandIn, condition: Condition, name: str) -> float | None:
     """Return the value at which partial credit begins, or None if there is none."""
     start = partial_from(condition)
-    begin = start and measured_or_none(threshold_value, hand_in, start, condition, name)
+    begin = start and measured_or_none(values.threshold_value, hand_in, start, condition, name)
     return begin.value if isinstance(begin, Measure) else None
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from autograder.measuring.interval import Measure, NotMeasured, exact, middle
@@ -26,35 +28,26 @@ def last_epoch(run: Run) -> tuple[Where, ...]:
 # --- header and end -------------------------------------------------------------------------
 
 
-def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
+def recorded(part: str, name: str, unit: str = "") -> Callable[[Run], Measure]:
+    """Return a function that measures a number in the record's header or its end."""
+    block = part.partition(".")[0]
+
     def number(run: Run) -> Measure:
-        value = run.header.get(name)
+        value = attrgetter(part)(run).get(name)
         if value is None:
             raise NotMeasured(f"the output does not report `{name}`", "print the run record")
-        return exact(value, unit, first_line(run), "from the run record's header")
-
-    return number
-
-
-def train_samples(run: Run) -> Measure:
-    value = run.header.dataset.train_samples
-    if value is None:
-        raise NotMeasured("the output does not report `train_samples` of the data set")
-    return exact(value, "samples", first_line(run), "from the run record's header")
-
-
-def at_end(name: str, unit: str = "") -> Callable[[Run], Measure]:
-    def number(run: Run) -> Measure:
-        value = getattr(run.end, name)
-        if value is None:
-            raise NotMeasured(f"the end of the run does not report `{name}`")
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
-        place = run.places.get("end")
+        place = run.places.get(block)
         where = (place,) if place else first_line(run)
-        return exact(value, unit, where, "from the run record's end")
+        return exact(value, unit, where, f"from the run record's {block}")
 
     return number
+
+
+in_header = partial(recorded, "header")
+at_end = partial(recorded, "end")
+train_samples = recorded("header.dataset", "train_samples", "samples")
 
 
 # Patterns for the processes above rank 0 in the record: those that are not launchers, and those

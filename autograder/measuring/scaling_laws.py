@@ -7,6 +7,7 @@ the ends of the values' intervals. To predict a size beyond the data, use `laws.
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
@@ -17,6 +18,7 @@ from autograder.measuring.interval import (
     exact,
     measured_or_none,
 )
+from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
 Numbers = Sequence[tuple[float, float]]
@@ -33,6 +35,10 @@ def grown(speedups: Points, least: int = 1) -> Points:
     return points
 
 
+def places(points: Points) -> tuple[Where, ...]:
+    return tuple(dict.fromkeys(place for _, speedup in points for place in speedup.where))
+
+
 # --- fits ---------------------------------------------------------------------------------------
 
 
@@ -45,28 +51,20 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
     return dot(xs, ys) / dot(xs, xs)
 
 
-def amdahl_f(points: Numbers) -> float:
-    """Return the serial fraction f in S = 1 / (f + (1−f)/p), fitted as p/S − 1 = f (p − 1)."""
-    return slope([p - 1 for p, _ in points], [p / s - 1 for p, s in points])
-
-
-def gustafson_s(points: Numbers) -> float:
-    """Return the s in S = p − s (p − 1), for work that grows with p."""
-    return slope([p - 1 for p, _ in points], [p - s for p, s in points])
-
-
-def with_interval(fit: Callable[[Numbers], float], speedups: Points) -> Measure:
-    """Return a fitted overhead. Its high end belongs to the low ends of the speedups."""
+def overhead(lost: Callable[[float, float], float], speedups: Points) -> Measure:
+    """Return the slope of lost(p, S) over p − 1. Its high end belongs to the low speedups."""
     points = grown(speedups)
+    ones = [p - 1 for p, _ in points]
     value, low, high = (
-        fit([(p, getattr(s, end)) for p, s in points]) for end in ("value", "high", "low")
+        slope(ones, [lost(p, getattr(s, end)) for p, s in points])
+        for end in ("value", "high", "low")
     )
-    where = tuple(dict.fromkeys(place for _, s in points for place in s.where))
-    return Measure(value, low, high, "", where, f"least squares over {len(points)} sizes")
+    return Measure(value, low, high, "", places(points), f"least squares over {len(points)} sizes")
 
 
-amdahl = partial(with_interval, amdahl_f)
-gustafson = partial(with_interval, gustafson_s)
+# f in S = 1 / (f + (1−f)/p), and s in S = p − s (p − 1), for work that grows with p
+amdahl = partial(overhead, lambda p, s: p / s - 1)
+gustafson = partial(overhead, lambda p, s: p - s)
 
 
 def free_usl(speedups: Points) -> tuple[float, float]:
@@ -94,49 +92,43 @@ def usl(speedups: Points) -> tuple[float, float]:
     return sigma, kappa
 
 
-# --- predictions for another number of workers --------------------------------------------------
+# --- laws, and their predictions for another number of workers ----------------------------------
 
 
-def amdahl_law(p: float, f: float) -> float:
-    return p / (1 + f * (p - 1))
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law: how its overheads are fitted, and its speedup on p workers with these overheads."""
+
+    name: str
+    fit: Callable[[Points], Sequence[Measure]]
+    speedup: Callable[..., float]
 
 
-def gustafson_law(p: float, s: float) -> float:
-    return p - s * (p - 1)
+AMDAHL = Law("Amdahl", lambda points: [amdahl(points)], lambda p, f: p / (1 + f * (p - 1)))
+GUSTAFSON = Law("Gustafson", lambda points: [gustafson(points)], lambda p, s: p - s * (p - 1))
+USL = Law(
+    "USL",
+    lambda points: [exact(parameter) for parameter in usl(points)],
+    lambda p, sigma, kappa: p / (1 + sigma * (p - 1) + kappa * p * (p - 1)),
+)
+LAWS = (AMDAHL, GUSTAFSON, USL)
 
 
-def usl_law(p: float, sigma: float, kappa: float) -> float:
-    return p / (1 + sigma * (p - 1) + kappa * p * (p - 1))
-
-
-def with_less_overhead(law: Callable[[float], float], overhead: Measure) -> Measure:
-    """Return a law's speedup. Its high end belongs to the low end of the overhead."""
-    value, low, high = map(law, (overhead.value, overhead.high, overhead.low))
-    return Measure(value, low, high, "", overhead.where, overhead.basis)
-
-
-def amdahl_speedup(speedups: Points, workers: int) -> Measure:
-    f = amdahl(speedups)
-    if 1 + f.low * (workers - 1) <= 0:
+def predicted(law: Law, speedups: Points, workers: int) -> Measure:
+    """Return a law's speedup. Its high end belongs to the low ends of the overheads."""
+    overheads = law.fit(speedups)
+    if law is AMDAHL and 1 + overheads[0].low * (workers - 1) <= 0:
         raise NotMeasured("the range of f reaches below zero, so Amdahl's law does not apply here")
-    return with_less_overhead(partial(amdahl_law, workers), f)
-
-
-def gustafson_speedup(speedups: Points, workers: int) -> Measure:
-    return with_less_overhead(partial(gustafson_law, workers), gustafson(speedups))
-
-
-def usl_speedup(speedups: Points, workers: int) -> Measure:
-    where = dict.fromkeys(place for _, s in speedups for place in s.where)
-    return exact(usl_law(workers, *usl(speedups)), where=where, basis="USL, κ ≥ 0")
-
-
-LAWS = (amdahl_speedup, gustafson_speedup, usl_speedup)
+    value, low, high = (
+        law.speedup(workers, *(getattr(overhead, end) for overhead in overheads))
+        for end in ("value", "high", "low")
+    )
+    return Measure(value, low, high, "", places(speedups), f"as {law.name}'s law predicts")
 
 
 def predictions(speedups: Points, workers: int) -> list[Measure]:
     """Return predictions from at least two laws, because the result often depends on the law."""
-    estimates = each_measured(lambda law: law(speedups, workers), LAWS)
+    estimates = each_measured(lambda law: predicted(law, speedups, workers), LAWS)
     if len(estimates) < 2:
         raise NotMeasured("the speedups fit only one law, and a prediction needs at least two")
     return estimates
@@ -160,14 +152,13 @@ def textbook(
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
-    laws: dict[str, Callable[[float], float]] = {}
-    if f := measured_or_none(amdahl, points):
-        laws["Amdahl"] = lambda p: amdahl_law(p, f.value)
-    if s := measured_or_none(gustafson, points):
-        laws["Gustafson"] = lambda p: gustafson_law(p, s.value)
-    if sigma_kappa := measured_or_none(usl, points):
-        laws["USL"] = lambda p: usl_law(p, *sigma_kappa)
-    return laws
+
+    def fitted(law: Law) -> Callable[[float], float]:
+        overheads = [overhead.value for overhead in law.fit(points)]
+        return lambda p: law.speedup(p, *overheads)
+
+    curves = {law.name: measured_or_none(fitted, law) for law in LAWS}
+    return {name: curve for name, curve in curves.items() if curve}
 
 
 # --- contradictions -----------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from autograder.measuring.laws import fitting
 from autograder.measuring.laws.fitting import Fit, Study
 
 FEWEST_SIZES = 3
+# A law describes the data if its squared distances sum to at most this much more than the best's.
+WORSE = 6.0
 # Times the largest size: the farthest prediction, and the range that is always allowed.
 FARTHEST, ALWAYS = 32, 8
 LESS, MORE = 0.35, 0.10  # fraction of the predicted further loss that may be absent or be added
@@ -85,28 +87,29 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
     """Return the predictions for each size. `node` is the number of workers per node, if known."""
     for size in sizes:
         check(study, size)
+    count = len(study.sizes)
     fits = fitting.all_fits(study, node)
     noise = fitting.noise_of(study, fits)
-    describes = fitting.describing(study, fits, noise)
+    worst = min(fit.residual for fit in fits) ** 2 + WORSE * noise**2 / count
     grids = [fitting.every_fit(fit.form, study, noise, sizes) for fit in fits]
     costs, scores = (np.concatenate(parts) for parts in zip(*grids, strict=True))
-    level = fitting.NORMAL_TAIL * noise / math.sqrt(len(study.sizes))
+    level = fitting.NORMAL_TAIL * noise / math.sqrt(count)
     predictions = []
     for i, size in enumerate(sizes):
         low, high = fitting.middle_of(costs[:, i], scores)
         laws = []
-        for fit, good, (own, score) in zip(fits, describes, grids, strict=True):
-            best = fit.log_cost(size)
+        for fit, (own, score) in zip(fits, grids, strict=True):
+            best, describes = fit.log_cost(size), fit.residual**2 <= worst
             # With as many coefficients as sizes, a law would describe anything.
-            if good and len(fit.coefficients) < len(study.sizes):
+            if describes and len(fit.coefficients) < count:
                 low, high = min(low, best), max(high, best)
             ends = fitting.middle_of(own[:, i], score)
-            few, many = min(best, ends[0] - level), max(best, ends[1] + level)
-            laws.append(Said(fit, good, *(study.speedup(size, cost) for cost in (best, many, few))))
+            cheap, dear = min(best, ends[0] - level), max(best, ends[1] + level)
+            gains = (study.speedup(size, cost) for cost in (best, dear, cheap))
+            laws.append(Said(fit, describes, *gains))
         low, high = widened(study, size, low, high, noise, node)
-        predictions.append(
-            Foretold(size, study.speedup(size, high), study.speedup(size, low), tuple(laws))
-        )
+        few, many = study.speedup(size, high), study.speedup(size, low)
+        predictions.append(Foretold(size, few, many, tuple(laws)))
     return predictions
 
 

@@ -94,8 +94,6 @@ def gathered(sizes: Sequence[int], costs: Sequence[float]) -> Study:
 USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0
 LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # probability left out below the low end and above the high end
 NORMAL_TAIL = 1.645
-# A law describes the data worse if its squared distances sum to this much more than the best.
-WORSE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +227,8 @@ USUAL_NODES = (4, 8)
 
 def all_fits(study: Study, node: int | None) -> list[Fit]:
     """Return the fits of all laws, including laws with a step at the known or usual node sizes."""
-    nodes = USUAL_NODES if node is None else (node,)
-    steps = [
-        form for one in nodes if study.sizes[0] <= one < study.sizes[-1] for form in stepped(one)
-    ]
-    return [best_fit(form, study) for form in (*FORMS, *steps)]
-
-
-def describing(study: Study, fits: Sequence[Fit], noise: float) -> list[bool]:
-    """Return, for each law, whether it fits nearly as well as the best one."""
-    count = len(study.sizes)
-    distances = [fit.residual**2 * count / noise**2 for fit in fits]
-    return [distance <= min(distances) + WORSE for distance in distances]
+    forms = list(FORMS)
+    for size in USUAL_NODES if node is None else (node,):
+        if study.sizes[0] <= size < study.sizes[-1]:
+            forms += stepped(size)
+    return [best_fit(form, study) for form in forms]
