@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import measure, participants, record_facts, rounds, sweep
+from autograder.measuring import measure, participants, record_facts, rounds
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
@@ -144,9 +144,9 @@ METRICS: dict[str, Metric] = {
     "error_file_separate": Metric(record_facts.error_file_separate,
         "errors are in a separate file"),
     # sweeps
-    "useful_workers": Metric(sweep.useful_workers, "largest useful number of workers", "workers",
+    "useful_workers": Metric(study.useful_workers, "largest useful number of workers", "workers",
         all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
-    "sooner": Metric(sweep.sooner, "how many times faster than one worker", all_runs=True,
+    "sooner": Metric(study.sooner, "how many times faster than one worker", all_runs=True,
         at={"accuracy": 0.93, "workers": 16},
         needs_at="the accuracy to reach, and the number of workers"),
     # scaling studies

@@ -31,11 +31,13 @@ def last_epoch(run: Run) -> tuple[Where, ...]:
 def recorded(part: str, name: str, unit: str = "") -> Callable[[Run], Measure]:
     """Return a function that measures a number in the record's header or its end."""
     block = part.partition(".")[0]
+    place_in_words = "end of the run" if block == "end" else "output"
 
     def number(run: Run) -> Measure:
         value = attrgetter(part)(run).get(name)
         if value is None:
-            raise NotMeasured(f"the output does not report `{name}`", "print the run record")
+            hint = "" if block == "end" else "print the run record"
+            raise NotMeasured(f"the {place_in_words} does not report `{name}`", hint)
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
         place = run.places.get(block)

@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from autograder.measuring.interval import (
-    Measure,
-    NotMeasured,
-    each_measured,
-    exact,
-    measured_or_none,
-)
+from autograder.measuring.interval import Measure, NotMeasured, exact, measured_or_none
 from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
@@ -128,9 +122,14 @@ def predicted(law: Law, speedups: Points, workers: int) -> Measure:
 
 def predictions(speedups: Points, workers: int) -> list[Measure]:
     """Return predictions from at least two laws, because the result often depends on the law."""
-    estimates = each_measured(lambda law: predicted(law, speedups, workers), LAWS)
+    estimates, reasons = [], []
+    for law in LAWS:
+        try:
+            estimates.append(predicted(law, speedups, workers))
+        except NotMeasured as missing:
+            reasons.append(missing)
     if len(estimates) < 2:
-        raise NotMeasured("the speedups fit only one law, and a prediction needs at least two")
+        raise reasons[0]
     return estimates
 
 
