@@ -42,12 +42,10 @@ def misspelt_as(hand_in: HandIn, key: str) -> str | None:
     """Return the unknown answer id that is probably a misspelling of this question's id."""
     questions = hand_in.rubric.answers
     unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
+    unanswered = sorted(questions.keys() - hand_in.answers)
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
-    if near and difflib.get_close_matches(
-        near[0], sorted(questions.keys() - hand_in.answers), 1
-    ) == [key]:
-        return near[0]
-    return None
+    is_mutual = near and difflib.get_close_matches(near[0], unanswered, 1) == [key]
+    return near[0] if is_mutual else None
 
 
 def judge_answer(hand_in: HandIn, key: str) -> Part:
@@ -86,9 +84,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
 
 
 def _judged(part: Part, question: Question, right: bool) -> Part:
-    if right:
-        return replace(part, status=PASSED, credit=1)
-    return replace(part, status=FAILED, credit=0.0, try_=question.try_)
+    return replace(part, status=PASSED, credit=1) if right else replace(part, try_=question.try_)
 
 
 def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:

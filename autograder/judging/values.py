@@ -7,16 +7,8 @@ from typing import Any
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring import measure
-from autograder.measuring.interval import (
-    Measure,
-    NotMeasured,
-    difference,
-    exact,
-    measured_or_none,
-    ratio,
-    scaled,
-)
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.records import Run
 from autograder.settings import calibration
@@ -54,7 +46,7 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
     other = value_of(other_name)
     if not isinstance(other, Measure):
         raise NotMeasured(f"{condition.metric} is a word")
-    return difference(value, other) if condition.minus else ratio(value, other)
+    return interval.difference(value, other) if condition.minus else interval.ratio(value, other)
 
 
 def threshold_value(
@@ -77,14 +69,18 @@ def threshold_value(
                 code=ReasonCode.NOT_CALIBRATED,
             )
         number = threshold.of_reference * reference.value + threshold.plus
-        return exact(number, reference.unit, reference.where, reference.basis)
+        return interval.exact(number, reference.unit, reference.where, reference.basis)
     if fixed is not None:
-        value: Value = exact(fixed)
+        value: Value = interval.exact(fixed)
     else:
         other = threshold.of or name
         run = run_that_counts(hand_in, other)
         value = metric_value(hand_in, threshold.metric or "", other, run, {}, None)
-    return value if isinstance(value, str) else scaled(value, threshold.factor, threshold.plus)
+    return (
+        value
+        if isinstance(value, str)
+        else interval.scaled(value, threshold.factor, threshold.plus)
+    )
 
 
 def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:

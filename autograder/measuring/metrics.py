@@ -68,8 +68,7 @@ METRICS: dict[str, Metric] = {
     "start_of_rank_0": Metric(participants.start_of_rank_0,
         "all ranks started with the parameters of rank 0"),
     "rank_losses": Metric(over_ranks("loss", different, "losses"),
-        "different training losses of the ranks",
-        "losses"),
+        "different training losses of the ranks", "losses"),
     "labels_apart": Metric(over_ranks("labels", participants.labels_apart),
         "difference in a class's share between one rank and all ranks"),
     # the network and its data
@@ -167,8 +166,7 @@ METRICS: dict[str, Metric] = {
     "study_speedup_low": _study(study.of_law(laws.lowest, workers=1024), "lowest predicted speedup",
         workers=1024),
     "study_speedup_high": _study(study.of_law(laws.highest, workers=1024),
-        "highest predicted speedup",
-        workers=1024),
+        "highest predicted speedup", workers=1024),
 }  # fmt: skip
 
 # Labels and units of recorded measures. An empty unit means a plain number.

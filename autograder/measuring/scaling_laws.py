@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from autograder.measuring.interval import Measure, NotMeasured, exact, measured_or_none
+from autograder.measuring.interval import Measure, NotMeasured, computed, exact, measured_or_none
 from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
@@ -70,7 +70,8 @@ def free_usl(speedups: Points) -> tuple[float, float]:
     ya, yb = dot(ones, ys), dot(twos, ys)
     determinant = aa * bb - ab * ab
     if determinant < 1e-12 * aa * bb:  # zero, apart from rounding: many σ and κ fit equally well
-        raise NotMeasured("fitting the USL needs two different sizes with more than one worker")
+        reason = "fitting the USL needs at least two different sizes with more than one worker"
+        raise NotMeasured(reason)
     return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
 
 
@@ -102,22 +103,17 @@ AMDAHL = Law("Amdahl", lambda points: [amdahl(points)], lambda p, f: p / (1 + f 
 GUSTAFSON = Law("Gustafson", lambda points: [gustafson(points)], lambda p, s: p - s * (p - 1))
 USL = Law(
     "USL",
-    lambda points: [exact(parameter) for parameter in usl(points)],
+    lambda points: [exact(overhead, "", places(points), "USL, κ ≥ 0") for overhead in usl(points)],
     lambda p, sigma, kappa: p / (1 + sigma * (p - 1) + kappa * p * (p - 1)),
 )
 LAWS = (AMDAHL, GUSTAFSON, USL)
 
 
 def predicted(law: Law, speedups: Points, workers: int) -> Measure:
-    """Return a law's speedup. Its high end belongs to the low ends of the overheads."""
     overheads = law.fit(speedups)
     if law is AMDAHL and 1 + overheads[0].low * (workers - 1) <= 0:
         raise NotMeasured("the range of f reaches below zero, so Amdahl's law does not apply here")
-    value, low, high = (
-        law.speedup(workers, *(getattr(overhead, end) for overhead in overheads))
-        for end in ("value", "high", "low")
-    )
-    return Measure(value, low, high, "", places(speedups), f"as {law.name}'s law predicts")
+    return computed(partial(law.speedup, workers), *overheads, basis=overheads[0].basis)
 
 
 def predictions(speedups: Points, workers: int) -> list[Measure]:

@@ -11,16 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from autograder.codes import Outcome, ReasonCode
-from autograder.measuring import measure, study_points
-from autograder.measuring.interval import (
-    Measure,
-    NotMeasured,
-    each_measured,
-    exact,
-    middle,
-    ratio,
-    scaled,
-)
+from autograder.measuring import interval, measure, study_points
+from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 from autograder.safe_text import shortened
 
@@ -92,7 +84,9 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 def rows(runs: Sequence[Run]) -> list[Row]:
     """Return a row for each size whose runs did the same work, or raise NotMeasured."""
     sized = by_size(runs)
-    times = {count: each_measured(study_points.pass_time, same) for count, same in sized.items()}
+    times = {
+        count: interval.each_measured(study_points.pass_time, same) for count, same in sized.items()
+    }
     weak = "weak" in {scaling_of(run) for run in runs}
     return rows_of(times, weak, gains=gains_in_rounds(sized))
 
@@ -111,14 +105,15 @@ def rows_of(
     few = min(values)
     table: list[Row] = []
     for count, repeats in sorted(values.items()):
-        here = middle(repeats, f"median of {len(repeats)} runs")
+        here = interval.middle(repeats, f"median of {len(repeats)} runs")
         base = table[0].seconds if table else here
-        gain = gains.get(count) or (ratio(here, base) if rates else ratio(base, here))
+        above, below = (here, base) if rates else (base, here)
+        gain = gains.get(count) or interval.ratio(above, below)
         if not table:
-            gain = exact(1, where=here.where)
+            gain = interval.exact(1, where=here.where)
         if weak and not rates:
-            gain = scaled(gain, count / few)
-        table.append(Row(count, len(repeats), here, gain, scaled(gain, few / count)))
+            gain = interval.scaled(gain, count / few)
+        table.append(Row(count, len(repeats), here, gain, interval.scaled(gain, few / count)))
     return table
 
 
@@ -129,9 +124,10 @@ def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
     for by_ranks in study_points.by_round([run for same in sized.values() for run in same]):
         times = {count: study_points.pass_time(run) for count, run in by_ranks.items()}
         for count in times if few in times else ():
-            gains.setdefault(count, []).append(ratio(times[few], times[count]))
+            gains.setdefault(count, []).append(interval.ratio(times[few], times[count]))
     return {
-        count: middle(values, f"median of {len(values)} rounds") for count, values in gains.items()
+        count: interval.middle(values, f"median of {len(values)} rounds")
+        for count, values in gains.items()
     }
 
 
