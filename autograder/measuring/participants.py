@@ -156,16 +156,14 @@ def share_steps(run: Run) -> Measure:
 PIECES, PIECES_A_SHARE = 4096, 64
 
 
-def _size(run: Run) -> int:
-    """Return the size of the training set."""
+def _shares(run: Run) -> tuple[Counter[range], int]:
+    """Return each share with the number of ranks that have it, and the size of the training set.
+
+    A share is a range of indices.
+    """
     size = measure.whole(run.header.dataset.train_samples)
     if size is None or size > 10**15:
         raise NotMeasured("the output does not report the size of the training set")
-    return size
-
-
-def _shares(run: Run, size: int) -> Counter[range]:
-    """Return each share, a range of indices, with the number of ranks that have it."""
     shares: Counter[range] = Counter()
     for rank in present_ranks(run):
         if rank.slices is None and rank.shard_ids_hash != "all":
@@ -174,7 +172,7 @@ def _shares(run: Run, size: int) -> Counter[range]:
             share = range(start, size if stop is None else min(stop, size), step)
             if share:
                 shares[share] += 1
-    return shares
+    return shares, size
 
 
 def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
@@ -205,12 +203,12 @@ def _different(shares: Counter[range]) -> int:
 
 def shard_overlap(run: Run) -> Measure:
     """Return the number of reads per epoch that repeat another rank's sample."""
-    shares = _shares(run, _size(run))
-    reads = sum(len(share) * ranks for share, ranks in shares.items())
+    shares, _ = _shares(run)
+    reads = sum(len(share) * count for share, count in shares.items())
     return exact(reads - _different(shares), "samples", run.rank_lines)
 
 
 def shard_uncovered(run: Run) -> Measure:
     """Return the number of samples in the training set that no rank reads."""
-    size = _size(run)
-    return exact(size - _different(_shares(run, size)), "samples", run.rank_lines)
+    shares, size = _shares(run)
+    return exact(size - _different(shares), "samples", run.rank_lines)

@@ -138,7 +138,4 @@ def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     for kind in ("strong", "epoch", "weak"):
         same_kind = [run for run in points if run.header.scaling == kind]
         if same_kind:
-            try:
-                yield kind, rows(same_kind)
-            except NotMeasured:
-                yield kind, []
+            yield kind, interval.measured_or_none(rows, same_kind) or []
