@@ -42,7 +42,7 @@ class Measure:
         return replace(self, low=low, high=high, rounding=None)
 
 
-def present(places: Iterable[Where | None]) -> tuple[Where, ...]:
+def without_none(places: Iterable[Where | None]) -> tuple[Where, ...]:
     return tuple(place for place in places if place)
 
 
@@ -59,7 +59,7 @@ class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
         super().__init__(f"{reason}; {try_}" if try_ else reason)
         self.reason = reason
         self.try_ = try_
-        self.where = present(where)
+        self.where = without_none(where)
         self.code = code
 
     @property
@@ -110,12 +110,12 @@ def is_number(value: object) -> TypeGuard[int | float]:
 def exact(
     value: float, unit: str = "", where: Iterable[Where | None] = (), basis: str = ""
 ) -> Measure:
-    return Measure(float(value), float(value), float(value), unit, present(where), basis)
+    return Measure(float(value), float(value), float(value), unit, without_none(where), basis)
 
 
 def printed(number: Number, unit: str = "") -> Measure:
     """Return a printed number with its rounding interval: "14s" is 14, between 13.5 and 14.5."""
-    where = present([number.where])
+    where = without_none([number.where])
     if not is_number(number.value) or not is_number(number.half_width):
         raise NotMeasured(f"the output says {number.value}, which is not a number", where=where)
     half = abs(number.half_width)
