@@ -71,16 +71,13 @@ def threshold_value(
         number = threshold.of_reference * reference.value + threshold.plus
         return interval.exact(number, reference.unit, reference.where, reference.basis)
     if fixed is not None:
-        value: Value = interval.exact(fixed)
-    else:
-        other = threshold.of or name
-        run = run_that_counts(hand_in, other)
-        value = metric_value(hand_in, threshold.metric or "", other, run, {}, None)
-    return (
-        value
-        if isinstance(value, str)
-        else interval.scaled(value, threshold.factor, threshold.plus)
-    )
+        return interval.exact(fixed * threshold.factor + threshold.plus)
+    other = threshold.of or name
+    run = run_that_counts(hand_in, other)
+    value = metric_value(hand_in, threshold.metric or "", other, run, {}, None)
+    if isinstance(value, str):
+        return value
+    return interval.scaled(value, threshold.factor, threshold.plus)
 
 
 def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:

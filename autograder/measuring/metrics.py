@@ -6,6 +6,7 @@ a metric, write a function and add a row. docs/rubrics.md explains each row; a t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from autograder.measuring import measure, participants, record_facts, rounds
@@ -278,6 +279,7 @@ RECORDED: dict[str, tuple[str, str]] = {
 }
 
 
+@cache
 def metric_named(name: str) -> Metric:
     """Return the metric with this name; `measure:NAME` stands for a recorded measure.
 
