@@ -12,9 +12,8 @@ from autograder.codes import Outcome
 from autograder.commands.options import NEW_FILE, THERE, rubrics_option
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn, matching, says
-from autograder.judging.in_words import reference_key
 from autograder.judging.runs_that_count import program_of, run_that_counts
-from autograder.judging.values import condition_value
+from autograder.judging.values import condition_value, reference_key
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograder.foretell import answer, picture, report, table
+from autograder.foretell import picture, report, table
 from autograder.measuring.laws import KINDS
 
 
@@ -45,8 +45,8 @@ def foretell_command(
     column nodes may be added. Repeated measurements are rows with the same number of workers.
     """
     found = table.read(file, scaling, per_node)
-    sizes = sorted(set(at)) or answer.usual_sizes(found)
-    lines = answer.lines(found, sizes)
+    sizes = sorted(set(at)) or report.usual_sizes(found)
+    lines = report.lines(found, sizes)
     if drawing is not None:
         try:
             picture.save(drawing, found, sizes)

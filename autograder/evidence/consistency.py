@@ -9,8 +9,8 @@ from autograder.codes import FindingCode, ProblemCode
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import measured_or_none
+from autograder.measuring.participants import shard_uncovered
 from autograder.measuring.record_facts import train_samples
-from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding

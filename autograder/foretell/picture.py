@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.foretell.answer import drawn_sizes, lines, measured_speedups, usual_sizes
+import numpy as np
+
+from autograder.foretell.report import lines, usual_sizes
 from autograder.foretell.table import Table
 
 BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
@@ -15,11 +17,11 @@ BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
 def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
     """Plot the table and its predictions on `axes`, up to the largest requested size."""
-    study = table.study
     asked = asked or usual_sizes(table)
-    answers = lines(table, drawn_sizes(table, asked))
+    first, last = table.study.sizes[0], table.study.sizes[-1]
+    spaced = np.geomspace(first, max(*asked, last), 40)  # evenly spaced on a logarithmic axis
+    answers = lines(table, sorted({*map(round, spaced), *asked}))
     sizes = [line.size for line in answers]
-    first, last = study.sizes[0], study.sizes[-1]
     axes.plot(sizes, [n / first for n in sizes], "--", color=GREY, label="ideal")
     for place, law in enumerate(answers[0].foretold.laws):
         if not law.describes or law.fit.form.is_step:
@@ -35,9 +37,10 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
         color=ORANGE, alpha=0.25, lw=0, label="foretold",
     )  # fmt: skip
     axes.axvline(last, color=GREY, lw=0.8, ls=":")
-    axes.plot(
-        *zip(*measured_speedups(table), strict=True), "o", color=BLUE, alpha=0.8, label="measured"
-    )
+    same = [table.value_at(size, 1) / value for size, value in table.points]
+    gains = same if table.column == "seconds" else [1 / gain for gain in same]
+    measured = [size for size, _ in table.points]
+    axes.plot(measured, gains, "o", color=BLUE, alpha=0.8, label="measured")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):

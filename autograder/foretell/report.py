@@ -1,11 +1,12 @@
-"""Print the answer as text and as data. Every prediction is a pair of numbers."""
+"""Predict larger sizes as intervals, and print them as text and as data."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from autograder.foretell.answer import Line
-from autograder.foretell.table import Table
+from autograder.foretell.table import Table, TableError
 from autograder.measuring import laws
+from autograder.measuring.interval import NotMeasured
 from autograder.measuring.laws import forms
 
 KINDS = {
@@ -17,19 +18,45 @@ HARDLY = 1.25  # a smaller speedup on the largest size gets a remark
 WIDE = 4.0  # upper end divided by lower end; a wider interval helps little
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The predicted interval for one size: in the table's unit, as speedup and as efficiency."""
+
+    size: int
+    value: tuple[float, float]
+    speedup: tuple[float, float]
+    efficiency: tuple[float, float]
+    foretold: laws.Foretold
+
+
+def lines(table: Table, sizes: Sequence[int]) -> list[Line]:
+    try:
+        found = laws.foretell(table.study, sizes, table.per_node)
+    except NotMeasured as missing:
+        raise TableError(f"{table.file}: {missing.reason}") from None
+    result = []
+    for one in found:
+        ideal = one.size / table.study.sizes[0]
+        low, high = sorted(table.value_at(one.size, speedup) for speedup in (one.low, one.high))
+        efficiency = (one.low / ideal, one.high / ideal)
+        result.append(Line(one.size, (low, high), (one.low, one.high), efficiency, one))
+    return result
+
+
+def usual_sizes(table: Table) -> list[int]:
+    return [table.study.sizes[-1] * times for times in (2, 4, 8)]
+
+
 def text(table: Table, lines: Sequence[Line]) -> str:
-    parts = [heading(table), envelope(table, lines), laws_on(table, lines[-1])]
-    parts += ["\n".join(f"- {remark}" for remark in remarks(table, lines))]
-    return "\n\n".join(part for part in parts if part)
-
-
-def heading(table: Table) -> str:
     sizes = table.study.sizes
     kind = f"; {KINDS[table.scaling]}" if table.column == "seconds" else ""
-    return (
+    heading = (
         f"{table.file.name}: {table.column} on {sizes[0]:,} to {sizes[-1]:,} workers, "
         f"{len(sizes)} sizes, {len(table.points)} values{kind}"
     )
+    parts = [heading, envelope(table, lines), laws_on(table, lines[-1])]
+    parts += ["\n".join(f"- {remark}" for remark in remarks(table, lines))]
+    return "\n\n".join(part for part in parts if part)
 
 
 def envelope(table: Table, lines: Sequence[Line]) -> str:
@@ -77,43 +104,38 @@ def against(law: laws.Said, objections: Collection[laws.Objection]) -> str:
 
 def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
     study = table.study
-    gains = table.study.speedups
-    sentences = list(laws.objections(study.sizes, gains).values())
-    if gains[-1] < HARDLY and study.sizes[-1] >= 2 * study.sizes[0]:
-        sentences.append(hardly_faster(table))
-    if table.per_node is not None and study.sizes[-1] <= table.per_node < lines[-1].size:
+    gain, first, last = study.speedups[-1], study.sizes[0], study.sizes[-1]
+    sentences = list(laws.objections(study.sizes, study.speedups).values())
+    if gain < HARDLY and last >= 2 * first:
+        advice = "Check the values."
+        if table.column == "samples_per_second":
+            advice = "Check that samples_per_second is the sum over all workers."
+        elif table.column == "seconds" and table.scaling != "weak":
+            advice = "If the work grows with the workers, add --scaling weak."
+        sentences.append(f"{last:,} workers are hardly faster than {first:,}. {advice}")
+    if table.per_node is not None and last <= table.per_node < lines[-1].size:
         sentences.append(
             f"All sizes are within one node of {table.per_node}: nothing here says what the "
             "network costs, so the low ends are low."
         )
-    elif table.per_node is None and study.sizes[-1] <= 8:
+    elif table.per_node is None and last <= 8:
         sentences.append(
             "All sizes may be within one node. The table then does not show what the network "
             "costs: give the workers per node with --per-node."
         )
-    if max(table.study.repeats) == 1:
+    if max(study.repeats) == 1:
         sentences.append(
             "Each size was run once, so the variation between runs is assumed to be 2 %."
         )
     if table.scaling == "epoch":
         sentences.append("Larger batches make fewer updates: compare the accuracy too.")
-    wide = [line for line in lines if line.foretold.ratio > WIDE]
+    wide = [line.size for line in lines if line.foretold.ratio > WIDE]
     if wide:
         sentences.append(
-            f"From {wide[0].size:,} workers on, intervals span more than {WIDE:g} times; measure a "
+            f"From {wide[0]:,} workers on, intervals span more than {WIDE:g} times; measure a "
             "size in between."
         )
     return sentences
-
-
-def hardly_faster(table: Table) -> str:
-    """Return a remark if the largest size is hardly faster than the smallest one."""
-    remark = f"{table.study.sizes[-1]:,} workers are hardly faster than {table.study.sizes[0]:,}. "
-    if table.column == "samples_per_second":
-        return remark + "Check that samples_per_second is the sum over all workers."
-    if table.column == "seconds" and table.scaling != "weak":
-        return remark + "If the work grows with the workers, add --scaling weak."
-    return remark + "Check the values."
 
 
 def span(low: float, high: float) -> str:

@@ -37,25 +37,42 @@ class Table:
     scaling: str  # one of laws.KINDS; it matters only for seconds
     per_node: int | None  # workers per node, if known
 
+    def value_at(self, size: int, speedup: float) -> float:
+        """Convert a speedup over the smallest size to a value in the table's unit."""
+        first = self.study.sizes[0]
+        cost = math.exp(self.study.costs[0]) * size / first / speedup
+        if self.column == "seconds":
+            return cost / (1 if self.scaling == "weak" else size)
+        return size / cost
+
 
 def read(file: Path, scaling: str = "strong", per_node: int | None = None) -> Table:
     """Read the table from a CSV file. `per_node` overrides the file's `nodes` column."""
-    lines = numbered_lines(file)
     names: list[str] = []
-    rows = []
-    for number, line in lines:
+    header = 1  # its line
+    rows: list[dict[str, float]] = []
+    for number, line in enumerate(lines_of(file), start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
         try:
+            cells = cells_of(text)
             if names:
-                rows.append(numbers_of(cells_of(line), names))
+                rows.append(numbers_of(cells, names))
+            elif fault := header_fault(cells):
+                raise ValueError(f"{fault}: the header is {shortened(','.join(cells), 60)!r}")
             else:
-                names = checked_header(cells_of(line))
+                names, header = cells, number
         except ValueError as problem:
             raise mistake(file, number, str(problem)) from None
     if not rows:
-        raise mistake(file, lines[0][0], "no row follows the header")
+        lacking = "no row follows the header" if names else "the file has no header"
+        raise mistake(file, header, lacking)
     [column] = set(names) & set(VALUES)
     points = [(int(row["workers"]), row[column]) for row in rows]
-    return of_points(points, column, scaling, per_node or workers_per_node(rows), file)
+    if per_node is None and "nodes" in names:
+        per_node = max(math.ceil(row["workers"] / row["nodes"]) for row in rows)
+    return of_points(points, column, scaling, per_node, file)
 
 
 def of_values(
@@ -98,8 +115,8 @@ def mistake(file: Path, line: int, problem: str) -> TableError:
     return TableError(f"{file} line {line}: {problem}. {EXPECTED}")
 
 
-def contents_of(file: Path) -> bytes:
-    """Return the file's contents, which must not exceed the limit.
+def lines_of(file: Path) -> list[str]:
+    """Return the file's lines. The file must not exceed the limit.
 
     The file system is not asked for the size, because it reports 0 for files in /proc.
     """
@@ -112,22 +129,11 @@ def contents_of(file: Path) -> bytes:
         raise TableError(f"{file} cannot be read: {error.strerror}") from None
     if len(data) > MOST_BYTES:
         raise TableError(f"{file} has more than {MOST_BYTES:,} bytes. Keep only the scaling table.")
-    return data
-
-
-def numbered_lines(file: Path) -> list[tuple[int, str]]:
-    """Return the numbered lines that are neither blank nor comments."""
-    data = contents_of(file)
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         number = data.count(b"\n", 0, error.start) + 1
         raise mistake(file, number, "this line is not UTF-8 text") from None
-    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
-    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    if not lines:
-        raise mistake(file, 1, "the file has no header")
-    return lines
 
 
 def cells_of(line: str) -> list[str]:
@@ -138,15 +144,8 @@ def cells_of(line: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def checked_header(names: list[str]) -> list[str]:
-    """Return the columns if they are workers, one of VALUES and, optionally, nodes."""
-    fault = header_fault(names)
-    if fault:
-        raise ValueError(f"{fault}: the header is {shortened(','.join(names), 60)!r}")
-    return names
-
-
 def header_fault(names: list[str]) -> str | None:
+    """Return what is wrong unless the columns are workers, one of VALUES and, optionally, nodes."""
     for name in names:
         if name not in COLUMNS:
             return f"unknown column {shortened(name, 40)!r}"
@@ -175,10 +174,3 @@ def numbers_of(cells: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     if row.get("nodes", 1) > row["workers"]:
         raise ValueError("there are more nodes than workers")
     return row
-
-
-def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
-    """Return the largest number of workers per node, or None if there is no `nodes` column."""
-    if "nodes" not in rows[0]:
-        return None
-    return max(math.ceil(row["workers"] / row["nodes"]) for row in rows)

@@ -4,19 +4,25 @@ The questions are, in order: did the run finish, is it the required run, what wa
 it meet the threshold?
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autograder.codes import CheckStatus
-from autograder.judging.beside_checks import findings
+from autograder.codes import CheckStatus, FindingCode
 from autograder.judging.conditions import judge_condition
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.judge_report import judge_report
-from autograder.judging.runs_that_count import run_that_counts
+from autograder.judging.runs_that_count import (
+    larger_unfinished,
+    last_lines,
+    run_that_counts,
+    size_shortfall,
+)
 from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
+from autograder.records import Where
+from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, RubricCheck
 from autograder.verdict import (
     BORDERLINE,
@@ -25,10 +31,12 @@ from autograder.verdict import (
     PARTIAL,
     PASSED,
     Check,
+    Finding,
     Judged,
     Part,
+    make_finding,
 )
-from autograder.wording import sentences
+from autograder.wording import sentences, shown
 
 WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 
@@ -119,3 +127,64 @@ def _check(
         hidden=check.hidden,
         parts=parts,
     )
+
+
+# --- whatever the results of the checks ---------------------------------------------------------
+
+
+def findings(hand_in: HandIn) -> Iterator[Finding]:
+    """Report runs and answers that do not fit the lesson."""
+    for name in hand_in.rubric.runs:
+        yield from about_size(hand_in, name)
+    lesson = hand_in.rubric.lesson
+    strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
+    if strangers:
+        yield make_finding(
+            "run",
+            FindingCode.OTHER_LESSON,
+            f"outputs of lesson {lesson}",
+            shortened(", ".join(str(run.header.lesson) for run in strangers[:4])),
+            [Where(run.files[0], 0) for run in strangers if run.files],
+            "submit each lesson's outputs in its own folder",
+        )
+    unknown = sorted(set(hand_in.answers) - set(hand_in.rubric.answers))
+    if unknown:
+        yield make_finding(
+            "answers",
+            FindingCode.ANSWERS_NOT_ASKED,
+            "the ids of the notebook",
+            shortened(", ".join(unknown)),
+            [hand_in.answers[key].where for key in unknown],
+            "check the spelling of these ids",
+        )
+
+
+def about_size(hand_in: HandIn, name: str) -> Iterator[Finding]:
+    """Report a larger run that did not finish, and a run on fewer samples than required."""
+    if ended := larger_unfinished(hand_in, name):
+        # Keras' own lines in the same files may look like a run that stalled.
+        beside = [run for run in hand_in.runs if set(run.files) & set(ended.files)]
+        problems = [problem for run in beside for problem in run.problems]
+        reasons = [*dict.fromkeys(problem.reason for problem in problems)]
+        yield make_finding(
+            "run",
+            FindingCode.LARGER_RUN_UNFINISHED,
+            "a run that ends by itself",
+            shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
+            [problem.where for problem in problems[-1:]],
+            f"{last_lines(ended)}, fix the error and submit the job again",
+            name=name,
+        )
+    run = measured_or_none(run_that_counts, hand_in, name)
+    short = size_shortfall(hand_in, name, run) if run else None
+    if run and short:
+        used, required = short
+        yield make_finding(
+            "size",
+            FindingCode.RUN_TOO_SMALL,
+            f"{shown(required)} training samples (profile {hand_in.profile})",
+            shown(used),
+            [epoch.where for epoch in run.epochs[:1]],
+            "submit the job without --train-samples",
+            name=name,
+        )

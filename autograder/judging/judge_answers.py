@@ -23,6 +23,7 @@ from autograder.wording import with_unit
 EXAMPLE = "12.5"  # an example number, which is not the answer to any question
 ALIKE = 0.8  # names at least this similar are misspelt: predict_gpu and predict_steps have 0.75
 KEPT = "the expected answer is kept elsewhere"
+SEAL_IT = "write it with foretelling.write(…) before the true value is shown, and do not edit it"
 
 
 def expected_kind(question: Question, text: str) -> str:
@@ -41,40 +42,36 @@ def misspelt_as(hand_in: HandIn, key: str) -> str | None:
     """Return the unknown answer id that is probably a misspelling of this question's id."""
     questions = hand_in.rubric.answers
     unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
+    unanswered = sorted(questions.keys() - hand_in.answers)
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
-    if near and difflib.get_close_matches(
-        near[0], sorted(questions.keys() - hand_in.answers), 1
-    ) == [key]:
-        return near[0]
-    return None
+    is_mutual = near and difflib.get_close_matches(near[0], unanswered, 1) == [key]
+    return near[0] if is_mutual else None
 
 
 def judge_answer(hand_in: HandIn, key: str) -> Part:
     question = hand_in.rubric.answers[key]
     answer = hand_in.answers.get(key)
-    if answer is not None and answer.differs:
-        where = (answer.where,)
-        expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
-        return Part(key, FAILED, 0, expected, answer.differs, where, "keep one of these", code=code)
-    if answer is None or not answer.text:
+    if answer is None or not (answer.text or answer.differs):
         return _no_answer(hand_in, key, question)
-    where = (answer.where,)
+    expected, found = f"{key}: a {question.kind}", f"{key}: {shortened(answer.text, 40)}"
+    part = Part(key, FAILED, 0, expected, found, (answer.where,), code=ReasonCode.ANSWER)
+    if answer.differs:
+        expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
+        hint = "keep one of these"
+        return replace(part, expected=expected, found=answer.differs, try_=hint, code=code)
     if question.kind == "prediction":
-        expected, found = f"{key}: a prediction", f"{key}: made"
-        return Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER)
-    found = f"{key}: {shortened(answer.text, 40)}"
+        return replace(part, status=PASSED, credit=1, found=f"{key}: made")
     if expected_text := expected_kind(question, answer.text):
-        expected, hint = f"{key}: a {question.kind}", f"write {expected_text}"
-        return Part(key, FAILED, 0, expected, found, where, hint, code=ReasonCode.ANSWER)
+        return replace(part, try_=f"write {expected_text}")
     if question.metric is not None:
-        return _of_own_run(hand_in, key, question, answer, found)
+        return _of_own_run(hand_in, question, answer, part)
     if key not in hand_in.expected:
-        found += f"; {KEPT}"
-        expected, code = f"{key}: the expected answer", ReasonCode.EXPECTED_KEPT
-        return Part(key, NOT_MEASURED, 0, expected, found, where, "", code=code)
+        expected, found = f"{key}: the expected answer", f"{found}; {KEPT}"
+        code = ReasonCode.EXPECTED_KEPT
+        return replace(part, status=NOT_MEASURED, expected=expected, found=found, code=code)
     truth = hand_in.expected[key]
     if question.kind == "interval":
-        return _of_interval(key, question, answer, float(truth))
+        return _of_interval(question, answer, float(truth), part)
     if question.kind == "number":
         right = _near(question, answer, float(truth))
         slack = f"a number within {question.tolerance} of" if question.tolerance else "exactly"
@@ -83,13 +80,16 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
     found += "" if right else ", which is not it"
-    return _judged(
-        Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER), question, right
-    )
+    return _judged(replace(part, expected=expected, found=found), question, right)
 
 
-def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
+def _judged(part: Part, question: Question, right: bool) -> Part:
+    return replace(part, status=PASSED, credit=1) if right else replace(part, try_=question.try_)
+
+
+def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:
     """Judge an interval: it must contain the true value and must not be too wide."""
+    key = part.name
     interval = foretold.read(key, answer.text)
     assert interval is not None  # otherwise it is of another kind
     widest = question.widest or 1.0
@@ -97,18 +97,15 @@ def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: flo
     found = f"{key}: {interval.low:g} to {interval.high:g}"
     if not interval.sealed:
         found += ", which differs from what the course's function writes"
-        hint = (
-            "write it with foretelling.write(…) before the true value is shown, and do not edit it"
-        )
-        return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code=ReasonCode.ANSWER)
+        return replace(part, expected=expected, found=found, try_=SEAL_IT)
     wide = interval.width > widest * (1 + 1e-9)
     if wide:
         found += f", the upper end is {interval.width:.3g} times the lower end"
-    if not interval.low <= truth <= interval.high:
+    contains = interval.low <= truth <= interval.high
+    if not contains:
         found += f", and the true value is {'below' if truth < interval.low else 'above'} it"
-    right = not wide and interval.low <= truth <= interval.high
-    part = Part(key, PASSED, 1, expected, found, (answer.where,), code=ReasonCode.ANSWER)
-    return _judged(part, question, right)
+    part = replace(part, expected=expected, found=found)
+    return _judged(part, question, contains and not wide)
 
 
 def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
@@ -132,28 +129,25 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
 
 
-def _of_own_run(
-    hand_in: HandIn, key: str, question: Question, answer: WrittenAnswer, found: str
-) -> Part:
+def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:
     """Judge a number against the student's own finished runs."""
-    expected = f"{key}: a number from your own run"
+    key = part.name
+    part = replace(part, expected=f"{key}: a number from your own run")
     try:
         last = run_that_counts(hand_in, question.of or "")
     except NotMeasured as missing:
-        return Part(
-            key, FAILED, 0, expected, missing.reason, missing.where, missing.try_, code=missing.code
-        )
+        reason, where = missing.reason, missing.where
+        return replace(part, found=reason, where=where, try_=missing.try_, code=missing.code)
     try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
-        reason, code = missing.reason, missing.code
-        return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code=code)
+        return replace(part, status=NOT_MEASURED, found=missing.reason, code=missing.code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     slack = f" ± {question.tolerance}" if question.tolerance else ""
     expected = f"{key}: {with_unit(truth.value, truth.unit)}{slack}, from your own record"
     where = (answer.where, *truth.where[:2])
-    part = Part(key, PASSED, 1, expected, found, where, code=ReasonCode.OWN_RECORD)
+    part = replace(part, expected=expected, where=where, code=ReasonCode.OWN_RECORD)
     return _judged(part, question, match is not None)
 
 
@@ -182,7 +176,3 @@ def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
     relative, absolute = tolerance(question.tolerance)
     slack = max(absolute, relative * abs(value), 1e-9 * abs(value))
     return any(abs(number - value) <= slack for number in readings(answer.text, question.unit))
-
-
-def _judged(part: Part, question: Question, right: bool) -> Part:
-    return part if right else replace(part, status=FAILED, credit=0.0, try_=question.try_)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
@@ -39,27 +40,24 @@ def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
 def judge_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
     expected = f"{title} agrees with the records"
+    part = Part(title, FAILED, 0, expected, "", try_=WRITE_IT, code=ReasonCode.TABLE)
     if hand_in.report is None:
-        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
+        return replace(part, found=NO_REPORT, code=ReasonCode.NO_REPORT)
     try:
         rows = study_table.rows(finished(hand_in, name))
     except NotMeasured as missing:
-        found = f"{title}: {missing.reason}"
-        where, hint = missing.where, missing.try_
-        return Part(title, NOT_MEASURED, 0, expected, found, where, hint, code=ReasonCode.TABLE)
+        found, where = f"{title}: {missing.reason}", missing.where
+        return replace(part, status=NOT_MEASURED, found=found, where=where, try_=missing.try_)
     table = hand_in.report.tables.get(name)
     if table is None:
-        found = f"no table under a heading `### {name}`"
-        where = (Where(hand_in.report.name, 0),)
-        return Part(title, FAILED, 0, expected, found, where, WRITE_IT, code=ReasonCode.NO_TABLE)
+        found, where = f"no table under a heading `### {name}`", (Where(hand_in.report.name, 0),)
+        return replace(part, found=found, where=where, code=ReasonCode.NO_TABLE)
     wrong = list(differences(table, rows))
     if wrong:
-        found = f"{title}: " + "; ".join(text for text, _ in wrong[:3])
-        places = tuple(dict.fromkeys(where for _, where in wrong))[:4]
-        found = shortened(found, 300)
-        return Part(title, FAILED, 0, expected, found, places, WRITE_IT, code=ReasonCode.TABLE)
+        found = shortened(f"{title}: " + "; ".join(text for text, _ in wrong[:3]), 300)
+        return replace(part, found=found, where=tuple(dict.fromkeys(w for _, w in wrong))[:4])
     found = f"{title}: {len(rows)} sizes, as the records say"
-    return Part(title, PASSED, 1, expected, found, code=ReasonCode.TABLE)
+    return replace(part, status=PASSED, credit=1, found=found, try_="")
 
 
 def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]]:
@@ -104,39 +102,40 @@ def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
     report = hand_in.report
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
+    quoted = asked.quotes.get(title)
     parts = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
-    if title in asked.quotes:
-        parts.append(f"a size and a value from the table {asked.quotes[title]}")
+    parts += [f"a size and a value from the table {quoted}"] * (quoted is not None)
     expected = f"{name} with {' and '.join(parts)}" if parts else f"{name} is there"
+    part = Part(name, FAILED, 0, expected, "", try_=WRITE_IT, code=ReasonCode.TEXT)
     if report is None:
-        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
+        return replace(part, found=NO_REPORT, code=ReasonCode.NO_REPORT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
-    hint = f"write a sentence of your own. Say {asked.hints.get(title, 'what you found')}."
-    words = different_words(text)
+    part = replace(part, where=(where,))
     if title.casefold() not in report.parts:
-        found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
-        return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code=code)
-    quoted = finished(hand_in, asked.quotes[title]) if title in asked.quotes else []
-    rows = measured_or_none(study_table.rows, quoted) or []
+        return replace(part, found=f"no heading `## {title}`", code=ReasonCode.NO_HEADING)
+    words = different_words(text)
     earlier = asked.parts[: asked.parts.index(title)]
     same = [one for one in earlier if as_read(text) == as_read(text_of(report, one))]
     if len(words) < fewest:
         flaw = f"has {len(words)} different words"
     elif title in asked.numbers and not NUMBER.search(text):
         flaw = "has no number in digits"
-    elif title in asked.quotes and not quotes_table(text, rows):
-        flaw = f"does not quote a size and a value from the table {asked.quotes[title]}"
+    elif quoted and not quotes_table(text, table_of(hand_in, quoted)):
+        flaw = f"does not quote a size and a value from the table {quoted}"
     elif same:
         flaw = f"repeats “{same[0]}”"
     else:
-        there = f"{name} is there"
-        return Part(name, PASSED, 1, expected, there, (where,), code=ReasonCode.TEXT)
-    found = f"{name} {flaw}"
-    return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
+        return replace(part, status=PASSED, credit=1, found=f"{name} is there", try_="")
+    hint = f"write a sentence of your own. Say {asked.hints.get(title, 'what you found')}."
+    return replace(part, found=f"{name} {flaw}", try_=hint)
 
 
 def text_of(report: Report, title: str) -> str:
     return report.parts.get(title.casefold(), ("", None))[0]
+
+
+def table_of(hand_in: HandIn, name: str) -> list[Row]:
+    return measured_or_none(study_table.rows, finished(hand_in, name)) or []
 
 
 def quotes_table(text: str, rows: Sequence[Row]) -> bool:

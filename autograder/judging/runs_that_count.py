@@ -10,7 +10,7 @@ from autograder.codes import Outcome, ProblemCode, ReasonCode
 from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
-from autograder.measuring.record_facts import ERROR_FILE, train_samples
+from autograder.measuring.record_facts import ERROR_FILE
 from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
@@ -46,40 +46,37 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 
     Raise NotMeasured with the reason if there is none.
     """
-    candidates = hand_in.runs_by_name[name]
-    if not candidates:
-        raise no_run(hand_in, name)
-    done = finished(hand_in, name)
+    candidates, done = hand_in.runs_by_name[name], finished(hand_in, name)
     if not done:
-        raise did_not_finish(name, candidates[-1])
+        raise did_not_finish(name, candidates[-1]) if candidates else no_run(hand_in, name)
     asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     choice = hand_in.rubric.runs[name]
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
-        if metric:
-            sized = by_value(metric, asked)
-            best = pick((value for value, _ in sized), default=None)
-            asked = [run for value, run in sized if value == best] or asked
+        sized = by_value(metric, asked) if metric else []
+        if sized:
+            best = pick(value for value, _ in sized)
+            asked = [run for value, run in sized if value == best]
     return asked[-1]
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """Return the reason why there is no run with this name.
 
-    There are several possible reasons. No run was submitted. The job may have ended before its
-    program began to record, for example after workers waited in vain. In that case, only the file
-    name identifies the job. The output was copied from a terminal window, so the job was submitted
-    and its file exists. The run may also be in an archive that could not be opened.
+    Usually no run was submitted. But an output may not state all facts of the run. The job may have
+    ended before its program began to record, for example after workers waited in vain; then only
+    the file name identifies the job. An output may be copied from a terminal window. The run may
+    also be in an archive that could not be opened.
     """
     choice = hand_in.rubric.runs[name]
-    # If they showed all facts, one of these would be the run.
-    unclear = plain_outputs(hand_in.runs, choice)
+    unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run
     if unclear:
         facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
-        files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
+        files = [file for run in unclear[:3] for file in run.files[:1]]
         return NotMeasured(
-            f"whether {shortened(files)} is a run of `{name}`: the output does not report {facts}",
+            f"whether {shortened(', '.join(files))} is a run of `{name}`: the output does not "
+            f"report {facts}",
             "instructor: let the program print its workers or write a run record",
-            tuple(Where(run.files[0], 1) for run in unclear[:3] if run.files),
+            [Where(file, 1) for file in files],
             ReasonCode.RUN_UNCLEAR,
         )
     recorded_nothing = [run for run in hand_in.runs if not run.has_header and not run.epochs]
@@ -88,43 +85,40 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if cause and is_job_of(run, hand_in, name):
             reason = f"no run of `{name}`: its job ended before the program began to record; "
             reason += f"{run.outcome} ({cause.reason}: {problem_text(cause)})"
-            return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
+            return NotMeasured(reason, last_lines(run), [cause.where], ReasonCode.NO_RUN)
+    reason = f"no run of `{name}` was submitted"
+    hint = "submit the job to the scheduler, and later its output to your instructor"
     problems = [problem for run in hand_in.runs for problem in run.problems]
     copies = [problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY]
+    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.where[0].file).name)]
     if copies:
         file = copies[0].where.file
         reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
-        return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
-    hint = "submit the job to the scheduler, and later its output to your instructor"
-    unseen = [
-        packed for packed in hand_in.unseen if not is_answers(PurePath(packed.where[0].file).name)
-    ]
-    if unseen:
+        hint = HAND_IN_FILE
+    elif unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
         hint = f"{unseen[0].try_}; if this run is not in it, {hint}"
-        return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
-    return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
+    return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
     """Return whether an output is named after these runs' job, such as 10_multiworker_7.out."""
-    source = hand_in.rubric.runs[name].where.get("source")
-    called = {name, str(source), str(source).partition("-")[0]}
+    source = str(hand_in.rubric.runs[name].where.get("source"))
+    called = {name, source, source.partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
 def cause_of(run: Run) -> Problem | None:
     """Return the problem that ended a run without a record, according to its output."""
-    problem = problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.text)))
-    return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
+    if run.outcome in (Outcome.COMPLETED, Outcome.UNKNOWN):
+        return None
+    return problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.text)))
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
     """Return the error for a run that ended early, with the problem shown in its output."""
     problem = problem_to_read(run)
-    reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
-    where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
-    try_ = last_lines(run)
+    reason, try_ = f"the run of `{name}` did not finish: {how_it_ended(run)}", last_lines(run)
     if run.outcome == Outcome.INCOMPLETE:
         reason += ", the output stops before the end of the run"
         try_ = "submit the whole output; if the job itself ended there, " + try_
@@ -133,6 +127,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
         try_ = "also submit the job's error output, or let the program print when it is done"
     elif run.outcome == Outcome.TIMEOUT:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
+    where = [problem.where] if problem else [Where(file, 1) for file in run.files[:1]]
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
 
@@ -182,13 +177,11 @@ def last_lines(run: Run) -> str:
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
     """Return (samples used, samples required) if a run trained on fewer than required."""
     samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
-    if samples is None:
+    required = samples.fixed(hand_in.profile) if samples else None
+    used = run.header.dataset.train_samples
+    if used is None or not isinstance(required, int | float) or used >= required:
         return None
-    required = samples.fixed(hand_in.profile)
-    used = measured_or_none(train_samples, run)
-    if used and isinstance(required, int | float) and used.value < required:
-        return used.value, required
-    return None
+    return used, required
 
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:

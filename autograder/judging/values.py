@@ -1,22 +1,27 @@
-"""The two sides of a condition: the measured value and the threshold."""
+"""The two sides of a condition, the measured value and the threshold, as numbers and in words."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.in_words import reference_key, title_of
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact
-from autograder.measuring.metrics import Value, metric_named
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
+from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.records import Run
 from autograder.settings import calibration
 from autograder.settings.rubric_schema import Condition, Threshold
+from autograder.wording import shown, with_unit
+
+SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<"}
+# The names that calibration files have for metrics which once had them as labels.
+REFERENCE_WORDS = {"rounds_share": "share of the ceiling", "rounds_speedup": "speedup"}
 
 
 def metric_value(
-    hand_in: HandIn, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
+    hand_in: HandIn, metric: str, name: str, run: Run, at: Mapping[str, Any], base: str | None
 ) -> Value:
     """Return the value of a metric for a run or for all runs with its name. Speedups use `base`."""
     row = metric_named(metric)
@@ -49,48 +54,98 @@ def threshold_value(
 ) -> Value:
     """Return the threshold for the run with this name.
 
-    `threshold` is either the threshold for full credit or one of those for partial credit.
+    `threshold` is either the threshold for full credit or one of those for partial credit. A
+    fraction of the solution's value has no interval.
     """
     fixed = threshold.fixed(hand_in.profile)
     if isinstance(fixed, str):
         return fixed
     if threshold.of_reference is not None:
-        return _of_reference(hand_in, threshold, condition, name)
+        reference = reference_of(hand_in, condition, name)
+        if reference is None:
+            raise NotMeasured(
+                f"the solution has not been measured on this site: {title_of(condition)}",
+                "instructor: run `autograder calibrate`, and name its file in class.yaml",
+                code=ReasonCode.NOT_CALIBRATED,
+            )
+        number = threshold.of_reference * reference.value + threshold.plus
+        return interval.exact(number, reference.unit, reference.where, reference.basis)
     if fixed is not None:
-        value: Value = exact(fixed)
-    else:
-        other = threshold.of or name
-        run = run_that_counts(hand_in, other)
-        value = metric_value(hand_in, threshold.metric or "", other, run, {})
-    if not isinstance(value, Measure):
+        return interval.exact(fixed * threshold.factor + threshold.plus)
+    other = threshold.of or name
+    run = run_that_counts(hand_in, other)
+    value = metric_value(hand_in, threshold.metric or "", other, run, {}, None)
+    if isinstance(value, str):
         return value
-    return moved(interval.scaled(value, threshold.factor), threshold.plus)
+    return interval.scaled(value, threshold.factor, threshold.plus)
 
 
 def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:
     """Return the value that the solution reaches on this site with the same number of workers."""
-    run = interval.measured_or_none(run_that_counts, hand_in, name)
+    run = measured_or_none(run_that_counts, hand_in, name)
     workers = measure.workers(run) if run else None
     return calibration.reference(hand_in.references, reference_key(condition, name), workers)
 
 
-def _of_reference(
-    hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
-) -> Measure:
-    """Return a fraction of the solution's value on this site, without an interval."""
-    reference = reference_of(hand_in, condition, name)
-    if reference is None or threshold.of_reference is None:
-        raise NotMeasured(
-            f"the solution has not been measured on this site: {title_of(condition)}",
-            "instructor: run `autograder calibrate`, and name its file in class.yaml",
-            code=ReasonCode.NOT_CALIBRATED,
-        )
-    value = threshold.of_reference * reference.value + threshold.plus
-    return exact(value, reference.unit, reference.where, reference.basis)
+def reference_key(condition: Condition, name: str) -> str:
+    """Return the key of a measurement in a calibration file. It does not depend on labels."""
+    words = condition.metric.removeprefix(OWN).replace("_", " ")
+    words = words.removeprefix("study ") if condition.at else words
+    words = REFERENCE_WORDS.get(condition.metric, words)
+    words += "".join(f", {key} {value}" for key, value in condition.at.items())
+    return f"{words} of {name}" + (f" over {condition.base}" if condition.base else "")
 
 
-def moved(value: Measure, by: float) -> Measure:
-    rounding = value.rounding and (value.rounding[0] + by, value.rounding[1] + by)
-    return replace(
-        value, value=value.value + by, low=value.low + by, high=value.high + by, rounding=rounding
-    )
+# --- in words -----------------------------------------------------------------------------------
+
+
+def title_of(condition: Condition) -> str:
+    """Return the label for what a condition measures, without the name of the run."""
+    label = metric_named(condition.metric).label
+    label += "".join(f", {key} {value}" for key, value in condition.at.items())
+    if condition.base:
+        return f"{label} over `{condition.base}`"
+    if condition.minus:
+        return f"{label}, difference to `{condition.minus}`"
+    return f"{label} / that of `{condition.over}`" if condition.over else label
+
+
+def said_of_run(title: str, text: str, name: str, basis: str = "") -> str:
+    """Return a sentence such as "steps per epoch: 400 steps (run `numpy`)"."""
+    return f"{title}: {text} (run `{name}`{', ' if basis else ''}{basis})"
+
+
+def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
+    """Return what was required: a number if the threshold is known, otherwise words."""
+    threshold = condition.threshold
+    limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
+    if isinstance(limit, Measure) and not condition.over:
+        limit = replace(limit, unit=metric_named(condition.metric).unit)
+    goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)
+    if limit is not None and threshold.of_reference is not None:
+        goal += f" ({threshold.of_reference:g} of the reference)"
+    goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
+    return said_of_run(title_of(condition), goal, name)
+
+
+def threshold_in_words(threshold: Threshold, name: str) -> str:
+    """Describe a threshold that depends on a missing value."""
+    if threshold.of_reference is not None:
+        return f"{threshold.of_reference:g} of what the solution reaches on this site"
+    words = metric_named(threshold.metric).label if threshold.metric else ""
+    words += f" of `{threshold.of}`" if threshold.of not in (None, name) else ""
+    if threshold.factor != 1:
+        words = f"{threshold.factor:g} × {words}"
+    if threshold.plus:
+        words += f" {'+' if threshold.plus > 0 else '−'} {abs(threshold.plus):g}"
+    return words
+
+
+def as_text(value: Value) -> str:
+    """Return the value as text: a word, or a number with its unit and interval."""
+    if isinstance(value, str):
+        return value
+    number = with_unit(value.value, value.unit)
+    if value.low == value.high:
+        return number
+    return f"{number} [{shown(value.low)}, {shown(value.high)}]"

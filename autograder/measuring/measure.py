@@ -3,7 +3,8 @@
 Each function returns a Measure with the interval of the true value, or raises NotMeasured.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autograder.measuring.interval import (
@@ -16,8 +17,10 @@ from autograder.measuring.interval import (
     printed,
     ratio,
     scaled,
+    stated,
 )
-from autograder.records import Run
+from autograder.measuring.record_facts import in_header, last_epoch
+from autograder.records import Epoch, Read, Run
 
 
 def epoch_time(run: Run) -> Measure:
@@ -25,45 +28,51 @@ def epoch_time(run: Run) -> Measure:
 
     The first epoch includes compilation, allocation and reading files that are not cached.
     """
-    if not any(e.seconds is not None for e in run.epochs):
+    if not any(epoch.seconds for epoch in run.epochs):
         raise NotMeasured("the output has no epoch times", "print the seconds of each epoch")
     if len(run.epochs) < 2:
         raise NotMeasured(
             "there is only one epoch, and the first epoch includes the start-up",
             "train at least 3 epochs",
-            tuple(e.where for e in run.epochs if e.where),
+            [epoch.where for epoch in run.epochs],
         )
-    values = []
-    later = run.epochs[1:]
-    for epoch in later:
-        seconds = epoch.seconds
-        if seconds is None:
-            where = (epoch.where,) if epoch.where else ()
-            raise NotMeasured(f"epoch {epoch.number} has no usable time", where=where)
-        value = printed(seconds, "s")
-        if value.value <= 0 or value.low <= 0:
-            reason = f"epoch {epoch.number} took {seconds.value:g} s as printed: too coarse to use"
-            if value.value < 0:
-                reason = f"epoch {epoch.number} says {seconds.value:g} s, which cannot be"
-            raise NotMeasured(reason, "print seconds with decimals", value.where)
-        values.append(value)
-    first, last = later[0].number, later[-1].number
-    if len(values) == 1:
-        return middle(values, f"one sample, epoch {first}")
-    return middle(values, f"median of epochs {first} to {last}")
+    values = [seconds_of(epoch) for epoch in run.epochs[1:]]
+    first, last = run.epochs[1].number, run.epochs[-1].number
+    several = len(values) > 1
+    basis = f"median of epochs {first} to {last}" if several else f"one sample, epoch {first}"
+    return middle(values, basis)
+
+
+def seconds_of(epoch: Epoch) -> Measure:
+    """Return an epoch's time, which must be above 0 even after rounding."""
+    if epoch.seconds is None:
+        raise NotMeasured(f"epoch {epoch.number} has no usable time", where=[epoch.where])
+    value = printed(epoch.seconds, "s")
+    if value.low <= 0:
+        reason = f"epoch {epoch.number} took {value.value:g} s as printed: too coarse to use"
+        if value.value < 0:
+            reason = f"epoch {epoch.number} says {value.value:g} s, which cannot be"
+        raise NotMeasured(reason, "print seconds with decimals", value.where)
+    return value
+
+
+def same_in_each_epoch(run: Run, name: str, unit: str) -> int:
+    """Return a count that must be the same in all epochs that state it."""
+    counts = {getattr(epoch, name) for epoch in run.epochs} - {None}
+    if not counts:
+        raise NotMeasured(f"the output does not report the number of {unit} per epoch")
+    if len(counts) > 1:
+        raise NotMeasured(f"epochs differ in their number of {unit}: {sorted(counts)}")
+    [count] = counts
+    if not whole(count):
+        raise NotMeasured(f"the number of {unit} per epoch is not a positive number")
+    return count
 
 
 def unique_samples(run: Run) -> Measure:
     """Return the number of distinct training samples per epoch, over all ranks."""
-    counts = {e.unique_samples for e in run.epochs if e.unique_samples is not None}
-    if not counts:
-        raise NotMeasured("the output does not report how many different samples an epoch reads")
-    if not all(is_number(c) and c > 0 for c in counts):
-        raise NotMeasured("the number of samples per epoch is not a positive number")
-    if len(counts) > 1:
-        raise NotMeasured(f"epochs differ in their number of samples: {sorted(counts)}")
-    where = tuple(e.where for e in run.epochs[:1] if e.where)
-    return exact(counts.pop(), "samples", where)
+    count = same_in_each_epoch(run, "unique_samples", "different samples")
+    return exact(count, "samples", [run.epochs[0].where])
 
 
 def throughput(run: Run) -> Measure:
@@ -80,25 +89,131 @@ def workers(run: Run) -> int | None:
     return ranks * each if ranks and each else None
 
 
+def known_workers(run: Run) -> int:
+    """Return the number of workers, or raise NotMeasured."""
+    count = workers(run)
+    if count is None:
+        raise NotMeasured("the output does not report how many ranks took part")
+    return count
+
+
 def whole(count: object) -> int | None:
     """Return the number if it is a positive integer."""
     return int(count) if is_number(count) and count >= 1 and int(count) == count else None
+
+
+def time_to_accuracy(run: Run, target: float) -> Measure:
+    """Return the seconds until validation accuracy reaches the target.
+
+    The accuracy has to stay at or above the target for one more epoch.
+    """
+    reached = [bool(e.val_accuracy and e.val_accuracy.value >= target) for e in run.epochs]
+    total = 0.0
+    for index, epoch in enumerate(run.epochs):
+        if epoch.seconds is None or epoch.val_accuracy is None:
+            raise NotMeasured("needs the seconds and validation accuracy of every epoch")
+        total += seconds_of(epoch).value
+        if reached[index : index + 2] == [True, True]:
+            return exact(total, "s", [epoch.where], f"after epoch {epoch.number}")
+    raise NotMeasured(f"validation accuracy did not reach {target:g} and stay there")
+
+
+def epochs(run: Run) -> Measure:
+    count = run.epochs_done if run.sparse else len(run.epochs)
+    if count is None:
+        raise NotMeasured("only some of the epochs were printed", "print every epoch")
+    return exact(count, "epochs", last_epoch(run))
+
+
+def extreme(choose: Callable) -> Callable[[Run], Measure]:
+    """Return a function that measures the shortest or longest epoch after the first."""
+
+    def value(run: Run) -> Measure:
+        epoch_time(run)  # raises NotMeasured if any of these epochs has no usable time
+        return choose(map(seconds_of, run.epochs[1:]), key=lambda seconds: seconds.value)
+
+    return value
+
+
+# --- steps ----------------------------------------------------------------------------------
+
+
+def read_most(run: Run) -> Measure:
+    """Return the highest number of times that any sample was read in one epoch."""
+    return exact(max(read.most for read in _reads(run)), "times", last_epoch(run))
+
+
+def reading_orders(run: Run) -> Measure:
+    """Return the number of different orders in which the epochs read the samples.
+
+    The result is 1 if all epochs use the same order.
+    """
+    return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
+
+
+def _reads(run: Run) -> list[Read]:
+    reads = [epoch.read for epoch in run.epochs if epoch.read]
+    if not reads or len(reads) < len(run.epochs):
+        raise NotMeasured("the output does not report which samples the steps read")
+    return reads
+
+
+def steps(run: Run) -> Measure:
+    return exact(same_in_each_epoch(run, "steps", "steps"), "steps", last_epoch(run))
+
+
+def steps_expected(run: Run) -> Measure:
+    """Return ceil(unique samples / global batch)."""
+    samples, batch = unique_samples(run), in_header("global_batch")(run)
+    if batch.value < 1:
+        raise NotMeasured(f"`global_batch` is {batch.value:g}")
+    return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")
+
+
+def last_rate(run: Run) -> Measure:
+    rate = run.epochs[-1].lr if run.epochs else None
+    if rate is None:
+        raise NotMeasured("the epochs do not report their learning rate")
+    return exact(rate, "", last_epoch(run), "as the last epoch used it")
+
+
+# --- what was learnt ------------------------------------------------------------------------
+
+
+def reported(name: str, what: str, epoch: int | None = None) -> Callable[[Run], Measure]:
+    """Return a function that measures a loss or accuracy of a run, or of its first or last epoch.
+
+    An accuracy must be between 0 and 1. `epoch` is 0 for the first epoch and -1 for the last.
+    """
+
+    def value(run: Run) -> Measure:
+        source = run if epoch is None else run.epochs[epoch] if run.epochs else None
+        found = stated(getattr(source, name, None), what)
+        if name.endswith("accuracy") and not 0 <= found.value <= 1:
+            reason = f"the {what} is {found.value:g}, not between 0 and 1"
+            raise NotMeasured(reason, where=found.where)
+        return found
+
+    return value
+
+
+test_accuracy = reported("test_accuracy", "test accuracy")
+
+
+def a_worker(name: str) -> Callable[[Run], Measure]:
+    """Return a function that divides a header value by the number of workers."""
+
+    def share(run: Run) -> Measure:
+        return scaled(in_header(name)(run), 1 / known_workers(run))
+
+    return share
 
 
 # --- two runs -------------------------------------------------------------------------------
 
 WORK = ("model", "params", "image_size", "precision", "lesson")
 HARDWARE = ("device", "threads")
-
-
-def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Return a sentence for each of these facts that has different values in the two headers."""
-    differences = []
-    for fact in facts:
-        a, b = first.header.get(fact), other.header.get(fact)
-        if a is not None and b is not None and a != b:
-            differences.append(f"{fact} is {a!s:.60} in one and {b!s:.60} in the other")
-    return differences
+BATCH = {"strong": ("global_batch",), "epoch": ("local_batch",), "weak": ("local_batch",)}
 
 
 def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[str]:
@@ -106,24 +221,26 @@ def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[s
 
     For strong scaling, their batch sizes have to be equal too.
     """
-    differences = unlike(first, other, WORK)
+
+    def unlike(facts: Sequence[str]) -> list[str]:
+        pairs = [(fact, first.header.get(fact), other.header.get(fact)) for fact in facts]
+        return [
+            f"{fact} is {a!s:.60} in one and {b!s:.60} in the other"
+            for fact, a, b in pairs
+            if a is not None and b is not None and a != b
+        ]
+
+    differences = unlike(WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (first, other))
     few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))
-    if here and there and few and many:
-        a, b = int(here.value), int(there.value)
-        if a * many != b * few:
-            text = f"one reads {a} different samples per epoch, the other {b}"
-            differences.append(
-                text + (f", on {few} and {many} workers" if scaling == "weak" else "")
-            )
+    if here and there and few and many and here.value * many != there.value * few:
+        text = f"one reads {here.value:.0f} different samples per epoch, the other "
+        on_both = f", on {few} and {many} workers" if scaling == "weak" else ""
+        differences.append(f"{text}{there.value:.0f}{on_both}")
     name, other_name = first.header.dataset.name, other.header.dataset.name
     if name and other_name and name != other_name:
         differences.append(f"one trains on {name:.40}, the other on {other_name:.40}")
-    if scaling == "strong":
-        differences += unlike(first, other, ("global_batch",))
-    if scaling in ("epoch", "weak"):
-        differences += unlike(first, other, ("local_batch",))
-    return differences + unlike(first, other, HARDWARE)
+    return differences + unlike(BATCH.get(scaling or "", ())) + unlike(HARDWARE)
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
@@ -146,27 +263,6 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
     For weak scaling, return the ratio of the epoch times.
     """
-    few, many = workers(base), workers(run)
-    if few is None or many is None:
-        raise NotMeasured("the output does not report how many ranks took part")
+    few, many = known_workers(base), known_workers(run)
     gain = speedup(base, run, scaling)
     return gain if scaling == "weak" else scaled(gain, few / many)
-
-
-def time_to_accuracy(run: Run, target: float) -> Measure:
-    """Return the seconds until validation accuracy reaches the target.
-
-    The accuracy has to stay at or above the target for one more epoch.
-    """
-    reached = [bool(e.val_accuracy and e.val_accuracy.value >= target) for e in run.epochs]
-    total = 0.0
-    for index, epoch in enumerate(run.epochs):
-        if epoch.seconds is None or epoch.val_accuracy is None:
-            raise NotMeasured("needs the seconds and validation accuracy of every epoch")
-        if not is_number(epoch.seconds.value) or epoch.seconds.value <= 0:
-            raise NotMeasured(f"epoch {epoch.number} has no usable time")
-        total += epoch.seconds.value
-        if reached[index : index + 2] == [True, True]:
-            where = (epoch.where,) if epoch.where else ()
-            return exact(total, "s", where, f"after epoch {epoch.number}")
-    raise NotMeasured(f"validation accuracy did not reach {target:g} and stay there")

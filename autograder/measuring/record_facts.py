@@ -2,11 +2,16 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact
+from autograder.measuring.interval import Measure, NotMeasured, exact, middle
 from autograder.records import Run, Where
+
+
+def yes_if(answer: bool) -> str:
+    return "yes" if answer else "no"
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
@@ -20,36 +25,31 @@ def last_epoch(run: Run) -> tuple[Where, ...]:
     return (place,) if place else first_line(run)
 
 
-# --- header ---------------------------------------------------------------------------------
+# --- header and end -------------------------------------------------------------------------
 
 
-def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
+def recorded(part: str, name: str, unit: str = "") -> Callable[[Run], Measure]:
+    """Return a function that measures a number in the record's header or its end."""
+    block = part.partition(".")[0]
+    place_in_words = "end of the run" if block == "end" else "output"
+
     def number(run: Run) -> Measure:
-        value = run.header.get(name)
+        value = attrgetter(part)(run).get(name)
         if value is None:
-            raise NotMeasured(f"the output does not report `{name}`", "print the run record")
-        return exact(value, unit, first_line(run), "from the run record's header")
+            hint = "" if block == "end" else "print the run record"
+            raise NotMeasured(f"the {place_in_words} does not report `{name}`", hint)
+        if value < 0:
+            raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
+        place = run.places.get(block)
+        where = (place,) if place else first_line(run)
+        return exact(value, unit, where, f"from the run record's {block}")
 
     return number
 
 
-def a_worker(name: str) -> Callable[[Run], Measure]:
-    """Return a function that divides a header value by the number of workers."""
-
-    def share(run: Run) -> Measure:
-        value, count = in_header(name)(run), measure.workers(run)
-        if count is None:
-            raise NotMeasured("number of ranks unknown")
-        return interval.scaled(value, 1 / count)
-
-    return share
-
-
-def train_samples(run: Run) -> Measure:
-    value = run.header.dataset.train_samples
-    if value is None:
-        raise NotMeasured("the output does not report `train_samples` of the data set")
-    return exact(value, "samples", first_line(run), "from the run record's header")
+in_header = partial(recorded, "header")
+at_end = partial(recorded, "end")
+train_samples = recorded("header.dataset", "train_samples", "samples")
 
 
 # Patterns for the processes above rank 0 in the record: those that are not launchers, and those
@@ -69,7 +69,7 @@ def launched(run: Run) -> str:
     above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not report which processes started the ranks")
-    return "yes" if any(not NO_LAUNCHER.search(name) for name in above) else "no"
+    return yes_if(any(not NO_LAUNCHER.search(name) for name in above))
 
 
 def job_known(run: Run) -> str:
@@ -83,24 +83,10 @@ def job_known(run: Run) -> str:
     mark = OF_A_JOB.get(scheduler or "")
     outside = mark is not None and above is not None and not any(map(mark.search, above))
     by_hand = scheduler == "none" or outside
-    return "yes" if run.job_id is not None and not by_hand else "no"
+    return yes_if(run.job_id is not None and not by_hand)
 
 
-# --- end and measures -----------------------------------------------------------------------
-
-
-def at_end(name: str, unit: str = "") -> Callable[[Run], Measure]:
-    def number(run: Run) -> Measure:
-        value = getattr(run.end, name)
-        if value is None:
-            raise NotMeasured(f"the end of the run does not report `{name}`")
-        if value < 0:
-            raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
-        place = run.places.get("end")
-        where = (place,) if place else first_line(run)
-        return exact(value, unit, where, "from the run record's end")
-
-    return number
+# --- measures, and the record itself --------------------------------------------------------
 
 
 def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
@@ -111,31 +97,24 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
         if not events:
             point = ", ".join(f"{key} = {value}" for key, value in at.items())
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        values = [
-            exact(event.value, event.unit, (event.where,) if event.where else ())
-            for event in events
-            if event.value is not None
-        ]
-        if len(values) < len(events):
+        if any(event.value is None for event in events):
             raise NotMeasured(f"a value of {name} is not a number")
-        return interval.middle(values, f"median of {len(values)}" if len(values) > 1 else "")
+        values = [exact(event.value or 0.0, event.unit, [event.where]) for event in events]
+        return middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
     return typical
 
-
-# --- the record itself ----------------------------------------------------------------------
 
 ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
     """Return "yes" if errors go to a separate file that contains no lines of the record."""
-    records = {r.where.file for r in run.ranks if r.where}
-    errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
-    return "yes" if errors else "no"
+    records = {rank.where.file for rank in run.ranks if rank.where}
+    return yes_if(any(ERROR_FILE.match(file) and file not in records for file in run.files))
 
 
 def chain_intact(run: Run) -> str:
     if run.chain_intact is None:
         raise NotMeasured("the output has no run record")
-    return "yes" if run.chain_intact else "no"
+    return yes_if(run.chain_intact)

@@ -7,14 +7,14 @@ within their round. The result is the median over the rounds, and its interval i
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact
-from autograder.records import MeasureEvent, Run, Where
+from autograder.measuring import measure
+from autograder.measuring.interval import Measure, NotMeasured, exact, middle
+from autograder.records import MeasureEvent, Run
 
 NAME = "round"  # its name in the record's measures
 PIPELINE = "pipeline_round"  # in lesson 11, where ranks share one network when together
 LEAST = 3
-RUN_IT = "submit job_speed.sbatch, with at least three rounds"
+AS_WRITTEN = "submit the output as the job wrote it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,6 @@ class Round:
     silent: float
     together: float
     event: MeasureEvent
-    where: tuple[Where, ...] = ()
 
     @property
     def seconds(self) -> tuple[float, float, float]:
@@ -38,52 +37,42 @@ def rounds(run: Run, name: str = NAME) -> list[Round]:
 
     Raise NotMeasured if a round is damaged or copied, or if there are too few rounds.
     """
-    found: list[Round] = []
+    found: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
     for event in run.measured(name):
-        current = _round(event)
-        if current.number in numbers.values():
-            raise copied(f"round {current.number} appears twice", current)
-        if (first := numbers.setdefault(current.seconds, current.number)) != current.number:
-            raise copied(f"rounds {first} and {current.number} have the same seconds", current)
-        found.append(current)
+        number, seconds = measure.whole(event.facts.get("round")), seconds_of_phases(event)
+        fault = ""
+        if number is None or seconds is None:
+            fault = "a round has no number, or one of its three times is missing or not above 0"
+        elif number in found:
+            fault = f"round {number} appears twice"
+        elif (first := numbers.setdefault(seconds, number)) != number:
+            fault = f"rounds {first} and {number} have the same seconds"
+        else:
+            found[number] = Round(number, *seconds, event)
+        if fault:
+            raise NotMeasured(fault, AS_WRITTEN, [event.where])
     if len(found) < LEAST:
         counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
-        raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
-    return found
+        reason = f"the run measured {counted}, of at least {LEAST}"
+        raise NotMeasured(reason, "submit job_speed.sbatch, with at least three rounds")
+    return list(found.values())
 
 
 def has_rounds(run: Run) -> bool:
     return any(event.name == NAME for event in run.measures)
 
 
-def copied(reason: str, current: Round) -> NotMeasured:
-    return NotMeasured(reason, "submit the output as the job wrote it", current.where)
-
-
 def seconds_of_phases(event: MeasureEvent) -> tuple[float, float, float] | None:
     """Return the seconds of the three phases, or None if any is missing or not positive."""
-    alone, silent, together = event.number("alone_s"), event.number("silent_s"), event.value
-    if alone is None or silent is None or together is None:
-        return None
-    seconds = (float(alone), float(silent), float(together))
-    return seconds if all(1e-9 < each < 1e9 for each in seconds) else None
-
-
-def _round(event: MeasureEvent) -> Round:
-    places = (event.where,) if event.where else ()
-    number = measure.whole(event.facts.get("round"))
-    seconds = seconds_of_phases(event)
-    if number is None or seconds is None:
-        reason = "a round has no number, or one of its three times is missing or not above 0"
-        raise NotMeasured(reason, "submit the output as the job wrote it", places)
-    return Round(number, seconds[0], seconds[1], seconds[2], event, places)
+    seconds = (event.number("alone_s"), event.number("silent_s"), event.value)
+    alone, silent, together = (float(each or 0.0) for each in seconds)
+    usable = all(1e-9 < each < 1e9 for each in (alone, silent, together))
+    return (alone, silent, together) if usable else None
 
 
 def ranks_of(run: Run) -> int:
-    count = measure.workers(run)
-    if count is None:
-        raise NotMeasured("the output does not report how many ranks took part")
+    count = measure.known_workers(run)
     if count < 2:
         raise NotMeasured("a single rank cannot be compared with others", "start two or more ranks")
     return count
@@ -95,8 +84,8 @@ def _over_rounds(
     def typical(run: Run) -> Measure:
         name = next((name for name in names if run.measured(name)), NAME)
         found, count = rounds(run, name), ranks_of(run)
-        values = [exact(gain(one, count), "", one.where) for one in found]
-        return interval.middle(values, f"median of {len(values)} rounds")
+        values = [exact(gain(one, count), "", [one.event.where]) for one in found]
+        return middle(values, f"median of {len(values)} rounds")
 
     return typical
 
@@ -110,30 +99,25 @@ ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent, (NAME,
 
 def how_many(run: Run) -> Measure:
     counted = rounds(run)
-    return exact(len(counted), "rounds", counted[0].where)
+    return exact(len(counted), "rounds", [counted[0].event.where])
 
 
 def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """Return a function that finds the largest or smallest value among the rounds."""
-
-    def value(run: Run) -> Measure:
-        events = [one.event for one in rounds(run)]
-        return worst(events, name, choose, lambda event: f"round {event.facts['round']}")
-
-    return value
+    return lambda run: worst([one.event for one in rounds(run)], name, choose)
 
 
-def worst(events: Sequence[MeasureEvent], name: str, choose: Callable, title: Callable) -> Measure:
+def worst(events: Sequence[MeasureEvent], name: str, choose: Callable) -> Measure:
     """Return the largest or smallest value that the events report under this name."""
-    values = []
     for event in events:
-        stated, where = event.number(name), (event.where,) if event.where else ()
+        stated = event.number(name)
         if stated is None or stated < 0:
             reason = f"round {event.facts['round']} has no number for `{name}`"
-            raise NotMeasured(reason, "check whether the training diverged", where)
-        values.append((stated, where, title(event)))
-    value, where, basis = choose(values, key=lambda triple: triple[0])
-    return exact(value, "", where, basis)
+            raise NotMeasured(reason, "check whether the training diverged", [event.where])
+    event = choose(events, key=lambda event: event.number(name))
+    # A point of a scaling study also states its number of ranks.
+    on_ranks = f" on {event.facts['ranks']} ranks" if "ranks" in event.facts else ""
+    return exact(event.facts[name], "", [event.where], f"round {event.facts['round']}{on_ranks}")
 
 
 def in_words(run: Run) -> str:

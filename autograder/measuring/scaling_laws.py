@@ -1,152 +1,213 @@
-"""Fit laws of scaling to measured points, with an interval for each parameter.
+"""Fit the laws of scaling that textbooks use, and report what contradicts them.
 
-A point is a number of workers and a Measure. Amdahl's f and Gustafson's s are least-squares fits,
-that is, sums of the measured values with fixed weights. Their intervals are computed as the same
-weighted sums of the values' intervals.
+A point is a number of workers and their speedup over one. The fits are least squares. Amdahl's f
+and Gustafson's s are sums of the measured values with fixed weights, so their intervals follow from
+the ends of the values' intervals. To predict a size beyond the data, use `laws.foretell`.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 
-from autograder.measuring.interval import Measure, NotMeasured, exact, scaled
+from autograder.measuring.interval import Measure, NotMeasured, computed, exact, measured_or_none
+from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
-ALIKE = "fitting the USL needs at least two different sizes with more than one worker"
-TOO_FEW = "fitting a law needs sizes with more than one worker: at least {}, but there are {}"
-
-
-def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
-    """Return the slope of the line y = slope · x that fits best."""
-    squares = sum(x * x for x in xs)
-    parts = [scaled(y, x / squares) for x, y in zip(xs, ys, strict=True)]
-    return Measure(
-        sum(part.value for part in parts),
-        sum(part.low for part in parts),
-        sum(part.high for part in parts),
-        "",
-        tuple(dict.fromkeys(where for part in parts for where in part.where)),
-        f"least squares over {len(parts)} sizes",
-    )
+Numbers = Sequence[tuple[float, float]]
 
 
 def grown(speedups: Points, least: int = 1) -> Points:
     """Return the points on more than one worker, which have a speedup."""
     points = [(p, s) for p, s in speedups if p > 1 and s.low > 0]
     if len(points) < least:
-        raise NotMeasured(TOO_FEW.format(least, len(points)))
+        raise NotMeasured(
+            f"fitting a law needs sizes with more than one worker: at least {least}, but there "
+            f"are {len(points)}"
+        )
     return points
 
 
-def overheads(points: Points) -> list[Measure]:
-    """Return p/S − 1, the fraction by which each worker's time is longer than ideal."""
-    return [
-        Measure(p / s.value - 1, p / s.high - 1, p / s.low - 1, where=s.where) for p, s in points
-    ]
+def places(points: Points) -> tuple[Where, ...]:
+    return tuple(dict.fromkeys(place for _, speedup in points for place in speedup.where))
 
 
-def amdahl(speedups: Points) -> Measure:
-    """Return the serial fraction f in S = 1 / (f + (1−f)/p), fitted as p/S − 1 = f (p − 1)."""
-    points = grown(speedups)
-    return through_zero([p - 1 for p, _ in points], overheads(points))
-
-
-def gustafson(speedups: Points) -> Measure:
-    """Return the s in S = p − s (p − 1), for work that grows with p."""
-    points = grown(speedups)
-    lost = [Measure(p - s.value, p - s.high, p - s.low, where=s.where) for p, s in points]
-    return through_zero([p - 1 for p, _ in points], lost)
-
-
-def usl(speedups: Points) -> tuple[float, float]:
-    """Return the σ and κ in S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
-    sigma, kappa = free_usl(speedups)
-    points = grown(speedups)
-    if kappa < 0:
-        return max(0.0, amdahl(points).value), 0.0
-    if sigma < 0:
-        alone = through_zero([p * (p - 1.0) for p, _ in points], overheads(points))
-        return 0.0, max(0.0, alone.value)
-    return sigma, kappa
-
-
-def free_usl(speedups: Points) -> tuple[float, float]:
-    """Return the σ and κ that fit best, even if one of them is negative."""
-    points = grown(speedups, 2)
-    ys = [y.value for y in overheads(points)]
-    ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
-    aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
-    ya, yb = dot(ones, ys), dot(twos, ys)
-    determinant = aa * bb - ab * ab
-    if determinant < 1e-12 * aa * bb:  # zero, apart from rounding: many σ and κ fit equally well
-        raise NotMeasured(ALIKE)
-    return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
+# --- fits ---------------------------------------------------------------------------------------
 
 
 def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(xs, ys, strict=True))
 
 
-# --- predictions of a law for another number of workers ---------------------------------------
+def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Return the slope of the line y = slope · x that fits best."""
+    return dot(xs, ys) / dot(xs, xs)
 
 
-def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
-    """Return a law's speedup, with the interval that follows from its parameter's interval.
-
-    More overhead means less speedup.
-    """
-    return Measure(
-        law(parameter.value), law(parameter.high), law(parameter.low), "", parameter.where,
-        parameter.basis,
-    )  # fmt: skip
-
-
-def amdahl_law(p: float, f: float) -> float:
-    return p / (1 + f * (p - 1))
+def overhead(lost: Callable[[float, float], float], speedups: Points) -> Measure:
+    """Return the slope of lost(p, S) over p − 1. Its high end belongs to the low speedups."""
+    points = grown(speedups)
+    ones = [p - 1 for p, _ in points]
+    value, low, high = (
+        slope(ones, [lost(p, getattr(s, end)) for p, s in points])
+        for end in ("value", "high", "low")
+    )
+    return Measure(value, low, high, "", places(points), f"least squares over {len(points)} sizes")
 
 
-def gustafson_law(p: float, s: float) -> float:
-    return p - s * (p - 1)
+# f in S = 1 / (f + (1−f)/p), and s in S = p − s (p − 1), for work that grows with p
+amdahl = partial(overhead, lambda p, s: p / s - 1)
+gustafson = partial(overhead, lambda p, s: p - s)
 
 
-def usl_law(p: float, sigma: float, kappa: float) -> float:
-    return p / (1 + sigma * (p - 1) + kappa * p * (p - 1))
+def free_usl(speedups: Points) -> tuple[float, float]:
+    """Return the σ and κ that fit best, even if one of them is negative."""
+    points = grown(speedups, 2)
+    ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
+    ys = [p / s.value - 1 for p, s in points]
+    aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
+    ya, yb = dot(ones, ys), dot(twos, ys)
+    determinant = aa * bb - ab * ab
+    if determinant < 1e-12 * aa * bb:  # zero, apart from rounding: many σ and κ fit equally well
+        reason = "fitting the USL needs at least two different sizes with more than one worker"
+        raise NotMeasured(reason)
+    return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
 
 
-def amdahl_speedup(speedups: Points, p: int) -> Measure:
-    f = amdahl(speedups)
-    if 1 + f.low * (p - 1) <= 0:
+def usl(speedups: Points) -> tuple[float, float]:
+    """Return the σ and κ in S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
+    sigma, kappa = free_usl(speedups)
+    if kappa < 0:
+        return max(0.0, amdahl(speedups).value), 0.0
+    if sigma < 0:
+        points = grown(speedups)
+        twos, ys = [p * (p - 1) for p, _ in points], [p / s.value - 1 for p, s in points]
+        return 0.0, max(0.0, slope(twos, ys))
+    return sigma, kappa
+
+
+# --- laws, and their predictions for another number of workers ----------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law: how its overheads are fitted, and its speedup on p workers with these overheads."""
+
+    name: str
+    fit: Callable[[Points], Sequence[Measure]]
+    speedup: Callable[..., float]
+
+
+AMDAHL = Law("Amdahl", lambda points: [amdahl(points)], lambda p, f: p / (1 + f * (p - 1)))
+GUSTAFSON = Law("Gustafson", lambda points: [gustafson(points)], lambda p, s: p - s * (p - 1))
+USL = Law(
+    "USL",
+    lambda points: [exact(overhead, "", places(points), "USL, κ ≥ 0") for overhead in usl(points)],
+    lambda p, sigma, kappa: p / (1 + sigma * (p - 1) + kappa * p * (p - 1)),
+)
+LAWS = (AMDAHL, GUSTAFSON, USL)
+
+
+def predicted(law: Law, speedups: Points, workers: int) -> Measure:
+    overheads = law.fit(speedups)
+    if law is AMDAHL and 1 + overheads[0].low * (workers - 1) <= 0:
         raise NotMeasured("the range of f reaches below zero, so Amdahl's law does not apply here")
-    return monotone(partial(amdahl_law, p), f)
+    return computed(partial(law.speedup, workers), *overheads, basis=overheads[0].basis)
 
 
-def gustafson_speedup(speedups: Points, p: int) -> Measure:
-    return monotone(partial(gustafson_law, p), gustafson(speedups))
-
-
-def usl_speedup(speedups: Points, p: int) -> Measure:
-    where = tuple(dict.fromkeys(w for _, s in speedups for w in s.where))
-    return exact(usl_law(p, *usl(speedups)), where=where, basis="USL, κ ≥ 0")
-
-
-LAWS = (amdahl_speedup, gustafson_speedup, usl_speedup)
-
-
-def lowest(speedups: Points, p: int) -> Measure:
-    return min(foretold(speedups, p), key=lambda m: m.value)
-
-
-def highest(speedups: Points, p: int) -> Measure:
-    return max(foretold(speedups, p), key=lambda m: m.value)
-
-
-def foretold(speedups: Points, p: int) -> list[Measure]:
+def predictions(speedups: Points, workers: int) -> list[Measure]:
     """Return predictions from at least two laws, because the result often depends on the law."""
     estimates, reasons = [], []
     for law in LAWS:
         try:
-            estimates.append(law(speedups, p))
+            estimates.append(predicted(law, speedups, workers))
         except NotMeasured as missing:
             reasons.append(missing)
     if len(estimates) < 2:
         raise reasons[0]
     return estimates
+
+
+def lowest(speedups: Points, workers: int) -> Measure:
+    return min(predictions(speedups, workers), key=lambda prediction: prediction.value)
+
+
+def highest(speedups: Points, workers: int) -> Measure:
+    return max(predictions(speedups, workers), key=lambda prediction: prediction.value)
+
+
+def textbook(
+    sizes: Sequence[int], speedups: Sequence[float]
+) -> dict[str, Callable[[float], float]]:
+    """Return the laws as functions of the number of workers, keyed by name.
+
+    Laws that need more sizes are left out.
+    """
+    points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
+    if not points or points[0] != (1, exact(1)):
+        raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
+
+    def fitted(law: Law) -> Callable[[float], float]:
+        overheads = [overhead.value for overhead in law.fit(points)]
+        return lambda p: law.speedup(p, *overheads)
+
+    curves = {law.name: measured_or_none(fitted, law) for law in LAWS}
+    return {name: curve for name, curve in curves.items() if curve}
+
+
+# --- contradictions -----------------------------------------------------------------------------
+
+
+class Objection(StrEnum):
+    """Facts that contradict a law."""
+
+    FRACTION_FALLS = "fraction falls"  # contradicts Amdahl's law
+    FRACTION_RISES = "fraction rises"  # contradicts Amdahl's law
+    KAPPA_BELOW_ZERO = "kappa below zero"  # contradicts the USL
+    SUPERLINEAR = "superlinear"  # contradicts all of them
+
+
+CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
+
+
+def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
+    """Return a sentence for each way in which speedups over the smallest size contradict a law."""
+    first = min(sizes)
+    order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
+    fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]
+    sentences = {}
+    if rises([-fraction for fraction in fractions]):
+        sentences[Objection.FRACTION_FALLS] = (
+            f"Karp–Flatt's fraction falls from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
+            "a serial part of fixed work, as Amdahl has it, does not describe these data."
+        )
+    if rises(fractions):
+        sentences[Objection.FRACTION_RISES] = (
+            f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
+            "there is overhead that grows with the size, which Amdahl's law does not have."
+        )
+    _, kappa = measured_or_none(free_usl, [(p, exact(s)) for p, s in order]) or (0.0, 0.0)
+    if kappa < -1e-9:
+        sentences[Objection.KAPPA_BELOW_ZERO] = (
+            f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "
+            "there is no sign of a peak, and κ is kept at 0."
+        )
+    if any(s > (1 + CLEARLY) * p for p, s in order):
+        sentences[Objection.SUPERLINEAR] = (
+            "At least one size is superlinear, which no law here explains. The reason may be a "
+            "larger cache, a different local batch or noise at the smallest size."
+        )
+    return sentences
+
+
+def rises(values: Sequence[float]) -> bool:
+    """Return whether the values never decrease and the last exceeds the first by over a fifth.
+
+    Two values are not enough.
+    """
+    return (
+        len(values) >= 3
+        and abs(values[-1] - values[0]) > 0.2 * abs(values[0])
+        and all(a <= b for a, b in itertools.pairwise(values))
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.codes import Outcome
-from autograder.measuring import epochs, measure
+from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, stated
 from autograder.measuring.study_table import HEAD, Row, line, rows_of
 from autograder.records import Run
@@ -25,26 +25,31 @@ class Compared:
     rate: bool = False
 
 
-def throughput(run: Run) -> Measure:
-    value = stated(run.throughput, "epoch times", "samples/s")
-    if value.low <= 0:
-        raise NotMeasured(f"the run says {value.value:g} samples/s", where=value.where)
+def positive(name: str, what: str, unit: str) -> Callable[[Run], Measure]:
+    """Return a function that measures a number of the whole run, which must be above 0."""
+
+    def value(run: Run) -> Measure:
+        found = stated(getattr(run, name), what, unit)
+        if found.low <= 0:
+            raise NotMeasured(f"the run says {found.value:g} {unit}", where=found.where)
+        return found
+
     return value
 
 
 EPOCHS = Compared(measure.epoch_time, "s per epoch")
-WHOLE = Compared(epochs.total_seconds, "s in all")
-RATES = Compared(throughput, "samples/s", rate=True)
+WHOLE = Compared(positive("total_seconds", "total training time", "s"), "s in all")
+RATES = Compared(positive("throughput", "epoch times", "samples/s"), "samples/s", rate=True)
 
 
 @dataclass(slots=True)
 class Sizes:
     """The values of comparable runs by size, and the reasons why others were left out."""
 
+    of: Compared
+    weak: bool
     by_size: dict[int, list[Measure]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    weak: bool = False
-    of: Compared = EPOCHS
 
 
 def comparable(runs: Sequence[Run]) -> Sizes:
@@ -54,21 +59,19 @@ def comparable(runs: Sequence[Run]) -> Sizes:
     """
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
-    sizes = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
+    sizes = Sizes(compared(done), ordered[0].header.scaling == "weak")
     for run in ordered:
-        name = ", ".join(run.files)
-        if not is_over(run):
-            sizes.remarks.append(f"{name}: the run ended as {run.outcome}")
-            continue
+        files = ", ".join(run.files)
         try:
+            if not is_over(run):
+                raise NotMeasured(f"the run ended as {run.outcome}")
             value = sizes.of.of(run)
         except NotMeasured as missing:
-            sizes.remarks.append(f"{name}: {missing.reason}")
+            sizes.remarks.append(f"{files}: {missing.reason}")
             continue
         weak = "weak" if run.header.scaling == "weak" else None
-        differences = measure.not_comparable(done[0], run, weak)
-        if differences:
-            sizes.remarks.append(f"{name} is not comparable: {'; '.join(differences)}")
+        if differences := measure.not_comparable(done[0], run, weak):
+            sizes.remarks.append(f"{files} is not comparable: {'; '.join(differences)}")
         else:
             sizes.by_size.setdefault(measure.workers(run) or 1, []).append(value)
     return sizes

@@ -5,11 +5,12 @@ work that its line states. The same functions can then measure studies from one 
 from many jobs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, printed
+from autograder.measuring.rounds import AS_WRITTEN
 from autograder.records import Epoch, MeasureEvent, Number, Run
 
 NAME = "point"  # its name in the record's measures
@@ -20,23 +21,19 @@ def expanded(runs: Sequence[Run]) -> list[Run]:
     """Return the runs, with each scaling study replaced by its individual points."""
     result: list[Run] = []
     for run in runs:
-        events = run.measured(NAME)
-        result += [as_run(run, event) for event in events] if events else [run]
+        result += [as_run(run, event) for event in run.measured(NAME)] or [run]
     return result
 
 
 def as_run(run: Run, event: MeasureEvent) -> Run:
-    place, seconds = event.where, event.value
     names = (ROUND, "ranks", "local_batch", "steps", "samples")
     counts = [count for name in names if (count := measure.whole(event.facts.get(name)))]
-    if len(counts) < len(names) or seconds is None or seconds <= 1e-9:
-        raise NotMeasured(
-            "a point of the study lacks its round, ranks, steps, batch, samples or time",
-            "submit the output as the job wrote it",
-            (place,) if place else (),
-        )
+    if len(counts) < len(names) or event.value is None or event.value <= 1e-9:
+        lacking = "a point of the study lacks its round, ranks, steps, batch, samples or time"
+        raise NotMeasured(lacking, AS_WRITTEN, [event.where])
     _, ranks, batch, steps, samples = counts
-    epoch = Epoch(1, Number(float(seconds), 5e-7, place), steps, samples, where=place)
+    seconds = Number(float(event.value), 5e-7, event.where)
+    epoch = Epoch(1, seconds, steps, samples, where=event.where)
     header = replace(run.header, world_size=ranks, local_batch=batch, global_batch=batch * ranks)
     return replace(run, workers=ranks, epochs=(epoch,), header=header, measures=(), point=event)
 
@@ -47,11 +44,11 @@ def pass_time(run: Run) -> Measure:
     return printed(seconds, "s") if seconds else measure.epoch_time(run)
 
 
-def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
-    """Yield the points of each round of each launch, keyed by the number of ranks."""
+def by_round(runs: Sequence[Run]) -> Iterable[dict[int, Run]]:
+    """Return the points of each round of each launch, keyed by the number of ranks."""
     rounds: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if run.point:
             key = (run.launch, run.header.scaling, run.point.facts[ROUND])
             rounds.setdefault(key, {})[run.workers or 0] = run
-    yield from rounds.values()
+    return rounds.values()

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from autograder.codes import Outcome, ReasonCode
 from autograder.measuring import interval, measure, study_points
-from autograder.measuring.interval import Measure, NotMeasured, each_measured, exact
+from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 from autograder.safe_text import shortened
 
@@ -34,17 +34,14 @@ class Row:
     def values(self) -> dict[str, float]:
         """Return the row's numbers, keyed by the columns in HEAD."""
         seconds, gain = self.seconds, self.speedup
-        numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
-        return dict(
-            zip(HEAD, (self.ranks, self.runs, *numbers, self.efficiency.value), strict=True)
-        )
+        numbers = (seconds.value, *seconds.ends, gain.value, *gain.ends, self.efficiency.value)
+        return dict(zip(HEAD, (self.ranks, self.runs, *numbers), strict=True))
 
     @property
     def cells(self) -> list[str]:
-        values = self.values
-        seconds = [f"{values[name]:.{SIGNIFICANT}g}" for name in ("seconds", "from", "to")]
-        gains = [f"{values[name]:.2f}" for name in ("speedup", "low", "high", "efficiency")]
-        return [str(self.ranks), str(self.runs), *seconds, *gains]
+        ranks, runs, *numbers = self.values.values()
+        seconds = [f"{value:.{SIGNIFICANT}g}" for value in numbers[:3]]
+        return [str(ranks), str(runs), *seconds, *(f"{value:.2f}" for value in numbers[3:])]
 
 
 def line(cells: Sequence[str]) -> str:
@@ -87,9 +84,11 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 def rows(runs: Sequence[Run]) -> list[Row]:
     """Return a row for each size whose runs did the same work, or raise NotMeasured."""
     sized = by_size(runs)
-    times = {count: each_measured(study_points.pass_time, same) for count, same in sized.items()}
+    times = {
+        count: interval.each_measured(study_points.pass_time, same) for count, same in sized.items()
+    }
     weak = "weak" in {scaling_of(run) for run in runs}
-    return rows_of(times, weak, gains=gains_in_rounds(sized, min(sized)))
+    return rows_of(times, weak, gains=gains_in_rounds(sized))
 
 
 def rows_of(
@@ -103,33 +102,29 @@ def rows_of(
     The values are times or rates. Speedups are relative to the fewest workers; for weak scaling,
     they compare work per second. `gains` has the speedups that were measured within rounds.
     """
-    medians = {
-        count: interval.middle(repeats, f"median of {len(repeats)} runs")
-        for count, repeats in values.items()
-    }
-    few = min(medians)
-    table = []
-    for count in sorted(medians):
-        here = medians[count]
-        if count == few:
-            gain = exact(1, where=here.where)
-        elif rates:
-            gain = interval.ratio(here, medians[few])
-        else:
-            gain = gains.get(count) or interval.ratio(medians[few], here)
+    few = min(values)
+    table: list[Row] = []
+    for count, repeats in sorted(values.items()):
+        here = interval.middle(repeats, f"median of {len(repeats)} runs")
+        base = table[0].seconds if table else here
+        above, below = (here, base) if rates else (base, here)
+        gain = gains.get(count) or interval.ratio(above, below)
+        if not table:
+            gain = interval.exact(1, where=here.where)
         if weak and not rates:
             gain = interval.scaled(gain, count / few)
-        table.append(Row(count, len(values[count]), here, gain, interval.scaled(gain, few / count)))
+        table.append(Row(count, len(repeats), here, gain, interval.scaled(gain, few / count)))
     return table
 
 
-def gains_in_rounds(sized: Mapping[int, Sequence[Run]], few: int) -> dict[int, Measure]:
+def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
     """Return each size's speedup: the base's time divided by its own, paired within each round."""
+    few = min(sized)
     gains: dict[int, list[Measure]] = {}
     for by_ranks in study_points.by_round([run for same in sized.values() for run in same]):
-        for count, run in by_ranks.items() if few in by_ranks else ():
-            slow, fast = (study_points.pass_time(which) for which in (by_ranks[few], run))
-            gains.setdefault(count, []).append(interval.ratio(slow, fast))
+        times = {count: study_points.pass_time(run) for count, run in by_ranks.items()}
+        for count in times if few in times else ():
+            gains.setdefault(count, []).append(interval.ratio(times[few], times[count]))
     return {
         count: interval.middle(values, f"median of {len(values)} rounds")
         for count, values in gains.items()
@@ -143,7 +138,4 @@ def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     for kind in ("strong", "epoch", "weak"):
         same_kind = [run for run in points if run.header.scaling == kind]
         if same_kind:
-            try:
-                yield kind, rows(same_kind)
-            except NotMeasured:
-                yield kind, []
+            yield kind, interval.measured_or_none(rows, same_kind) or []

@@ -14,15 +14,86 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autograder.measuring.interval import NotMeasured
 from autograder.measuring.laws.forms import FORMS, Array, Form, stepped
-from autograder.measuring.laws.study import Study
+
+KINDS = ("strong", "epoch", "weak")
+# Workers; a larger number means that another column was mistaken for the sizes.
+MOST_SIZES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Sizes in increasing order, with the log cost of each (the median over its repeats)."""
+
+    sizes: tuple[int, ...]
+    costs: tuple[float, ...]
+    repeats: tuple[int, ...]
+    spread: float | None  # standard deviation of the repeats' logarithms, over all sizes
+
+    def speedup(self, size: int, log_cost: float) -> float:
+        """Return the speedup at a size, relative to the smallest size, for this log cost."""
+        return size / self.sizes[0] * math.exp(self.costs[0] - log_cost)
+
+    @property
+    def speedups(self) -> list[float]:
+        """Return the speedup of each size relative to the smallest."""
+        return [self.speedup(*point) for point in zip(self.sizes, self.costs, strict=True)]
+
+    def superlinear(self) -> bool:
+        """Return whether work costs less at some size than on the fewest workers.
+
+        Differences within rounding do not count.
+        """
+        return min(self.costs) < self.costs[0] - 1e-9
+
+
+def of_times(sizes: Sequence[int], times: Sequence[float], kind: str = "strong") -> Study:
+    """Return a study of times for the same work (strong, epoch), or for work that grows (weak)."""
+    if kind not in KINDS:
+        raise ValueError(f"scaling is {', '.join(KINDS)}; not {kind}")
+    grows = kind == "weak"
+    return gathered(sizes, [t if grows else n * t for n, t in checked(sizes, times)])
+
+
+def of_rates(sizes: Sequence[int], rates: Sequence[float]) -> Study:
+    """Return the study for the total throughput of all workers, for any kind of scaling."""
+    return gathered(sizes, [n / r for n, r in checked(sizes, rates)])
+
+
+def checked(sizes: Sequence[int], values: Sequence[float]) -> list[tuple[int, float]]:
+    pairs = list(zip(sizes, values, strict=True))
+    for size, value in pairs:
+        if size != int(size) or not 1 <= size <= MOST_SIZES:
+            raise NotMeasured(f"a size is a whole number from 1 to {MOST_SIZES:,}; not {size:g}")
+        if not 1e-12 < value < 1e15:  # also excludes values that are not numbers
+            raise NotMeasured(
+                f"the value on {int(size):,} workers has to be above 0, but is {value:g}"
+            )
+    return pairs
+
+
+def gathered(sizes: Sequence[int], costs: Sequence[float]) -> Study:
+    by_size: dict[int, list[float]] = {}
+    for size, cost in sorted(zip(sizes, costs, strict=True)):
+        by_size.setdefault(int(size), []).append(math.log(cost))
+    repeated = [values for values in by_size.values() if len(values) > 1]
+    freedom = sum(len(values) - 1 for values in repeated)
+    squares = sum(float(np.var(values)) * len(values) for values in repeated)
+    return Study(
+        tuple(by_size),
+        tuple(float(np.median(values)) for values in by_size.values()),
+        tuple(len(values) for values in by_size.values()),
+        math.sqrt(squares / freedom) if freedom else None,
+    )
+
+
+# --- the best fit of a law ---------------------------------------------------------------------
 
 # Relative noise of a published point, and its weight in points.
 USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0
 LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # probability left out below the low end and above the high end
 NORMAL_TAIL = 1.645
-# A law describes the data worse if its squared distances sum to this much more than the best.
-WORSE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +129,15 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 def best_fit(form: Form, study: Study) -> Fit:
     n, logs = np.asarray(study.sizes, float), np.asarray(study.costs)
-    middle = float(logs.mean())
-    y = np.exp(logs - middle)
     if form.kind == "power":
-        slope = float(np.polyfit(np.log(n), logs - middle, 1)[0])
-        slope = slope if study.superlinear() else max(0.0, slope)
-        k = np.array([middle - slope * np.log(n).mean(), slope])
+        slope, start = np.polyfit(np.log(n), logs, 1)
+        if slope < 0 and not study.superlinear():
+            slope, start = 0.0, logs.mean()
+        k = np.array([start, slope])
     elif form.kind == "speed":
-        k = not_negative(columns(form, n) * (y / n)[:, None]) / math.exp(middle)
+        k = not_negative(columns(form, n) * (np.exp(logs) / n)[:, None])
     else:
-        k = not_negative(columns(form, n) / y[:, None]) * math.exp(middle)
+        k = not_negative(columns(form, n) / np.exp(logs)[:, None])
     off = log_costs(form, k[None], n)[0] - logs
     return Fit(form, tuple(map(float, k)), float(np.sqrt(np.mean(off**2))))
 
@@ -80,19 +150,14 @@ def not_negative(rows: Array) -> Array:
     scale = rows.max(axis=0)
     scale[scale == 0] = 1
     rows = rows / scale
-    count = rows.shape[1]
-    best, found = math.inf, np.zeros(count)
-    for many in range(1, count + 1):
-        for chosen in itertools.combinations(range(count), many):
-            some = np.linalg.lstsq(rows[:, chosen], np.ones(len(rows)), rcond=None)[0]
-            if (some < 0).any() or (rows[:, chosen] @ some <= 0).any():
-                continue
-            k = np.zeros(count)
-            k[list(chosen)] = some
-            off = float(np.sum((rows @ k - 1) ** 2))
-            if off < best - 1e-15:
-                best, found = off, k
-    return found / scale
+    found = [np.zeros(rows.shape[1])]
+    for used in filter(any, itertools.product((False, True), repeat=rows.shape[1])):
+        k = np.zeros(rows.shape[1])
+        k[np.array(used)] = np.linalg.lstsq(rows[:, used], np.ones(len(rows)), rcond=None)[0]
+        if (k >= 0).all() and (rows @ k > 0).all():
+            found.append(k)
+    best = min(found, key=lambda k: (round(float(np.sum((rows @ k - 1) ** 2)), 15), sum(k > 0)))
+    return best / scale
 
 
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
@@ -162,15 +227,8 @@ USUAL_NODES = (4, 8)
 
 def all_fits(study: Study, node: int | None) -> list[Fit]:
     """Return the fits of all laws, including laws with a step at the known or usual node sizes."""
-    nodes = USUAL_NODES if node is None else (node,)
-    steps = [
-        form for one in nodes if study.sizes[0] <= one < study.sizes[-1] for form in stepped(one)
-    ]
-    return [best_fit(form, study) for form in (*FORMS, *steps)]
-
-
-def describing(study: Study, fits: Sequence[Fit], noise: float) -> list[bool]:
-    """Return, for each law, whether it fits nearly as well as the best one."""
-    count = len(study.sizes)
-    distances = [fit.residual**2 * count / noise**2 for fit in fits]
-    return [distance <= min(distances) + WORSE for distance in distances]
+    forms = list(FORMS)
+    for size in USUAL_NODES if node is None else (node,):
+        if study.sizes[0] <= size < study.sizes[-1]:
+            forms += stepped(size)
+    return [best_fit(form, study) for form in forms]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.foretell import answer, report, table
+from autograder.foretell import report, table
 from autograder.foretell.picture import draw
 from lessons.toolkit.plots import figure as style
 
@@ -27,7 +27,7 @@ def foretold(
         found = table.of_values(study, column, scaling, per_node)
     else:
         found = table.read(Path(study), scaling, per_node)
-    sizes = sorted(at) or answer.usual_sizes(found)
+    sizes = sorted(at) or report.usual_sizes(found)
     figure.set_size_inches(7.2, 4.6 + 0.28 * len(sizes))
     axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(sizes)])
     draw(axes, found, sizes)
@@ -39,6 +39,6 @@ def foretold(
             report.span(*line.speedup),
             f"{100 * line.efficiency[0]:.0f} to {100 * line.efficiency[1]:.0f} %",
         ]
-        for line in answer.lines(found, sizes)
+        for line in report.lines(found, sizes)
     ]
     style.table(below, head, rows)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.measuring.labels import OWN, RECORDED
-from autograder.measuring.metrics import METRICS, metric_named
+from autograder.measuring.metrics import METRICS, OWN, RECORDED, metric_named
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Rubric
 
@@ -46,6 +45,6 @@ def test_every_metric_of_a_rubric_has_a_label_of_words(lesson):
 
 def test_the_unit_of_a_recorded_measure_is_what_the_programs_record():
     units = units_in_outputs()
-    kept = {name: {label.unit} for name, label in RECORDED.items() if name in units}
+    kept = {name: {unit} for name, (_, unit) in RECORDED.items() if name in units}
     assert {name: units[name] for name in kept} == kept
     assert len(kept) > 60

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.commands.read import scaling_tables
-from autograder.measuring.epochs import epochs
 from autograder.measuring.interval import NotMeasured
+from autograder.measuring.measure import epochs
 from autograder.reading.files import read_bytes
 from autograder.reading.plain_summary import summary
 from autograder.records import Run

@@ -9,8 +9,9 @@ from forked_runs import run_forked
 from real_runs import ROOT, copy_changed, environment, launch, meet
 
 from autograder.evidence import examine
-from autograder.measuring import rounds, scaling_study, study_table
+from autograder.measuring import rounds, study_table
 from autograder.measuring.interval import measured_or_none
+from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
@@ -70,9 +71,9 @@ def test_a_study_on_three_ranks_has_all_sizes_and_does_the_work_it_says(study):
     for kind, found in study.items():
         rows = study_table.rows([found])
         assert [(row.ranks, row.runs) for row in rows] == [(1, 3), (2, 3), (3, 3)]
-        assert scaling_study.moved([found], {}).value > 0
-        assert scaling_study.spread([found], {}).value == 0
-        largest = scaling_study.samples([found], {}).value
+        assert METRICS["study_moved"].function([found], {}).value > 0
+        assert METRICS["study_spread"].function([found], {}).value == 0
+        largest = METRICS["study_samples"].function([found], {}).value
         assert largest == (36 if kind == "weak" else 12)
     assert rounds.how_many(study["weak"]).value == 3
     assert measured_or_none(rounds.share, study["strong"]) is None
