@@ -12,8 +12,9 @@ for the validation, such as `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 import re
 
 from autograder.reading.formats import bars
+from autograder.reading.formats.names import On, plainly
 from autograder.reading.formats.plain import headings
-from autograder.reading.formats.plain.named_values import NOT_NAME, On, plainly, values
+from autograder.reading.formats.plain.named_values import NOT_NAME, values
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts, RunFacts
 from autograder.reading.printed_numbers import VALUE, printed
