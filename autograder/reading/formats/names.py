@@ -1,6 +1,8 @@
-"""Recognise the losses and accuracies of an epoch by the names that programs print."""
+"""Recognise losses and accuracies by the names that programs print."""
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from autograder.reading.line_facts import ACCURACIES, EpochNumber, EpochNumbers, RunNumber
@@ -9,28 +11,18 @@ from autograder.reading.printed_numbers import printed
 On = Literal["train", "val", "test"]
 Kind = Literal["loss", "accuracy"]
 
-KINDS: dict[Kind, tuple[str, ...]] = {
-    "loss": ("loss", "total loss", "lm loss", "cross entropy", "cost"),
-    "accuracy": (
-        *("accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1", "top 1 accuracy"),
-        *("top1 acc", "top1 accuracy", "acc top1", "prec@1", "precision@1", "accuracy@1"),
-        *("categorical accuracy", "sparse categorical accuracy", "binary accuracy"),
-    ),
-}
-BEFORE: dict[str, On | None] = {
-    **dict.fromkeys(("", "avg ", "average ", "mean ", "running ", "minibatch ", "batch ")),
-    **dict.fromkeys(("train ", "training ", "avg train ", "train avg ", "mean train "), "train"),
-    **dict.fromkeys(("val ", "valid ", "validation ", "eval ", "evaluation ", "dev ", "v "), "val"),
-    **dict.fromkeys(("avg val ", "average validation ", "mean val "), "val"),
-    **dict.fromkeys(("test ", "testing ", "avg test ", "average test "), "test"),
-}
-# Names of values: whether each is a loss or an accuracy, and on which data.
-NAMES: dict[str, tuple[Kind, On | None]] = {
-    before + word: (kind, on)
-    for before, on in BEFORE.items()
-    for kind, words in KINDS.items()
-    for word in words
-}
+TRAIN, TEST = r"train(?:ing)?", r"test(?:ing)?"
+VAL = r"val(?:id(?:ation)?)?|eval(?:uation)?|dev|v"
+DATA_SET = re.compile(
+    rf"(?i)(?<![a-z])(?:(?P<train>{TRAIN})|(?P<val>{VAL})|(?P<test>{TEST}))(?![a-z])"
+)
+OTHERS = "set|epoch|avg|average|mean|running|step|the|on|overall|total|minibatch|batch|model|is|data"
+NAME = re.compile(
+    rf"(?P<before>(?:(?:{TRAIN}|{VAL}|{TEST}|{OTHERS}) )*)"
+    r"(?:(?P<loss>(?:lm )?loss|cross entropy|cost)"
+    r"|(?P<accuracy>(?:(?:sparse )?categorical |binary )?accuracy(?:@1)?|acc(?: ?1|@1| top1)?"
+    r"|top ?1(?: acc(?:uracy)?)?|prec(?:ision)?@1))"
+)
 MEANS: dict[tuple[Kind, On], tuple[EpochNumber, RunNumber | None]] = {
     ("loss", "train"): ("train_loss", None),
     ("accuracy", "train"): ("train_accuracy", None),
@@ -46,6 +38,21 @@ def plainly(text: str) -> str:
     return " ".join(text.lower().replace("_", " ").replace("-", " ").split())
 
 
+@lru_cache(maxsize=1000)
+def meaning(name: str) -> tuple[Kind, On | None] | None:
+    """Return whether a plain name is that of a loss or an accuracy, and on which data set."""
+    match = NAME.fullmatch(name)
+    return match and ("loss" if match["loss"] else "accuracy", data_set_in(match["before"]))
+
+
+def data_set_in(text: str) -> On | None:
+    """Return the data set that a text mentions last."""
+    on: On | None = None
+    for match in DATA_SET.finditer(text):
+        on = "train" if match["train"] else "val" if match["val"] else "test"
+    return on
+
+
 def epoch_numbers(
     pairs: Iterable[tuple[str, str]], on: On = "train", percent: bool = False
 ) -> EpochNumbers:
@@ -55,7 +62,7 @@ def epoch_numbers(
     """
     numbers: EpochNumbers = {}
     for printed_name, value in pairs:
-        known = NAMES.get(plainly(printed_name.replace("/", " ").removesuffix("_epoch")))
+        known = meaning(plainly(printed_name.replace("/", " ").removesuffix("_epoch")))
         if known:
             name, _ = MEANS[known[0], known[1] or on]
             is_percentage = percent and name in ACCURACIES

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.reading.formats.names import MEANS, NAMES, Kind, On, plainly
+from autograder.reading.formats.names import MEANS, Kind, On, data_set_in, meaning, plainly
 from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts, RunNumbers
 from autograder.reading.printed_numbers import (
     NUMBER,
@@ -41,10 +41,6 @@ NOT_NAME = re.compile(r"[^\w@ -]+")
 NOT_THIS_EPOCHS = re.compile(r"(?i)(?:best|max|min|highest|lowest|prev|previous|target)\W{1,3}$")
 COUNT = re.compile(r"^(?:\d{1,12}\s{1,8}){1,3}")  # a count that may come before a name
 IN_BRACKETS = re.compile(r"\s?\(([^()]{0,30})\)\s?$")
-OTHER_WORDS = re.compile(
-    r"(?:(?:train(?:ing)?|val(?:idation)?|test(?:ing)?|eval|set|epoch|avg|average|mean|step|the|on"
-    r"|overall|total|minibatch|batch|model|is|data) ){1,4}"
-)
 TOOK = re.compile(
     rf"(?i)\b(?:took|in)[ :]{{1,3}}(?:({NUMBER}) ?(seconds|secs|sec|s|minutes|mins|min|hours|ms)\b"
     r"|(?=\d{1,4}(?:[hm] ?\d|:\d\d)))"
@@ -57,10 +53,6 @@ EACH = r"(?!\s?(?:/|per)[ _]?(?:gpu|device|worker|rank|process|core))"
 RATE = re.compile(
     rf"(?i)(?:({VALUE})\s?{SAMPLES}\s?{SECOND}{EACH}"
     rf"|\b{SAMPLES}[ _]?{SECOND}{EACH}[\"']?\s?[:=]\s{{0,4}}({VALUE}))"
-)
-ON = re.compile(
-    r"(?i)(?<![a-z])(?:(?P<train>train(?:ing)?)|(?P<val>val(?:id(?:ation)?)?|eval(?:uation)?|dev|v)"
-    r"|(?P<test>test(?:ing)?))(?![a-z])"
 )
 SURE = ("epoch time", "training epoch time")  # of the whole epoch, wherever they are on the line
 # If a line has several times, the most inclusive one is the epoch's: running includes loading.
@@ -133,8 +125,8 @@ def values(line: str, at: int, on: On | None = None) -> Named:
         name, on, unit = name_of(before, on, unit)
         if name in TIMES:
             times.setdefault(name, duration(line, match.start(1), text, unit))
-        elif name in NAMES:
-            measured.append(Measured(*NAMES[name], on, text, unit, BY_BLANK in before))
+        elif known := meaning(name):
+            measured.append(Measured(*known, on, text, unit, BY_BLANK in before))
         else:
             continue
         named.first = named.first or line[begin : match.start()].replace(BY_BLANK, "")
@@ -203,13 +195,9 @@ def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]
         unit = unit or (brackets[1] if re.fullmatch(UNIT, brackets[1]) else "")
     words = COUNT.sub("", NOT_NAME.split(text)[-1].strip())
     name = plainly(words)
-    if name not in NAMES and name not in TIMES and " " in name:
-        # "test set loss", "model accuracy"
-        last = name.rsplit(" ", 1)[-1]
-        name = last if last in NAMES and OTHER_WORDS.fullmatch(name[: -len(last)]) else name
-    if " " in words or (name in NAMES and NAMES[name][1] is None):
-        for match in ON.finditer(text):
-            on = match.lastgroup  # type: ignore[assignment]
+    known = meaning(name)
+    if " " in words or (known and known[1] is None):
+        on = data_set_in(text) or on
     return name, on, unit
 
 

@@ -8,7 +8,7 @@ epoch,loss,val_loss,val_acc
 import re
 from dataclasses import dataclass
 
-from autograder.reading.formats.names import NAMES, plainly
+from autograder.reading.formats.names import meaning, plainly
 from autograder.reading.formats.plain.named_values import TIMES, values
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts
@@ -42,7 +42,7 @@ def head(line: str) -> Table | None:
         cells = line.split()
     names = tuple(plainly(cell.strip(" #'\"")) for cell in cells)
     index = next((name for name in names if name in (*EPOCHS, *COUNTS)), None)
-    if index is None or NAMES.keys().isdisjoint(names) or len(names) > MOST_COLUMNS:
+    if index is None or not any(map(meaning, names)) or len(names) > MOST_COLUMNS:
         return None
     return Table(separator, names, index not in EPOCHS)
 
@@ -60,7 +60,7 @@ def row(table: Table, line: str) -> LineFacts | None:
             if not COUNT_CELL.match(cell):
                 return None
             counts.append(int(cell))
-        elif name in TIMES or name in NAMES:
+        elif name in TIMES or meaning(name):
             if not (TIME_CELL if name in TIMES else CELL).match(cell):
                 return None
             pairs.append(f"{name}: {cell}")
