@@ -16,7 +16,9 @@ VAL = r"val(?:id(?:ation)?)?|eval(?:uation)?|dev|v"
 DATA_SET = re.compile(
     rf"(?i)(?<![a-z])(?:(?P<train>{TRAIN})|(?P<val>{VAL})|(?P<test>{TEST}))(?![a-z])"
 )
-OTHERS = "set|epoch|avg|average|mean|running|step|the|on|overall|total|minibatch|batch|model|is|data"
+OTHERS = (
+    "set|epoch|avg|average|mean|running|step|the|on|overall|total|minibatch|batch|model|is|data"
+)
 NAME = re.compile(
     rf"(?P<before>(?:(?:{TRAIN}|{VAL}|{TEST}|{OTHERS}) )*)"
     r"(?:(?P<loss>(?:lm )?loss|cross entropy|cost)"

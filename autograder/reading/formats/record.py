@@ -1,5 +1,6 @@
 """Read the course's run record (docs/run-record.md): tagged lines, grouped by their run id."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +21,6 @@ FORMAT = "record"
 MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
 MOST_BYTES = 16 << 20  # bytes of lines; in memory their values may take thirty times as much
 LONGEST_END = 2_000  # bytes; only a manipulated end is longer
-
-RANK_START = (
-    *("host", "local_rank", "device", "samples", "slices"),
-    *("shard_ids_hash", "labels", "built_hash"),
-)
-RANK_END = (*("start_hash", "param_hash", "samples", "files_written", "steps", "loss", "program"),)
 
 
 @dataclass(slots=True)
@@ -61,7 +56,9 @@ class Launch:
     places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     chains: dict[int, Chain] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    stated: set[tuple] = field(default_factory=set)  # the keys, ranks and epochs of lines in ONCE
+    stated: set[tuple] = field(
+        default_factory=set
+    )  # the keys, ranks and epochs of lines written once
     left_out: int = 0  # number of lines
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 
@@ -139,19 +136,20 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 
 
 def take_line(launch: Launch, line: Line) -> None:
-    key, rank = line.key, line.rank
-    once = key, rank, line.epoch if key == "epoch_stop" else None
-    if once in launch.stated:
-        what = f"{ONCE[key]} {once[2] or ''}".rstrip()
-        reason = f"rank {rank} repeats {what}; only the first line counts"
-        launch.complain(line.where, key, reason)
-    elif key in HANDLERS and (rank == 0 or key in ("rank", "rank_end")):
-        if key in ONCE:
-            launch.stated.add(once)
-        HANDLERS[key](launch, line)
-    elif key == "measure":  # a median could be outvoted by ranks that do not even exist
-        reason = f"rank {rank} recorded a measure; only rank 0 records them"
-        launch.complain(line.where, key, reason)
+    """Read a line of rank 0, or the first and last line of another rank."""
+    handle, once = HANDLERS.get(line.key, (None, ""))
+    key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
+    if key in launch.stated:
+        what = f"{once} {key[2] or ''}".rstrip()
+        reason = f"rank {line.rank} repeats {what}; only the first line counts"
+        launch.complain(line.where, line.key, reason)
+    elif handle and (line.rank == 0 or handle in (on_rank, on_rank_end)):
+        if once:
+            launch.stated.add(key)
+        handle(launch, line)
+    elif handle is on_measure:  # a median could be outvoted by ranks that do not even exist
+        reason = f"rank {line.rank} recorded a measure; only rank 0 records them"
+        launch.complain(line.where, line.key, reason)
 
 
 def on_header(launch: Launch, line: Line) -> None:
@@ -178,11 +176,11 @@ def on_rank(launch: Launch, line: Line) -> None:
     else:
         if value.get("shard"):
             value = value | {"slices": [value["shard"]]}
-        launch.ranks[rank] = {"where": line.where, **typed(Rank, value, RANK_START)}
+        launch.ranks[rank] = {"where": line.where, **typed(Rank, value)}
 
 
 def on_rank_end(launch: Launch, line: Line) -> None:
-    end = {"where": line.where, "ended": True, **typed(Rank, line.value, RANK_END)}
+    end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
     launch.ranks[line.rank] = end | launch.ranks.get(line.rank, {})
 
 
@@ -247,26 +245,19 @@ def on_run_stop(launch: Launch, line: Line) -> None:
             launch.facts[name] = quantity(launch, line, name, line.value[name])
 
 
-# The lines that a rank writes once. epoch_stop comes once per epoch.
-ONCE = {
-    "header": "the run's header",
-    "machine": "the line about its machine",
-    "rank": "its start",
-    "rank_end": "its end",
-    "epoch_stop": "the end of epoch",
-    "run_stop": "the end of the run",
-}
-HANDLERS = {
-    "header": on_header,
-    "machine": on_machine,
-    "program": on_program,
-    "rank": on_rank,
-    "epoch_start": on_epoch_start,
-    "epoch_stop": on_epoch_stop,
-    "eval_accuracy": on_eval,
-    "measure": on_measure,
-    "rank_end": on_rank_end,
-    "run_stop": on_run_stop,
+# What reads the lines with a key, and what a line is called that a rank writes only once. The line
+# epoch_stop comes once per epoch.
+HANDLERS: dict[str, tuple[Callable[[Launch, Line], None], str]] = {
+    "header": (on_header, "the run's header"),
+    "machine": (on_machine, "the line about its machine"),
+    "program": (on_program, ""),
+    "rank": (on_rank, "its start"),
+    "epoch_start": (on_epoch_start, ""),
+    "epoch_stop": (on_epoch_stop, "the end of epoch"),
+    "eval_accuracy": (on_eval, ""),
+    "measure": (on_measure, ""),
+    "rank_end": (on_rank_end, "its end"),
+    "run_stop": (on_run_stop, "the end of the run"),
 }
 
 

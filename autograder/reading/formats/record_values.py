@@ -1,6 +1,6 @@
 """Read the values in a run record's lines: each fact has the type of its field in `records`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -78,16 +78,10 @@ FACTS: dict[type, dict[str, ReadAs]] = {
 FACTS[Header]["job_id"] = job_id, "a number or text"
 
 
-def typed(
-    kind: type,
-    value: Mapping[str, Any],
-    names: Iterable[str] | None = None,
-    complain: Complain | None = None,
-) -> dict[str, Any]:
-    """Return the facts with these names, or all facts of this kind, that have the right type."""
+def typed(kind: type, value: Mapping[str, Any], complain: Complain | None = None) -> dict[str, Any]:
+    """Return the facts of this kind that have the right type. Other facts are reported."""
     facts = {}
-    for name in FACTS[kind] if names is None else names:
-        read, expected = FACTS[kind][name]
+    for name, (read, expected) in FACTS[kind].items():
         stated = value.get(name)
         if (fact := read(stated)) is not None:
             facts[name] = fact
@@ -98,17 +92,17 @@ def typed(
 
 def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
     """Return the header. Faulty facts are reported to `complain`."""
-    facts = typed(Header, value, complain=complain)
+    facts = typed(Header, value, complain)
     dataset = value.get("dataset")
     if isinstance(dataset, dict):
-        facts["dataset"] = DataSet(**typed(DataSet, dataset, complain=complain))
+        facts["dataset"] = DataSet(**typed(DataSet, dataset, complain))
     others = {name: fact for name, fact in value.items() if name not in HEADER_FACTS}
     return Header(**facts, others=others) if value else NO_HEADER
 
 
 def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
     """Return the run's end. Faulty facts are reported to `complain`."""
-    facts = typed(RunEnd, value, complain=complain)
+    facts = typed(RunEnd, value, complain)
     if "checkpoint_hash" in value:
         facts.setdefault("checkpoint_hash", "")
     return RunEnd(**facts)
