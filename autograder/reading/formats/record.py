@@ -45,8 +45,7 @@ class Launch:
     first: Where
     last: Where
     files: list[str] = field(default_factory=list)
-    header: dict[str, Any] = field(default_factory=dict)
-    machine: dict[str, Any] = field(default_factory=dict)  # the second part of the header
+    header: dict[str, Any] = field(default_factory=dict)  # the facts of both its lines
     # The facts of each Rank and Epoch by its number, and those of the Run.
     ranks: dict[int, dict[str, Any]] = field(default_factory=dict)
     epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -153,13 +152,14 @@ def take_line(launch: Launch, line: Line) -> None:
 
 
 def on_header(launch: Launch, line: Line) -> None:
-    launch.header, launch.places["header"] = line.value, line.where
+    launch.header |= line.value
+    launch.places["header"] = line.where
     launch.facts["began_ms"] = line.written_ms
 
 
 def on_machine(launch: Launch, line: Line) -> None:
     """Add the facts in the header's second line. A single header line would be too long."""
-    launch.machine = line.value
+    launch.header = line.value | launch.header
 
 
 def on_program(launch: Launch, line: Line) -> None:
@@ -186,7 +186,7 @@ def on_rank_end(launch: Launch, line: Line) -> None:
 
 def on_epoch_start(launch: Launch, line: Line) -> None:
     if line.epoch is not None:
-        launch.epochs.setdefault(line.epoch, {}).setdefault("began_ms", line.written_ms)
+        launch.epochs.setdefault(line.epoch, {"began_ms": line.written_ms})
 
 
 def on_epoch_stop(launch: Launch, line: Line) -> None:

@@ -9,7 +9,7 @@ from autograder.records import Epoch, Rank, Run
 
 def to_run(launch: Launch) -> Run:
     """Return the launch as a Run. The record states its outcome."""
-    if not launch.header:
+    if "header" not in launch.places:
         launch.complain(launch.first, launch.run, "the record has no header line")
     if launch.left_out:
         reason = f"{launch.left_out} more record lines were ignored"
@@ -18,7 +18,7 @@ def to_run(launch: Launch) -> Run:
     def complain(name: str, reason: str) -> None:
         launch.complain(launch.first, name, reason, ProblemCode.OTHER)
 
-    header = header_of(launch.machine | launch.header, complain)
+    header = header_of(launch.header, complain)
     outcomes = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}
     return Run(
         files=tuple(launch.files),

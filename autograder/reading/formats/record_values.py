@@ -23,6 +23,8 @@ Complain = Callable[[str, str], None]  # called with a fact's name and what is w
 ReadAs = tuple[Callable[[Any], Any], str]  # returns the fact or None; what the value should be
 LONGEST_TEXT, LONGEST_NAME = 400, 200
 MOST_FILES, MOST_WORDS = 200, 1_000
+LONGEST_HASH = 32
+TEXT = "a text"
 MOST_PARTS = 100  # slices of a rank, and classes of samples
 
 # [start, stop, step]. As in Python, a stop of null is the end of the data set.
@@ -30,7 +32,19 @@ Slice = tuple[int, int | None, int]
 
 
 def text(value: Any) -> str | None:
+    """Return the value as text.
+
+    Values of other types are converted with `str`, so they never equal an expected text.
+    """
+    return str(value)[:LONGEST_TEXT] if value or value == "" else None
+
+
+def only_text(value: Any) -> str | None:
     return value[:LONGEST_TEXT] if isinstance(value, str) else None
+
+
+def a_hash(value: Any) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None
 
 
 def boolean(value: Any) -> bool | None:
@@ -38,7 +52,7 @@ def boolean(value: Any) -> bool | None:
 
 
 def job_id(value: Any) -> str | None:
-    return text(str(value) if type(value) is int else value)
+    return str(value)[:64] if type(value) is str or type(value) is int else None
 
 
 def slice_of(value: Any) -> Slice | None:
@@ -48,6 +62,10 @@ def slice_of(value: Any) -> Slice | None:
     if start is None or step is None or (stop is None and value[1] is not None):
         return None
     return start, stop, step
+
+
+def argument(value: Any) -> str | None:
+    return value if type(value) is str else None
 
 
 def list_of(read: Callable[[Any], Any], least: int, most: int) -> Callable[[Any], Any]:
@@ -63,11 +81,11 @@ def list_of(read: Callable[[Any], Any], least: int, most: int) -> Callable[[Any]
 
 
 READ_AS: dict[Any, ReadAs] = {
-    str | None: (text, "a text"),
+    str | None: (text, TEXT),
     float | None: (plain_number, "a number"),
     int | None: (count, "a whole number"),
     bool | None: (boolean, "true or false"),
-    tuple[str, ...] | None: (list_of(text, 0, MOST_WORDS), "a list of texts"),
+    tuple[str, ...] | None: (list_of(str, 0, MOST_WORDS), "a list"),
     tuple[int, ...] | None: (list_of(count, 1, MOST_PARTS), "a list of whole numbers"),
     tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
 }
@@ -75,18 +93,30 @@ FACTS: dict[type, dict[str, ReadAs]] = {
     kind: {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
     for kind in (Header, DataSet, RunEnd, Rank)
 }
-FACTS[Header]["job_id"] = job_id, "a number or text"
+FACTS[Header] |= {
+    "job_id": (job_id, "a number or text"),
+    # All must be strings, because reruns use them.
+    "arguments": (list_of(argument, 0, MOST_WORDS), "a list of texts"),
+}
+FACTS[Rank] |= {
+    name: (a_hash if name == "program" else only_text, TEXT)
+    for name, (_, expected) in FACTS[Rank].items()
+    if expected == TEXT
+}
 
 
 def typed(kind: type, value: Mapping[str, Any], complain: Complain | None = None) -> dict[str, Any]:
-    """Return the facts of this kind that have the right type. Other facts are reported."""
+    """Return the facts that have a value of the right type. Faulty facts are reported."""
     facts = {}
-    for name, (read, expected) in FACTS[kind].items():
-        stated = value.get(name)
-        if (fact := read(stated)) is not None:
-            facts[name] = fact
-        elif stated is not None and complain is not None:
-            complain(name, f"`{name}` should be {expected}, but is {stated!r:.40}")
+    for name, stated in value.items():
+        if name in FACTS[kind] and stated is not None:
+            read, expected = FACTS[kind][name]
+            fact = read(stated)
+            if fact is not None:
+                facts[name] = fact
+            is_faulty = fact is None or (expected == TEXT and type(stated) is not str)
+            if is_faulty and complain:
+                complain(name, f"`{name}` should be {expected}, but is {stated!r:.40}")
     return facts
 
 
@@ -117,8 +147,8 @@ def measure_of(
 
 def what_was_read(value: Any) -> Read | None:
     members = value if isinstance(value, dict) else {}
-    most, order = count(members.get("most")), text(members.get("order"))
-    return None if most is None or order is None else Read(most, order)
+    most, order = count(members.get("most")), only_text(members.get("order"))
+    return None if most is None or order is None else Read(most, order[:64])
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
@@ -127,9 +157,9 @@ def with_files(known: Program | None, value: dict[str, Any]) -> Program:
     If a fact is stated twice, the first statement counts.
     """
     if known is None:
-        known = Program(text(value.get("main")), text(value.get("toolkit")) or None)
+        known = Program(only_text(value.get("main")), a_hash(value.get("toolkit")))
     files, stated = dict(known.files), value.get("files")
     for name, hash_ in stated.items() if isinstance(stated, dict) else ():
         if len(files) < MOST_FILES:
-            files.setdefault(name[:LONGEST_NAME], text(hash_) or None)
+            files.setdefault(name[:LONGEST_NAME], a_hash(hash_))
     return replace(known, files=files)

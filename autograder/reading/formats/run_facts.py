@@ -1,7 +1,7 @@
 """Read what programs and job scripts print about a whole run, in any epoch format."""
 
 import re
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from autograder.reading.formats import reader
@@ -25,17 +25,16 @@ SUMMING = ("best", "average", "final", "overall")
 SUM = r"^[\W\d]{{0,40}}(?:info\b[\W\d]{{0,12}})?(?:the )?{} [^\d]{{0,80}}\d"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line about a run."""
-
-    tags: list[str]  # files are searched for these; a line with none of them is not read
-    pattern: re.Pattern[str]  # of the line in lower case; its named groups are facts
-    facts: dict[str, Any]  # what the line means besides
+Row = tuple[str, re.Pattern[str], dict[str, Any]]
 
 
-def row(tags: str, *pattern: str, **facts: Any) -> Row:
-    return Row(tags.split("|"), re.compile("".join(pattern)), facts)
+def row(tags: str, *pattern: str, **facts: Any) -> list[Row]:
+    """Return a line about a run, once for each of its tags.
+
+    A file is searched for the tags. The pattern is tried on a line in lower case that has the tag.
+    Its named groups are facts, and `facts` are what such a line means besides.
+    """
+    return [(tag, re.compile("".join(pattern)), facts) for tag in tags.split("|")]
 
 
 ROWS = (
@@ -113,7 +112,7 @@ ROWS = (
     row("Signaling", r"signaling trainer to stop", early=True),
     *(row(f"{word[1:]} ", SUM.format(word), sums_up=word) for word in SUMMING),
 )  # fmt: skip
-BY_TAG = tuple((tag, each.pattern, each.facts) for each in ROWS for tag in each.tags)
+BY_TAG = tuple(chain.from_iterable(ROWS))
 ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, _, _ in BY_TAG))
 
 

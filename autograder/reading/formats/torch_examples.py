@@ -9,6 +9,8 @@ Swin      `Train: [0/9][10/391]  eta 0:01:02 lr 0.1  time 0.1 (0.1)  loss 2.3 (2
 MNIST     `Train Epoch: 1 [640/60000 (1%)] Loss: 2.3`,
           `Test set: Average loss: 0.0489, Accuracy: 9822/10000 (98%)`
 tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 1m 7s`
+timm      `Train: 0 [ 390/391 (100%)]  Loss: 2.31 (2.45)  Time: 0.1s, 1231.1/s  (0.1s, 1163.6/s)`,
+          `Test: [  39/39]  Time: 0.03 (0.05)  Loss: 1.8 (1.9)  Acc@1: 31.2 (33.3)`
 """
 
 import re
@@ -42,9 +44,9 @@ def read_imagenet(line: str) -> LineFacts | None:
     if place is None:
         took = EPOCH_TOOK.search(line)
         return took and LineFacts(int(took[1] or took[2]), numbers={"seconds": elapsed(took[3])})
-    meters = METER.findall(line, place.end())
-    numbers = epoch_numbers(meters, percent=True)
-    time = dict(meters).get("Time") or dict(meters).get("time")
+    meters = dict(METER.findall(line, place.end()))
+    numbers = epoch_numbers(meters.items(), percent=True)
+    time = meters.get("Time") or meters.get("time")
     if time:
         numbers |= epoch_time(time, int(place["step"]), int(place["steps"]))
     return line_facts(place, scaled=True, numbers=numbers)
@@ -99,6 +101,36 @@ def read_tutorial(line: str) -> LineFacts | None:
     return LineFacts(closes=checks, numbers=epoch_numbers(pairs, "val" if checks else "train"))
 
 
+TIMM = re.compile(
+    r"(?:^|\s)Train: (?P<epoch>\d{1,6}) \[ *(?P<step>\d{1,9})/(?P<steps>\d{1,9}) \( *\d{1,3}%\)\]"
+)
+TIMM_TEST = re.compile(r"(?:^|\s)Test: \[ *(\d{1,9})/(\d{1,9})\]")
+TIMM_TIME = re.compile(
+    rf"Time: {{1,4}}{VALUE}s?, {{1,10}}{VALUE}/s {{1,4}}\( *({VALUE})s?, {{1,10}}({VALUE})/s\)"
+)
+
+
+def read_timm(line: str) -> LineFacts | None:
+    place = TIMM.search(line)
+    if place is None:
+        test = TIMM_TEST.search(line)
+        if test is None or test[1] != test[2]:
+            return None
+        numbers = epoch_numbers(METER.findall(line, test.end()), "val", percent=True)
+        return LineFacts(closes=True, scaled=True, numbers=numbers)
+    step, last = int(place["step"]), int(place["steps"])
+    # Newer versions count to the number of steps - 1.
+    steps = last + 1 if step == last and "(100%)" in place[0] else last
+    numbers = epoch_numbers(METER.findall(line, place.end()))
+    time = TIMM_TIME.search(line, place.end())
+    if time:
+        numbers["throughput"] = printed(time[2])
+        numbers |= epoch_time(time[1], step, steps)
+    facts = line_facts(place, numbers=numbers)
+    facts.steps = steps
+    return facts
+
+
 READERS = (
     Reader(
         "torch-imagenet",
@@ -107,4 +139,5 @@ READERS = (
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
     Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # which reads its heading
+    Reader("timm", ("Loss: ",), read_timm),
 )
