@@ -55,9 +55,7 @@ class Launch:
     places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     chains: dict[int, Chain] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    stated: set[tuple] = field(
-        default_factory=set
-    )  # the keys, ranks and epochs of lines written once
+    stated: set[tuple] = field(default_factory=set)  # key, rank and epoch of lines written once
     left_out: int = 0  # number of lines
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 

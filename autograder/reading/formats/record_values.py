@@ -21,10 +21,9 @@ from autograder.records import (
 
 Complain = Callable[[str, str], None]  # called with a fact's name and what is wrong with its value
 ReadAs = tuple[Callable[[Any], Any], str]  # returns the fact or None; what the value should be
-LONGEST_TEXT, LONGEST_NAME = 400, 200
-MOST_FILES, MOST_WORDS = 200, 1_000
-LONGEST_HASH = 32
 TEXT = "a text"
+LONGEST_TEXT, LONGEST_NAME, LONGEST_HASH = 400, 200, 32
+MOST_FILES, MOST_WORDS = 200, 1_000
 MOST_PARTS = 100  # slices of a rank, and classes of samples
 
 # [start, stop, step]. As in Python, a stop of null is the end of the data set.
@@ -47,6 +46,11 @@ def a_hash(value: Any) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None
 
 
+def argument(value: Any) -> str | None:
+    """Return an argument of the program as it is, because reruns use it."""
+    return value if isinstance(value, str) else None
+
+
 def boolean(value: Any) -> bool | None:
     return value if type(value) is bool else None
 
@@ -62,10 +66,6 @@ def slice_of(value: Any) -> Slice | None:
     if start is None or step is None or (stop is None and value[1] is not None):
         return None
     return start, stop, step
-
-
-def argument(value: Any) -> str | None:
-    return value if type(value) is str else None
 
 
 def list_of(read: Callable[[Any], Any], least: int, most: int) -> Callable[[Any], Any]:
@@ -95,7 +95,6 @@ FACTS: dict[type, dict[str, ReadAs]] = {
 }
 FACTS[Header] |= {
     "job_id": (job_id, "a number or text"),
-    # All must be strings, because reruns use them.
     "arguments": (list_of(argument, 0, MOST_WORDS), "a list of texts"),
 }
 FACTS[Rank] |= {
