@@ -87,15 +87,6 @@ class Named:
     first: str = ""  # the text before the first known name
     sure_time: bool = False  # whether the seconds are explicitly those of a whole epoch
 
-    def add(self, kind: Kind, on: On, text: str, unit: str) -> None:
-        """Add a loss or an accuracy. If the line has several of them, the first one counts."""
-        epoch_name, run_name = MEANS[kind, on]
-        self.percent = self.percent or unit == "%"
-        value = printed(text, 0.01 if unit == "%" else 1.0)
-        self.numbers.setdefault(epoch_name, value)
-        if run_name is not None:
-            self.of_run.setdefault(run_name, fraction(text, unit) if kind == "accuracy" else value)
-
     def facts(self, number: int | None = None, **others: Any) -> LineFacts:
         """Return the facts in a line about the epoch with this number."""
         return LineFacts(
@@ -173,14 +164,23 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
         measured = [one for one in measured if one.on or not one.by_blank]
     names = {(one.kind, one.on) for one in measured}
     data_sets = {on for _, on in names}
+    has_both = "train" in data_sets and not data_sets.isdisjoint(("val", "test"))
     for one in measured:
         on = one.on or (one.carried if (one.kind, one.carried) not in names else None)
         is_named = any((one.kind, other) in names for other in data_sets if other)
-        if on is None and "train" in data_sets and len(data_sets) > 2 and not is_named:
-            continue  # the line has other values for training and for validation
+        if on is None and has_both and not is_named:
+            continue
         named.unnamed = named.unnamed or on is None
-        if one.unit in ("", "%"):
-            named.add(one.kind, on or "train", one.text, one.unit)
+        if one.unit not in ("", "%"):
+            continue
+        named.percent = named.percent or one.unit == "%"
+        epoch_name, run_name = MEANS[one.kind, on or "train"]
+        value = printed(one.text, 0.01 if one.unit == "%" else 1.0)
+        named.numbers.setdefault(epoch_name, value)
+        if run_name is not None:
+            is_accuracy = one.kind == "accuracy"
+            of_run = fraction(one.text, one.unit) if is_accuracy else value
+            named.of_run.setdefault(run_name, of_run)
 
 
 def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]:
