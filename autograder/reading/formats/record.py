@@ -1,6 +1,5 @@
 """Read the course's run record (docs/run-record.md): tagged lines, grouped by their run id."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,43 +127,73 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
         return run
     value = value if isinstance(value, dict) else {}
     epoch, written_ms = count(about.get("epoch_num"), 1), finite(event.get("time_ms"))
-    take_line(launch, Line(key, rank, event, about, where, value, epoch, written_ms))
+    line = Line(key, rank, event, about, where, value, epoch, written_ms)
+    if may_count(launch, line):
+        take_line(launch, line)
     return run
 
 
-def take_line(launch: Launch, line: Line) -> None:
-    """Read a line of rank 0, or the first and last line of another rank."""
-    handle, once = HANDLERS.get(line.key, (None, ""))
+# The lines that a rank writes once. epoch_stop comes once per epoch.
+ONCE = {
+    "header": "the run's header",
+    "machine": "the line about its machine",
+    "rank": "its start",
+    "rank_end": "its end",
+    "epoch_stop": "the end of epoch",
+    "run_stop": "the end of the run",
+}
+
+
+def may_count(launch: Launch, line: Line) -> bool:
+    """Return whether the line may be used, and report it if its rank should not have written it."""
     key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
     if key in launch.stated:
-        what = f"{once} {key[2] or ''}".rstrip()
+        what = f"{ONCE[line.key]} {key[2] or ''}".rstrip()
         reason = f"rank {line.rank} repeats {what}; only the first line counts"
-        launch.complain(line.where, line.key, reason)
-    elif handle and (line.rank == 0 or handle in (on_rank, on_rank_end)):
-        if once:
+    elif line.rank == 0 or line.key in ("rank", "rank_end"):
+        if line.key in ONCE:
             launch.stated.add(key)
-        handle(launch, line)
-    elif handle is on_measure:  # a median could be outvoted by ranks that do not even exist
+        return True
+    elif line.key == "measure":  # a median could be outvoted by ranks that do not even exist
         reason = f"rank {line.rank} recorded a measure; only rank 0 records them"
-        launch.complain(line.where, line.key, reason)
+    else:
+        return False
+    launch.complain(line.where, line.key, reason)
+    return False
 
 
-def on_header(launch: Launch, line: Line) -> None:
-    launch.header |= line.value
-    launch.places["header"] = line.where
-    launch.facts["began_ms"] = line.written_ms
+def take_line(launch: Launch, line: Line) -> None:
+    match line.key:
+        case "header":
+            launch.header |= line.value
+            launch.places["header"] = line.where
+            launch.facts["began_ms"] = line.written_ms
+        case "machine":  # the header's second line; a single line would be too long
+            launch.header = line.value | launch.header
+        case "program":
+            launch.facts["program"] = with_files(launch.facts.get("program"), line.value)
+        case "rank":
+            take_rank(launch, line)
+        case "rank_end":
+            end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
+            launch.ranks[line.rank] = end | launch.ranks.get(line.rank, {})
+        case "epoch_start" if line.epoch is not None:
+            launch.epochs.setdefault(line.epoch, {"began_ms": line.written_ms})
+        case "epoch_stop":
+            take_epoch(launch, line)
+        case "eval_accuracy":
+            take_evaluation(launch, line)
+        case "measure":
+            measure = measure_of(line.value, line.where, line.written_ms)
+            launch.measures.append(measure)
+            if measure.value is None:
+                reason = "the measure has no finite value"
+                launch.complain(line.where, measure.name, reason, ProblemCode.OTHER)
+        case "run_stop":
+            take_end(launch, line)
 
 
-def on_machine(launch: Launch, line: Line) -> None:
-    """Add the facts in the header's second line. A single header line would be too long."""
-    launch.header = line.value | launch.header
-
-
-def on_program(launch: Launch, line: Line) -> None:
-    launch.facts["program"] = with_files(launch.facts.get("program"), line.value)
-
-
-def on_rank(launch: Launch, line: Line) -> None:
+def take_rank(launch: Launch, line: Line) -> None:
     rank, value = line.rank, line.value
     if count(value.get("rank")) != rank:
         reason = f"rank {rank} reports as rank {value.get('rank')!r:.20}"
@@ -177,17 +206,7 @@ def on_rank(launch: Launch, line: Line) -> None:
         launch.ranks[rank] = {"where": line.where, **typed(Rank, value)}
 
 
-def on_rank_end(launch: Launch, line: Line) -> None:
-    end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
-    launch.ranks[line.rank] = end | launch.ranks.get(line.rank, {})
-
-
-def on_epoch_start(launch: Launch, line: Line) -> None:
-    if line.epoch is not None:
-        launch.epochs.setdefault(line.epoch, {"began_ms": line.written_ms})
-
-
-def on_epoch_stop(launch: Launch, line: Line) -> None:
+def take_epoch(launch: Launch, line: Line) -> None:
     if line.epoch is None:
         launch.complain(line.where, "epoch_stop", "the epoch has no number")
         return
@@ -205,7 +224,7 @@ def on_epoch_stop(launch: Launch, line: Line) -> None:
     )
 
 
-def on_eval(launch: Launch, line: Line) -> None:
+def take_evaluation(launch: Launch, line: Line) -> None:
     accuracy = quantity(launch, line, "accuracy", line.event.get("value"))
     loss = quantity(launch, line, "loss", line.about.get("loss"))
     if line.about.get("split") == "test":
@@ -215,15 +234,7 @@ def on_eval(launch: Launch, line: Line) -> None:
         epoch |= {"val_accuracy": accuracy, "val_loss": loss}
 
 
-def on_measure(launch: Launch, line: Line) -> None:
-    measure = measure_of(line.value, line.where, line.written_ms)
-    if measure.value is None:
-        reason = "the measure has no finite value"
-        launch.complain(line.where, measure.name, reason, ProblemCode.OTHER)
-    launch.measures.append(measure)
-
-
-def on_run_stop(launch: Launch, line: Line) -> None:
+def take_end(launch: Launch, line: Line) -> None:
     status = line.about.get("status")
     launch.status = status if isinstance(status, str) else ""
     launch.places["end"] = line.where
@@ -241,22 +252,6 @@ def on_run_stop(launch: Launch, line: Line) -> None:
     for name in tests:
         if line.value.get(name) is not None:
             launch.facts[name] = quantity(launch, line, name, line.value[name])
-
-
-# What reads the lines with a key, and what a line is called that a rank writes only once. The line
-# epoch_stop comes once per epoch.
-HANDLERS: dict[str, tuple[Callable[[Launch, Line], None], str]] = {
-    "header": (on_header, "the run's header"),
-    "machine": (on_machine, "the line about its machine"),
-    "program": (on_program, ""),
-    "rank": (on_rank, "its start"),
-    "epoch_start": (on_epoch_start, ""),
-    "epoch_stop": (on_epoch_stop, "the end of epoch"),
-    "eval_accuracy": (on_eval, ""),
-    "measure": (on_measure, ""),
-    "rank_end": (on_rank_end, "its end"),
-    "run_stop": (on_run_stop, "the end of the run"),
-}
 
 
 def quantity(launch: Launch, line: Line, name: str, value: Any) -> Number | None:

@@ -249,9 +249,7 @@ def test_a_rank_that_reports_twice_is_a_problem():
     assert "rank 1" in reasons(run)
 
 
-@pytest.mark.parametrize(
-    "key", sorted(key for key, (_, once) in record.HANDLERS.items() if once and key != "machine")
-)
+@pytest.mark.parametrize("key", sorted({*record.ONCE} - {"machine"}))
 def test_the_first_of_two_lines_counts(key):
     lines = make_record(size=1)
     at = next(at for at, line in enumerate(lines) if f'"key":"{key}"' in line)
