@@ -119,7 +119,7 @@ def read_timm(line: str) -> LineFacts | None:
         numbers = epoch_numbers(METER.findall(line, test.end()), "val", percent=True)
         return LineFacts(closes=True, scaled=True, numbers=numbers)
     step, last = int(place["step"]), int(place["steps"])
-    # Newer versions count to the number of steps - 1.
+    # A last step with the number at the end shows that steps count from 0.
     steps = last + 1 if step == last and "(100%)" in place[0] else last
     numbers = epoch_numbers(METER.findall(line, place.end()))
     time = TIMM_TIME.search(line, place.end())
