@@ -49,6 +49,7 @@ CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)(?![\d:])")
 SHORT_CLOCK = re.compile(r"(?:(\d{1,3})h ?)?(\d{1,4})m(?:in)? ?(\d{1,2}(?:\.\d{1,9})?)s\b")
 SAMPLES = r"(?:examples?|images?|imgs?|samples?|records?|sequences?)"
 SECOND = r"(?:/|per[ _])\s?s(?:ec(?:ond)?s?)?\b"
+PER_SECOND = re.compile(rf"(?i){SECOND}")
 EACH = r"(?!\s?(?:/|per)[ _]?(?:gpu|device|worker|rank|process|core))"
 RATE = re.compile(
     rf"(?i)(?:({VALUE})\s?{SAMPLES}\s?{SECOND}{EACH}"
@@ -141,7 +142,7 @@ def with_colon(match: re.Match[str]) -> str:
 
 def rate_in(text: str) -> Number | None:
     """Return samples per second."""
-    rate = RATE.search(text)
+    rate = RATE.search(text) if PER_SECOND.search(text) else None  # most lines have none
     return positive(printed(rate[1] or rate[2])) if rate else None
 
 
