@@ -141,7 +141,7 @@ def begins_anew(run: Benchmark, key: str) -> bool:
 def part_of(
     benchmarks: Benchmarks, run: Benchmark, kind: str, number: int | None, size: int | None = 1
 ) -> Part | None:
-    """Return an epoch or block of this run. A new one needs its number of epochs as `size`."""
+    """Return an epoch or block of this run. Add it if `size`, its number of epochs, is known."""
     if number is None:
         return None
     part = run.parts[kind].get(number)

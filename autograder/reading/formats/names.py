@@ -58,9 +58,10 @@ def data_set_in(text: str) -> On | None:
 def epoch_numbers(
     pairs: Iterable[tuple[str, str]], on: On = "train", percent: bool = False
 ) -> EpochNumbers:
-    """Return an epoch's values among pairs of a name and a value. The first of a name counts.
+    """Return an epoch's values among pairs of a name and a value.
 
-    `on` is the data set of a name without one, such as `loss`.
+    If a name appears twice, its first value counts. `on` is the data set of names without one, such
+    as `loss`.
     """
     numbers: EpochNumbers = {}
     for printed_name, value in pairs:

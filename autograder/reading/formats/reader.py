@@ -11,7 +11,7 @@ from autograder.reading.printed_numbers import clock, fraction, positive, printe
 from autograder.records import Number
 
 Name = TypeVar("Name", bound=str)
-# Groups with these names match whole numbers; the names of the facts are those of the fields.
+# Groups with these names capture whole numbers: names of groups, and fields of LineFacts.
 EPOCH_COUNTS = {"epoch": "number", "of": "of", "step": "step", "steps": "steps"}
 RUN_COUNTS = ("workers", "of_workers", "batch", "batch_each", "rank")
 TIMES = ("seconds", "total_seconds")
@@ -31,9 +31,9 @@ class Reader:
 def line_facts(
     match: re.Match[str], units: Mapping[str, str] = NO_UNITS, **facts: Any
 ) -> LineFacts:
-    """Return the facts about an epoch in a pattern's groups. A group has the name of its fact.
+    """Return the facts about an epoch that a pattern's groups captured.
 
-    `facts` are others, which the whole line means.
+    Each group has the name of its fact. `facts` holds what else such a line means.
     """
     texts = match.groupdict()
     for name, fact in EPOCH_COUNTS.items():
@@ -44,7 +44,7 @@ def line_facts(
 
 
 def run_facts(match: re.Match[str], units: Mapping[str, str] = NO_UNITS, **facts: Any) -> RunFacts:
-    """Return the facts about a whole run in a pattern's groups, as in `line_facts`."""
+    """Return the facts about a whole run that a pattern's groups captured."""
     texts = match.groupdict()
     for name in RUN_COUNTS:
         if texts.get(name):
@@ -56,7 +56,7 @@ def run_facts(match: re.Match[str], units: Mapping[str, str] = NO_UNITS, **facts
 def numbers_in(
     texts: Mapping[str, str | None], names: Iterable[Name], units: Mapping[str, str]
 ) -> dict[Name, Number | None]:
-    """Return the numbers with these names. The group `unit` has the unit of the only one."""
+    """Return the numbers with these names. Their units are in `units` or in the group `unit`."""
     return {
         name: number(name, text, units.get(name) or texts.get("unit") or "")
         for name in names
@@ -65,7 +65,7 @@ def numbers_in(
 
 
 def number(name: str, text: str, unit: str) -> Number | None:
-    """Return the number of this name: a time in seconds, an accuracy as a fraction of 1."""
+    """Return a printed number: a time in seconds, a percentage as a fraction of 1."""
     if unit == "%":
         return printed(text, 0.01)
     if name == "test_accuracy":

@@ -45,7 +45,7 @@ class Launch:
     last: Where
     files: list[str] = field(default_factory=list)
     header: dict[str, Any] = field(default_factory=dict)  # the facts of both its lines
-    # The facts of each Rank and Epoch by its number, and those of the Run.
+    # Values for the fields of each Rank and Epoch, by number, and of the Run.
     ranks: dict[int, dict[str, Any]] = field(default_factory=dict)
     epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
@@ -145,7 +145,7 @@ ONCE = {
 
 
 def may_count(launch: Launch, line: Line) -> bool:
-    """Return whether the line may be used, and report it if its rank should not have written it."""
+    """Return whether a line counts. Report a line that its rank should not have written."""
     key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
     if key in launch.stated:
         what = f"{ONCE[line.key]} {key[2] or ''}".rstrip()
@@ -163,6 +163,7 @@ def may_count(launch: Launch, line: Line) -> bool:
 
 
 def take_line(launch: Launch, line: Line) -> None:
+    """Add the facts in a line to its launch."""
     match line.key:
         case "header":
             launch.header |= line.value

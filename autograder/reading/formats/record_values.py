@@ -69,7 +69,7 @@ def slice_of(value: Any) -> Slice | None:
 
 
 def list_of(read: Callable[[Any], Any], least: int, most: int) -> Callable[[Any], Any]:
-    """Return a function that reads a list, which is None if one of its values is not valid."""
+    """Return a function that reads a list. It returns None if one of the values is not valid."""
 
     def read_list(value: Any) -> tuple[Any, ...] | None:
         if not isinstance(value, list) or not least <= len(value) <= most:

@@ -29,10 +29,10 @@ Row = tuple[str, re.Pattern[str], dict[str, Any]]
 
 
 def row(tags: str, *pattern: str, **facts: Any) -> list[Row]:
-    """Return a line about a run, once for each of its tags.
+    """Return how to read one kind of line, once for each of its tags.
 
-    A file is searched for the tags. The pattern is tried on a line in lower case that has the tag.
-    Its named groups are facts, and `facts` are what such a line means besides.
+    A file is searched for the tags. The pattern is tried on lines that have the tag, in lower case.
+    Its named groups capture facts. `facts` holds what else such a line means.
     """
     return [(tag, re.compile("".join(pattern)), facts) for tag in tags.split("|")]
 

@@ -34,7 +34,7 @@ WORDS = (
     r"(?:loss|acc(?:uracy)?(?:@1)?|top-?1)"
 )
 NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE}\s?%?)(?![\w%]|\.\d)")
-BY_BLANK = "\x1f"  # marks a name that has no colon
+BY_BLANK = "\x1f"  # inserted before a name that is followed by a blank, not by a colon
 # `top1={'logits': 96.1}` means the same as `top1=96.1`.
 ONLY_ONE = re.compile(rf"([\w@]{{1,30}})\s?[:=]\s?\{{'[\w ]{{1,40}}': ({VALUE})\}}")
 NOT_NAME = re.compile(r"[^\w@ -]+")
@@ -134,7 +134,7 @@ def values(line: str, at: int, on: On | None = None) -> Named:
 
 
 def with_colon(match: re.Match[str]) -> str:
-    """Write a colon between a name and its value, as in `train loss 0.4 acc 0.9`."""
+    """Insert the missing colon in text such as `train loss 0.4`."""
     if NOT_THIS_EPOCHS.search(match.string, max(0, match.start() - 12), match.start()):
         return match[0]
     return f"{BY_BLANK}{match[1]}: {match[2]}"

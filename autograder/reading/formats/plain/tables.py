@@ -64,7 +64,7 @@ def row(table: Table, line: str) -> LineFacts | None:
             if not (TIME_CELL if name in TIMES else CELL).match(cell):
                 return None
             pairs.append(f"{name}: {cell}")
-    # A table that has only the loss of both data sets has the accuracy of the validation.
+    # If `accuracy` names no data set, it takes that of the column before: usually validation.
     named = values(" | ".join(pairs), 0)
     if table.of_steps:
         named.numbers.pop("seconds", None)
