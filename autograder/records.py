@@ -103,18 +103,15 @@ class Facts:
 
     __slots__ = ()
 
-    def get(self, name: str, default: Any = None) -> Any:
-        fact = self.fact(name)
-        return default if fact is None else fact
-
-    def fact(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:
         return getattr(self, name, None)
 
-    def __getitem__(self, name: str) -> Any:
-        return self.fact(name)
-
     def __contains__(self, name: str) -> bool:
-        return self.fact(name) is not None  # without this, Python would try self[0], self[1], …
+        return self[name] is not None  # without this, Python would try self[0], self[1], …
+
+    def get(self, name: str, default: Any = None) -> Any:
+        fact = self[name]
+        return default if fact is None else fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +166,7 @@ class Header(Facts):
     arguments: tuple[str, ...] | None = None
     others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, unchanged
 
-    def fact(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:
         """Return the fact with this name, even if it is not a field that the grader knows."""
         return getattr(self, name) if name in HEADER_FACTS else self.others.get(name)
 
@@ -207,7 +204,7 @@ class MeasureEvent(Facts):
     where: Where | None = None
     written_ms: float | None = None  # wall clock of its line
 
-    def fact(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:
         return self.facts.get(name)
 
     def number(self, name: str) -> float | None:

@@ -33,15 +33,11 @@ def read(line: str, before: Bar | None) -> Bar | None:
 
     `before` is the bar of the previous line.
     """
-    last = None
-    for match in BAR.finditer(line):
-        last = match
-    if last is None:
+    bars = list(BAR.finditer(line))
+    words = line[max(0, bars[-1].start() - 100) : bars[-1].start()] if bars else ""
+    if not bars or PREPARING.search(words):
         return None
-    words = line[max(0, last.start() - 100) : last.start()]
-    if PREPARING.search(words):
-        return None
-    bar = Bar(int(last[2]), int(last[3]), last[4])
+    bar = Bar(int(bars[-1][2]), int(bars[-1][3]), bars[-1][4])
     if OF_A_PART.search(words) or (before is not None and is_another(before, bar)):
         return replace(bar, one_of_many=True)
     return bar

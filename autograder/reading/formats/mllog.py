@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from autograder.codes import Outcome
-from autograder.reading.printed_numbers import finite
+from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 FORMAT = "mllog"
@@ -24,8 +24,6 @@ KEYS = {
     *("init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"),
     *("block_start", "block_stop"),
 }
-BEGINNINGS = {"init_start", "run_start"}
-OF_EPOCHS = {"epoch_start", "epoch_stop", "eval_accuracy"}
 
 
 class BadLineError(ValueError):
@@ -83,14 +81,13 @@ class Benchmark:
     began_ms: float | None = None
     status: str | None = None  # None: the run has not ended
     total_seconds: Number | None = None
-    epochs: dict[int, Part] = field(default_factory=dict)  # keys are the printed numbers
-    # Blocks by their printed number, for logs that say nothing about single epochs.
-    blocks: dict[int, Part] = field(default_factory=dict)
+    # Epochs and blocks by their printed number. Some logs say nothing about single epochs.
+    parts: dict[str, dict[int, Part]] = field(default_factory=lambda: {"epoch": {}, "block": {}})
     problems: list[Problem] = field(default_factory=list)
 
-    def complain(self, line: int, text: str, reason: str) -> None:
+    def complain(self, text: str, reason: str) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(Where(self.file, line), text, reason))
+            self.problems.append(Problem(Where(self.file, self.last), text, reason))
 
 
 @dataclass
@@ -103,131 +100,103 @@ class Benchmarks:
 
 def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
     """Add an event to its run. An event that follows the end of a run can begin a new run."""
-    key, about = event["key"], event.get("metadata")
-    if type(about) is not dict:
-        about = {}
+    key, about, now = event["key"], event.get("metadata"), finite(event.get("time_ms"))
+    about = about if type(about) is dict else {}
     run = benchmarks.runs[-1] if benchmarks.runs else None
-    if run is None or (
-        (run.status is not None or key in BEGINNINGS)
-        and begins_anew(run, key)
-        and len(benchmarks.runs) < MOST_RUNS
-    ):
+    if run is None or (begins_anew(run, key) and len(benchmarks.runs) < MOST_RUNS):
         run = Benchmark(file, line)
         benchmarks.runs.append(run)
     run.last = line
-    if key in OF_EPOCHS:
-        number = about.get("epoch_num")
-        # The same check as in `count`, without a function call per line.
-        if type(number) is not int or not 0 <= number <= 10**15:
-            number = max(run.epochs, default=None) if key == "eval_accuracy" else None
-        if number is not None:
-            epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
-            if key == "eval_accuracy":
-                evaluate(run, epoch, event.get("value"), line)
-            else:
-                take_time(run, epoch, number, event, line)
-    elif key in ("block_start", "block_stop"):
-        take_of_block(benchmarks, run, event, about, line)
-    elif key == "init_start":
+    kind, _, what = key.partition("_")
+    if key == "init_start":
         run.inits += 1
     elif key == "run_start" and run.began_ms is None:
-        run.began_ms = finite(event.get("time_ms"))
+        run.began_ms = now
     elif key == "run_stop" and run.status is None:
         status = about.get("status")
         run.status = status if isinstance(status, str) else ""
-        now = finite(event.get("time_ms"))
-        run.total_seconds = seconds(run, run.began_ms, now, "the run", line)
+        run.total_seconds = seconds(run, run.began_ms, now, "the run")
+    elif key == "eval_accuracy":
+        latest = max(run.parts["epoch"], default=None)
+        number = count(about.get("epoch_num"))
+        if part := part_of(benchmarks, run, "epoch", latest if number is None else number):
+            evaluate(run, part, event.get("value"))
+    elif kind == "epoch":
+        number = count(about.get("epoch_num"))
+        if part := part_of(benchmarks, run, kind, number):
+            take_time(run, part, what, now, f"epoch {number}")
+    elif kind == "block":
+        number, size = count(about.get("first_epoch_num")), count(about.get("epoch_count", 1), 1)
+        if part := part_of(benchmarks, run, kind, number, size if what == "start" else None):
+            take_time(run, part, what, now, f"block {number}")
 
 
-def take_time(run: Benchmark, part: Part, number: int, event: dict[str, Any], line: int) -> None:
-    """Record the beginning or the end of an epoch or block.
-
-    If several are stated, the first one counts.
-    """
-    now = finite(event.get("time_ms"))
-    what, _, which = event["key"].partition("_")
-    if which == "start":
-        part.began_ms = now if part.began_ms is None else part.began_ms
-    elif part.ended is None:
-        part.ended = Where(run.file, line)
-        part.seconds = seconds(run, part.began_ms, now, f"{what} {number}", line)
-
-
-def take_of_block(
-    benchmarks: Benchmarks, run: Benchmark, event: dict[str, Any], about: dict[str, Any], line: int
-) -> None:
-    number, count = about.get("first_epoch_num"), about.get("epoch_count", 1)
-    if type(number) is not int:
-        return
-    block = run.blocks.get(number)
-    fits = type(count) is int and 0 < count <= MOST_EPOCHS - benchmarks.epochs
-    if block is None and fits and event["key"] == "block_start":
-        benchmarks.epochs += count
-        block = run.blocks[number] = Part(count)
-    if block is not None:
-        take_time(run, block, number, event, line)
-
-
-def begins_anew(run: Benchmark, key: Any) -> bool:
+def begins_anew(run: Benchmark, key: str) -> bool:
     if run.status is not None:
         return key != "run_stop"
-    if run.began_ms is None:
-        return False
-    return key == "init_start" or (key == "run_start" and bool(run.epochs))
+    again = key == "init_start" or (key == "run_start" and bool(run.parts["epoch"]))
+    return again and run.began_ms is not None
 
 
-def seconds(
-    run: Benchmark, start: float | None, end: float | None, what: str, line: int
-) -> Number | None:
+def part_of(
+    benchmarks: Benchmarks, run: Benchmark, kind: str, number: int | None, size: int | None = 1
+) -> Part | None:
+    """Return an epoch or block of this run. Add it if `size`, its number of epochs, is known."""
+    if number is None:
+        return None
+    part = run.parts[kind].get(number)
+    if part is None and size is not None and size <= MOST_EPOCHS - benchmarks.epochs:
+        benchmarks.epochs += size
+        part = run.parts[kind][number] = Part(size)
+    return part
+
+
+def take_time(run: Benchmark, part: Part, what: str, now: float | None, name: str) -> None:
+    """Record the beginning or the end of a part. If several are stated, the first one counts."""
+    if what == "start":
+        part.began_ms = now if part.began_ms is None else part.began_ms
+    elif part.ended is None:
+        part.ended = Where(run.file, run.last)
+        part.seconds = seconds(run, part.began_ms, now, name)
+
+
+def seconds(run: Benchmark, start: float | None, end: float | None, what: str) -> Number | None:
     """Return the time between two events, whose timestamps are rounded to milliseconds."""
     if start is None or end is None:
         return None
     if end <= start:
-        run.complain(line, what, f"{what} ends {(start - end) / 1000:g} s before its beginning")
+        run.complain(what, f"{what} ends {(start - end) / 1000:g} s before its beginning")
         return None
-    return Number((end - start) / 1000, 0.001, Where(run.file, line))
+    return Number((end - start) / 1000, 0.001, Where(run.file, run.last))
 
 
-def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> Part:
-    epoch = Part()
-    if benchmarks.epochs < MOST_EPOCHS:  # otherwise nothing stores it
-        benchmarks.epochs += 1
-        run.epochs[number] = epoch
-    return epoch
-
-
-def evaluate(run: Benchmark, epoch: Part, value: Any, line: int) -> None:
-    accuracy = finite(value)
-    if accuracy is None or not 0 <= accuracy <= 1:
+def evaluate(run: Benchmark, epoch: Part, value: Any) -> None:
+    accuracy = exact(value, Where(run.file, run.last))
+    if accuracy is None or not 0 <= accuracy.value <= 1:
         reason = f"the accuracy should be between 0 and 1, but is {value!r:.40}"
-        run.complain(line, "eval_accuracy", reason)
+        run.complain("eval_accuracy", reason)
     elif epoch.accuracy is None:
-        epoch.accuracy = Number(accuracy, 0.0, Where(run.file, line))
+        epoch.accuracy = accuracy
 
 
 # --- runs ---------------------------------------------------------------------------------------
 
 
 def to_run(run: Benchmark) -> Run:
-    base = 1 if 0 in run.epochs else 0  # some programs count from 0
+    numbered, blocks = (sorted(run.parts[kind].items()) for kind in ("epoch", "block"))
+    base = 1 if numbered and numbered[0][0] == 0 else 0  # some programs count from 0
     epochs = tuple(
-        Epoch(
-            number + base,
-            seconds=epoch.seconds,
-            val_accuracy=epoch.accuracy,
-            where=epoch.ended,
-        )
-        for number, epoch in sorted(run.epochs.items())
+        Epoch(number + base, epoch.seconds, val_accuracy=epoch.accuracy, where=epoch.ended)
+        for number, epoch in numbered
         if epoch.ended or epoch.accuracy
     )
-    if run.blocks and not any(epoch.ended for epoch in run.epochs.values()):
-        epochs = epochs_of_blocks(run)
+    if blocks and not any(epoch.ended for _, epoch in numbered):
+        epochs = epochs_of_blocks(blocks, [(n, e.accuracy) for n, e in numbered if e.accuracy])
+    outcomes = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}
     return Run(
         files=(run.file,),
         format=FORMAT,
-        outcome={None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
-            run.status, Outcome.FAILED
-        ),
+        outcome=outcomes.get(run.status, Outcome.FAILED),
         workers=run.inits if run.inits > 1 else None,  # a single line may come from rank 0 alone
         epochs=epochs,
         total_seconds=run.total_seconds,
@@ -235,33 +204,24 @@ def to_run(run: Benchmark) -> Run:
     )
 
 
-def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
-    """Return the epochs of all finished blocks.
+def epochs_of_blocks(
+    blocks: list[tuple[int, Part]], checks: list[tuple[int, Number]]
+) -> tuple[Epoch, ...]:
+    """Return the epochs of all finished blocks, from the numbered blocks and evaluations.
 
     Each epoch gets an equal share of its block's time. A block's evaluation is assigned to the
-    block's last epoch, whatever epoch number it reports.
+    block's last epoch. Their numbers always differ by the same amount; otherwise an evaluation in
+    the middle is missing, and none is used.
     """
-    ended = [block for _, block in sorted(run.blocks.items()) if block.ended]
-    checks = checks_of_blocks(run)
+    apart = {check - block for (block, _), (check, _) in zip(blocks, checks, strict=False)}
+    if len(checks) > len(blocks) or len(apart) > 1:
+        checks = []
     epochs: list[Epoch] = []
-    for place, block in enumerate(ended):
+    for place, block in enumerate(block for _, block in blocks if block.ended):
         took = block.seconds
         share = took and Number(took.value / block.count, took.half_width, took.where)
-        check = checks[place] if place < len(checks) else None
         for _ in range(block.count):
             epochs.append(Epoch(len(epochs) + 1, seconds=share, where=block.ended))
-        epochs[-1] = replace(epochs[-1], val_accuracy=check)
+        if place < len(checks):
+            epochs[-1] = replace(epochs[-1], val_accuracy=checks[place][1])
     return tuple(epochs)
-
-
-def checks_of_blocks(run: Benchmark) -> list[Number]:
-    """Return the blocks' evaluations in order, or [] if one in the middle is missing.
-
-    The number of an evaluation and that of its block always differ by the same amount.
-    """
-    blocks = sorted(run.blocks)
-    checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]
-    apart = {number - block for block, (number, _) in zip(blocks, checks, strict=False)}
-    if len(checks) > len(blocks) or len(apart) > 1:
-        return []
-    return [accuracy for _, accuracy in checks]

@@ -1,33 +1,19 @@
 """Read the course's run record (docs/run-record.md): tagged lines, grouped by their run id."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.codes import ProblemCode
 from autograder.reading.formats.record_chain import Chain
 from autograder.reading.formats.record_values import (
-    a_hash,
-    counts,
     end_of,
     measure_of,
-    only_text,
-    slice_of,
-    slices_of,
+    typed,
     what_was_read,
     with_files,
 )
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import (
-    NO_END,
-    Epoch,
-    MeasureEvent,
-    Number,
-    Problem,
-    Program,
-    Rank,
-    RunEnd,
-    Where,
-)
+from autograder.records import MeasureEvent, Number, Problem, Rank, Where
 
 FORMAT = "record"
 # Limits per submission; no run of a course has more.
@@ -36,33 +22,39 @@ MOST_BYTES = 16 << 20  # bytes of lines; in memory their values may take thirty 
 LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 
+@dataclass(slots=True)
+class Line:
+    """A line of the record."""
+
+    key: str
+    rank: int
+    event: dict[str, Any]
+    about: dict[str, Any]  # its metadata
+    where: Where
+    value: dict[str, Any]  # its value, if that is an object
+    epoch: int | None
+    written_ms: float | None
+
+
 @dataclass
 class Launch:
     """The facts read so far about one launch."""
 
     run: str
+    first: Where
+    last: Where
     files: list[str] = field(default_factory=list)
-    first: Where | None = None
-    last: Where | None = None
-    places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
-    header: dict[str, Any] = field(default_factory=dict)
-    machine: dict[str, Any] = field(default_factory=dict)
-    program: Program | None = None
-    ranks: dict[int, Rank] = field(default_factory=dict)
-    epochs: dict[int, Epoch] = field(default_factory=dict)
-    epoch_starts: dict[int, float | None] = field(default_factory=dict)
-    validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
-    began_ms: float | None = None
-    ended_ms: float | None = None
-    test_accuracy: Number | None = None
-    test_loss: Number | None = None
+    header: dict[str, Any] = field(default_factory=dict)  # the facts of both its lines
+    # Values for the fields of each Rank and Epoch, by number, and of the Run.
+    ranks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     measures: list[MeasureEvent] = field(default_factory=list)
-    end: RunEnd = NO_END
     status: str | None = None
-    total_seconds: Number | None = None
+    places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     chains: dict[int, Chain] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    stated: set[tuple] = field(default_factory=set)  # the keys, ranks and epochs of lines in ONCE
+    stated: set[tuple] = field(default_factory=set)  # key, rank and epoch of lines written once
     left_out: int = 0  # number of lines
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 
@@ -74,7 +66,7 @@ class Launch:
         code: ProblemCode = ProblemCode.NEVER_WRITTEN,
     ) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(where, text, reason, code))
+            self.problems.append(Problem(where, text[:80], reason, code))
 
 
 @dataclass
@@ -105,10 +97,10 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     run = about.get("run")
     run = run if isinstance(run, str) and len(run) <= 64 else ""
     launch = launches.by_run.get(run)
-    if launch is None and len(launches.by_run) >= MOST_LAUNCHES:
-        return run
     if launch is None:
-        launch = launches.by_run[run] = Launch(run, first=where)
+        if len(launches.by_run) >= MOST_LAUNCHES:
+            return run
+        launch = launches.by_run[run] = Launch(run, where, where)
     if where.file not in launch.files:
         launch.files.append(where.file)
     rank = count(about.get("rank"))
@@ -118,165 +110,27 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
         return run
     launch.last = where
     key, value = event.get("key"), event.get("value")
-    text = str(key)[:80]
     if not run or rank is None or not isinstance(key, str):
-        launch.complain(where, text, "the record line has no run, rank or key")
+        launch.complain(where, str(key), "the record line has no run, rank or key")
         return run
     has_room = launches.has_room(launch, key, rank, len(payload))
     if has_room or rank in launch.chains:
-        check_chain(launch, rank, about.get("chain"), payload, where, text)
-    handler = HANDLERS.get(key)
-    epoch = count(about.get("epoch_num"), 1) if key == "epoch_stop" else None
-    line = key, rank, epoch
+        chain = launch.chains.setdefault(rank, Chain(run.encode()))
+        if chain.breaks(payload, about.get("chain")):
+            reason = (
+                f"the chain of rank {rank} breaks here: this line was changed, or a line before "
+                "it is missing, moved or changed"
+            )
+            launch.complain(where, key, reason, ProblemCode.CHAIN_BROKEN)
     if not has_room:
         launch.left_out += 1
-    elif line in launch.stated:
-        what = ONCE[key] + (f" {epoch}" if epoch else "")
-        launch.complain(where, text, f"rank {rank} repeats {what}; only the first line counts")
-    elif handler is not None and (rank == 0 or key in ("rank", "rank_end")):
-        if key in ONCE:
-            launch.stated.add(line)
-        handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
-    elif handler is on_measure:  # a median could be outvoted by ranks that do not even exist
-        launch.complain(where, text, f"rank {rank} recorded a measure; only rank 0 records them")
+        return run
+    value = value if isinstance(value, dict) else {}
+    epoch, written_ms = count(about.get("epoch_num"), 1), finite(event.get("time_ms"))
+    line = Line(key, rank, event, about, where, value, epoch, written_ms)
+    if may_count(launch, line):
+        take_line(launch, line)
     return run
-
-
-def check_chain(
-    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
-) -> None:
-    """Check that a line's stated hash continues the chain from the previous line.
-
-    Complain once per rank.
-    """
-    chain = launch.chains.setdefault(rank, Chain(launch.run.encode()))
-    if chain.follows(payload, stated) or chain.broken:
-        return
-    chain.broken = True
-    launch.complain(
-        where,
-        text,
-        f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
-        "missing, moved or changed",
-        ProblemCode.CHAIN_BROKEN,
-    )
-
-
-def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    launch.header, launch.places["header"] = value, where
-    launch.began_ms = finite(event.get("time_ms"))
-
-
-def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """Add the facts in the header's second line. A single header line would be too long."""
-    launch.machine = value
-
-
-def on_program(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    launch.program = with_files(launch.program, value)
-
-
-def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if count(value.get("rank")) != rank:
-        launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
-        return
-    if rank in launch.ranks:
-        launch.complain(where, "rank", f"rank {rank} reports its start after its end")
-        return
-    shard = slice_of(value.get("shard"))
-    launch.ranks[rank] = Rank(
-        rank,
-        host=only_text(value.get("host")),
-        local_rank=count(value.get("local_rank")),
-        device=only_text(value.get("device")),
-        samples=count(value.get("samples")),
-        slices=(shard,) if shard else slices_of(value.get("slices")),
-        shard_ids_hash=only_text(value.get("shard_ids_hash")),
-        labels=counts(value.get("labels")),
-        built_hash=only_text(value.get("built_hash")),
-        where=where,
-    )
-
-
-def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    begun = launch.ranks.get(rank) or Rank(rank)
-    launch.ranks[rank] = replace(
-        begun,
-        samples=begun.samples if begun.samples is not None else count(value.get("samples")),
-        start_hash=only_text(value.get("start_hash")),
-        param_hash=only_text(value.get("param_hash")),
-        files_written=count(value.get("files_written")),
-        steps=count(value.get("steps")),
-        loss=finite(value.get("loss")),
-        program=a_hash(value.get("program")),
-        ended=True,
-        where=begun.where or where,
-    )
-
-
-def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    number = count(event["metadata"].get("epoch_num"), 1)
-    if number is not None:
-        launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
-
-
-def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    number = count(event["metadata"].get("epoch_num"), 1)
-    if number is None:
-        launch.complain(where, "epoch_stop", "the epoch has no number")
-        return
-    launch.epochs[number] = Epoch(
-        number,
-        seconds=quantity(launch, value, "seconds", where, above_zero=True),
-        steps=count(value.get("steps"), 1),
-        unique_samples=count(value.get("unique_samples"), 1),
-        read=what_was_read(value.get("read")),
-        train_loss=quantity(launch, value, "loss", where),
-        train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
-        lr=finite(value.get("lr")),
-        where=where,
-        began_ms=launch.epoch_starts.get(number),
-        ended_ms=finite(event.get("time_ms")),
-    )
-
-
-def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    about = event["metadata"]
-    members = {"accuracy": event.get("value"), "loss": about.get("loss")}
-    accuracy = quantity(launch, members, "accuracy", where, fraction=True)
-    loss = quantity(launch, members, "loss", where)
-    if about.get("split") == "test":
-        launch.test_accuracy, launch.test_loss = accuracy, loss
-        return
-    number = count(about.get("epoch_num"), 1)
-    if number is not None:
-        launch.validations[number] = (accuracy, loss)
-
-
-def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    measure = measure_of(value, where, finite(event.get("time_ms")))
-    if measure.value is None:
-        name = measure.name[:80]
-        launch.complain(where, name, "the measure has no finite value", ProblemCode.OTHER)
-    launch.measures.append(measure)
-
-
-def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    status = event["metadata"].get("status")
-    launch.status = status if isinstance(status, str) else ""
-    launch.places["end"] = where
-
-    def complain(name: str, reason: str) -> None:
-        if name not in ("test_accuracy", "test_loss"):  # their numbers are checked below
-            launch.complain(where, name, reason, ProblemCode.OTHER)
-
-    launch.end = end_of(value, complain)
-    launch.ended_ms = finite(event.get("time_ms"))
-    launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
-    if value.get("test_accuracy") is not None:
-        launch.test_accuracy = quantity(launch, value, "test_accuracy", where, fraction=True)
-    if value.get("test_loss") is not None:
-        launch.test_loss = quantity(launch, value, "test_loss", where)
 
 
 # The lines that a rank writes once. epoch_stop comes once per epoch.
@@ -288,47 +142,133 @@ ONCE = {
     "epoch_stop": "the end of epoch",
     "run_stop": "the end of the run",
 }
-HANDLERS = {
-    "header": on_header,
-    "machine": on_machine,
-    "program": on_program,
-    "rank": on_rank,
-    "epoch_start": on_epoch_start,
-    "epoch_stop": on_epoch_stop,
-    "eval_accuracy": on_eval,
-    "measure": on_measure,
-    "rank_end": on_rank_end,
-    "run_stop": on_run_stop,
-}
 
 
-def quantity(
-    launch: Launch,
-    members: dict[str, Any],
-    name: str,
-    where: Where,
-    fraction: bool = False,
-    above_zero: bool = False,
-) -> Number | None:
-    """Return the value of a member that must be a number.
+def may_count(launch: Launch, line: Line) -> bool:
+    """Return whether a line counts. Report a line that its rank should not have written."""
+    key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
+    if key in launch.stated:
+        what = f"{ONCE[line.key]} {key[2] or ''}".rstrip()
+        reason = f"rank {line.rank} repeats {what}; only the first line counts"
+    elif line.rank == 0 or line.key in ("rank", "rank_end"):
+        if line.key in ONCE:
+            launch.stated.add(key)
+        return True
+    elif line.key == "measure":  # a median could be outvoted by ranks that do not even exist
+        reason = f"rank {line.rank} recorded a measure; only rank 0 records them"
+    else:
+        return False
+    launch.complain(line.where, line.key, reason)
+    return False
 
-    For anything else, add a problem and return None.
-    """
-    value = members.get(name)
+
+def take_line(launch: Launch, line: Line) -> None:
+    """Add the facts in a line to its launch."""
+    match line.key:
+        case "header":
+            launch.header |= line.value
+            launch.places["header"] = line.where
+            launch.facts["began_ms"] = line.written_ms
+        case "machine":  # the header's second line; a single line would be too long
+            launch.header = line.value | launch.header
+        case "program":
+            launch.facts["program"] = with_files(launch.facts.get("program"), line.value)
+        case "rank":
+            take_rank(launch, line)
+        case "rank_end":
+            end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
+            launch.ranks[line.rank] = end | launch.ranks.get(line.rank, {})
+        case "epoch_start" if line.epoch is not None:
+            launch.epochs.setdefault(line.epoch, {"began_ms": line.written_ms})
+        case "epoch_stop":
+            take_epoch(launch, line)
+        case "eval_accuracy":
+            take_evaluation(launch, line)
+        case "measure":
+            measure = measure_of(line.value, line.where, line.written_ms)
+            launch.measures.append(measure)
+            if measure.value is None:
+                reason = "the measure has no finite value"
+                launch.complain(line.where, measure.name, reason, ProblemCode.OTHER)
+        case "run_stop":
+            take_end(launch, line)
+
+
+def take_rank(launch: Launch, line: Line) -> None:
+    rank, value = line.rank, line.value
+    if count(value.get("rank")) != rank:
+        reason = f"rank {rank} reports as rank {value.get('rank')!r:.20}"
+        launch.complain(line.where, "rank", reason)
+    elif rank in launch.ranks:
+        launch.complain(line.where, "rank", f"rank {rank} reports its start after its end")
+    else:
+        if value.get("shard"):
+            value = value | {"slices": [value["shard"]]}
+        launch.ranks[rank] = {"where": line.where, **typed(Rank, value)}
+
+
+def take_epoch(launch: Launch, line: Line) -> None:
+    if line.epoch is None:
+        launch.complain(line.where, "epoch_stop", "the epoch has no number")
+        return
+    value = line.value
+    launch.epochs.setdefault(line.epoch, {}).update(
+        seconds=quantity(launch, line, "seconds", value.get("seconds")),
+        steps=count(value.get("steps"), 1),
+        unique_samples=count(value.get("unique_samples"), 1),
+        read=what_was_read(value.get("read")),
+        train_loss=quantity(launch, line, "loss", value.get("loss")),
+        train_accuracy=quantity(launch, line, "accuracy", value.get("accuracy")),
+        lr=finite(value.get("lr")),
+        where=line.where,
+        ended_ms=line.written_ms,
+    )
+
+
+def take_evaluation(launch: Launch, line: Line) -> None:
+    accuracy = quantity(launch, line, "accuracy", line.event.get("value"))
+    loss = quantity(launch, line, "loss", line.about.get("loss"))
+    if line.about.get("split") == "test":
+        launch.facts |= {"test_accuracy": accuracy, "test_loss": loss}
+    elif line.epoch is not None:
+        epoch = launch.epochs.setdefault(line.epoch, {})
+        epoch |= {"val_accuracy": accuracy, "val_loss": loss}
+
+
+def take_end(launch: Launch, line: Line) -> None:
+    status = line.about.get("status")
+    launch.status = status if isinstance(status, str) else ""
+    launch.places["end"] = line.where
+    tests = "test_accuracy", "test_loss"
+
+    def complain(name: str, reason: str) -> None:
+        if name not in tests:  # their numbers are checked below
+            launch.complain(line.where, name, reason, ProblemCode.OTHER)
+
+    launch.facts |= {
+        "end": end_of(line.value, complain),
+        "ended_ms": line.written_ms,
+        "total_seconds": quantity(launch, line, "seconds", line.value.get("seconds")),
+    }
+    for name in tests:
+        if line.value.get(name) is not None:
+            launch.facts[name] = quantity(launch, line, name, line.value[name])
+
+
+def quantity(launch: Launch, line: Line, name: str, value: Any) -> Number | None:
+    """Return a value that must be a number. For anything else, add a problem and return None."""
     if value is None:
         return None
-    number = exact(value, where)
-    diverged = value in ("nan", "inf", "-inf")
-    if diverged:
-        reason = f"{name} is {value}: the training diverged"
+    number, code = exact(value, line.where), ProblemCode.NEVER_WRITTEN
+    if value in ("nan", "inf", "-inf"):
+        reason, code = f"{name} is {value}: the training diverged", ProblemCode.DIVERGED
     elif number is None:
         reason = f"{name} should be a number, but is {value!r:.40}"
-    elif fraction and not 0 <= number.value <= 1:
+    elif name.endswith("accuracy") and not 0 <= number.value <= 1:
         reason = f"{name} should be between 0 and 1, but is {number.value:g}"
-    elif above_zero and number.value <= 0:
+    elif name == "seconds" and number.value <= 0:
         reason = f"{name} should be above 0, but is {number.value:g}"
     else:
         return number
-    code = ProblemCode.DIVERGED if diverged else ProblemCode.NEVER_WRITTEN
-    launch.complain(where, name, reason, code)
+    launch.complain(line.where, name, reason, code)
     return None

@@ -22,23 +22,25 @@ class Chain:
 
         An edited line is not a copy, and breaks the chain.
         """
-        line, at = blake2b(payload, digest_size=8).digest(), self.copied
-        if at == len(self.lines) or line != self.lines[at]:
-            at = 0
-        is_copy = bool(self.lines) and line == self.lines[at]
-        self.copied = at + 1 if is_copy else 0
-        return is_copy
+        line = blake2b(payload, digest_size=8).digest()
+        for at in (self.copied, 0):
+            if line in self.lines[at : at + 1]:
+                self.copied = at + 1
+                return True
+        self.copied = 0
+        return False
 
-    def follows(self, payload: bytes, stated: Any) -> bool:
-        """Add a line, and return whether its stated hash matches this line and the previous one.
+    def breaks(self, payload: bytes, stated: Any) -> bool:
+        """Add a line, and return whether it is the first whose stated hash is wrong.
 
         A line's stated hash is the seed of the next line, so a single change breaks the chain only
         once or twice, not in the rest of the file.
         """
         self.lines.append(blake2b(payload, digest_size=8).digest())
-        cut = payload.rfind(CHAIN)
-        line = payload[:cut] if cut >= 0 else payload
+        line = payload[: payload.rfind(CHAIN)] if CHAIN in payload else payload
         expected = blake2b(self.seed + line).hexdigest()[:DIGITS]
         is_chain = isinstance(stated, str) and len(stated) == DIGITS
         self.seed = (stated if is_chain else expected).encode()
-        return stated == expected
+        is_first = stated != expected and not self.broken
+        self.broken = self.broken or is_first
+        return is_first

@@ -1,4 +1,4 @@
-"""Read the values in a run record's lines: its header, program, end, measures and shares."""
+"""Read the values in a run record's lines: each fact has the type of its field in `records`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
@@ -6,11 +6,13 @@ from typing import Any
 
 from autograder.reading.printed_numbers import count
 from autograder.records import (
+    HEADER_FACTS,
     NO_HEADER,
     DataSet,
     Header,
     MeasureEvent,
     Program,
+    Rank,
     Read,
     RunEnd,
     Where,
@@ -18,12 +20,11 @@ from autograder.records import (
 )
 
 Complain = Callable[[str, str], None]  # called with a fact's name and what is wrong with its value
-LONGEST_TEXT, MOST_WORDS = 400, 1_000
+ReadAs = tuple[Callable[[Any], Any], str]  # returns the fact or None; what the value should be
 TEXT = "a text"
-MOST_FILES = 200
-LONGEST_NAME, LONGEST_HASH = 200, 32
-MOST_SLICES = 100  # per rank
-MOST_CLASSES = 100
+LONGEST_TEXT, LONGEST_NAME, LONGEST_HASH = 400, 200, 32
+MOST_FILES, MOST_WORDS = 200, 1_000
+MOST_PARTS = 100  # slices of a rank, and classes of samples
 
 # [start, stop, step]. As in Python, a stop of null is the end of the data set.
 Slice = tuple[int, int | None, int]
@@ -41,75 +42,96 @@ def only_text(value: Any) -> str | None:
     return value[:LONGEST_TEXT] if isinstance(value, str) else None
 
 
+def a_hash(value: Any) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None
+
+
+def argument(value: Any) -> str | None:
+    """Return an argument of the program as it is, because reruns use it."""
+    return value if isinstance(value, str) else None
+
+
 def boolean(value: Any) -> bool | None:
     return value if type(value) is bool else None
-
-
-def words(value: Any) -> tuple[str, ...] | None:
-    return tuple(map(str, value[:MOST_WORDS])) if type(value) is list else None
-
-
-def arguments(value: Any) -> tuple[str, ...] | None:
-    """Return a program's arguments, which must all be strings because reruns use them."""
-    right = type(value) is list and all(type(word) is str for word in value)
-    return tuple(value) if right else None
 
 
 def job_id(value: Any) -> str | None:
     return str(value)[:64] if type(value) is str or type(value) is int else None
 
 
-READ_AS: dict[Any, tuple[Callable[[Any], Any], str]] = {
+def slice_of(value: Any) -> Slice | None:
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
+    if start is None or step is None or (stop is None and value[1] is not None):
+        return None
+    return start, stop, step
+
+
+def list_of(read: Callable[[Any], Any], least: int, most: int) -> Callable[[Any], Any]:
+    """Return a function that reads a list. It returns None if one of the values is not valid."""
+
+    def read_list(value: Any) -> tuple[Any, ...] | None:
+        if not isinstance(value, list) or not least <= len(value) <= most:
+            return None
+        items = tuple(map(read, value))
+        return None if None in items else items
+
+    return read_list
+
+
+READ_AS: dict[Any, ReadAs] = {
     str | None: (text, TEXT),
     float | None: (plain_number, "a number"),
+    int | None: (count, "a whole number"),
     bool | None: (boolean, "true or false"),
-    tuple[str, ...] | None: (words, "a list"),
+    tuple[str, ...] | None: (list_of(str, 0, MOST_WORDS), "a list"),
+    tuple[int, ...] | None: (list_of(count, 1, MOST_PARTS), "a list of whole numbers"),
+    tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
 }
-
-
-def readers_of(kind: type) -> dict[str, tuple[Callable[[Any], Any], str]]:
-    """Return, for each fact, the function that reads it and a description of its type."""
-    return {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
-
-
-OF_HEADER = readers_of(Header) | {
+FACTS: dict[type, dict[str, ReadAs]] = {
+    kind: {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
+    for kind in (Header, DataSet, RunEnd, Rank)
+}
+FACTS[Header] |= {
     "job_id": (job_id, "a number or text"),
-    "arguments": (arguments, "a list of texts"),
+    "arguments": (list_of(argument, 0, MOST_WORDS), "a list of texts"),
 }
-OF_DATASET = readers_of(DataSet)
-OF_END = readers_of(RunEnd)
+FACTS[Rank] |= {
+    name: (a_hash if name == "program" else only_text, TEXT)
+    for name, (_, expected) in FACTS[Rank].items()
+    if expected == TEXT
+}
 
 
-def typed(
-    readers: Mapping[str, tuple[Callable[[Any], Any], str]],
-    value: Mapping[str, Any],
-    complain: Complain,
-) -> dict[str, Any]:
-    """Return the facts that have a value of the right type."""
+def typed(kind: type, value: Mapping[str, Any], complain: Complain | None = None) -> dict[str, Any]:
+    """Return the facts that have a value of the right type. Faulty facts are reported."""
     facts = {}
     for name, stated in value.items():
-        if name in readers and stated is not None:
-            read, kind = readers[name]
-            facts[name] = read(stated)
-            if facts[name] is None or (kind == TEXT and type(stated) is not str):
-                complain(name, f"`{name}` should be {kind}, but is {stated!r:.40}")
+        if name in FACTS[kind] and stated is not None:
+            read, expected = FACTS[kind][name]
+            fact = read(stated)
+            if fact is not None:
+                facts[name] = fact
+            is_faulty = fact is None or (expected == TEXT and type(stated) is not str)
+            if is_faulty and complain:
+                complain(name, f"`{name}` should be {expected}, but is {stated!r:.40}")
     return facts
 
 
 def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
     """Return the header. Faulty facts are reported to `complain`."""
-    facts = typed(OF_HEADER, value, complain)
+    facts = typed(Header, value, complain)
     dataset = value.get("dataset")
     if isinstance(dataset, dict):
-        facts["dataset"] = DataSet(**typed(OF_DATASET, dataset, complain))
-    others = {name: fact for name, fact in value.items() if name not in OF_HEADER}
-    others.pop("dataset", None)
+        facts["dataset"] = DataSet(**typed(DataSet, dataset, complain))
+    others = {name: fact for name, fact in value.items() if name not in HEADER_FACTS}
     return Header(**facts, others=others) if value else NO_HEADER
 
 
 def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
     """Return the run's end. Faulty facts are reported to `complain`."""
-    facts = typed(OF_END, value, complain)
+    facts = typed(RunEnd, value, complain)
     if "checkpoint_hash" in value:
         facts.setdefault("checkpoint_hash", "")
     return RunEnd(**facts)
@@ -120,6 +142,12 @@ def measure_of(
 ) -> MeasureEvent:
     name, unit = text(value.get("name")) or "", text(value.get("unit")) or ""
     return MeasureEvent(name, plain_number(value.get("value")), unit, value, where, written_ms)
+
+
+def what_was_read(value: Any) -> Read | None:
+    members = value if isinstance(value, dict) else {}
+    most, order = count(members.get("most")), only_text(members.get("order"))
+    return None if most is None or order is None else Read(most, order[:64])
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
@@ -134,37 +162,3 @@ def with_files(known: Program | None, value: dict[str, Any]) -> Program:
         if len(files) < MOST_FILES:
             files.setdefault(name[:LONGEST_NAME], a_hash(hash_))
     return replace(known, files=files)
-
-
-def a_hash(value: Any) -> str | None:
-    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_HASH else None
-
-
-def slice_of(value: Any) -> Slice | None:
-    if not isinstance(value, list) or len(value) != 3:
-        return None
-    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
-    wrong = start is None or step is None or (stop is None and value[1] is not None)
-    return None if wrong else (start, stop, step)  # type: ignore[return-value]
-
-
-def slices_of(value: Any) -> tuple[Slice, ...] | None:
-    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
-        return None
-    parts = tuple(part for one in value if (part := slice_of(one)))
-    return parts if len(parts) == len(value) else None
-
-
-def counts(value: Any) -> tuple[int, ...] | None:
-    """Return the number of samples of each class."""
-    if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
-        return None
-    numbers = [count(item) for item in value]
-    return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
-
-
-def what_was_read(value: Any) -> Read | None:
-    if not isinstance(value, dict) or not isinstance(value.get("order"), str):
-        return None
-    most = count(value.get("most"))
-    return None if most is None else Read(most, value["order"][:64])

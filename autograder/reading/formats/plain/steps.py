@@ -29,10 +29,9 @@ def read(line: str) -> LineFacts | None:
         return None
     named = values(line, place.end())
     named.numbers.pop("seconds", None)
-    if "throughput" not in named.numbers:
-        rate = rate_in(line[: place.start()]) or rate_of_step(line)
-        if rate is not None:
-            named.numbers["throughput"] = rate
+    rate = rate_in(line[: place.start()]) or rate_of_step(line)
+    if rate is not None:
+        named.numbers.setdefault("throughput", rate)
     if not named.numbers:
         return None
     steps = int(place[2]) if place[2] else None

@@ -8,16 +8,8 @@ epoch,loss,val_loss,val_acc
 import re
 from dataclasses import dataclass
 
-from autograder.reading.formats.plain.named_values import (
-    NAMES,
-    TIMES,
-    Kind,
-    Named,
-    On,
-    duration,
-    of_either,
-    plainly,
-)
+from autograder.reading.formats.names import meaning, plainly
+from autograder.reading.formats.plain.named_values import TIMES, values
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts
 from autograder.reading.printed_numbers import VALUE
@@ -25,8 +17,9 @@ from autograder.reading.printed_numbers import VALUE
 FORMAT = "table"
 WIDEST, MOST_COLUMNS = 400, 30
 EPOCHS, COUNTS = ("epoch", "epochs"), ("step", "steps", "iter", "iteration", "global step", "batch")
+COUNT_CELL = re.compile(r"[0-9]{1,9}$")
 CELL = re.compile(rf"({VALUE})\s?(%|s|ms)?$")
-CLOCK_CELL = re.compile(r"(?:\d{1,4}:)?\d{1,2}:\d{2}(?:\.\d{1,9})?$")
+TIME_CELL = re.compile(rf"(?:(?:\d{{1,4}}:)?\d{{1,2}}:\d{{2}}(?:\.\d{{1,9}})?|{CELL.pattern})$")
 SEPARATORS = (",", "|", "│", "\t", ";")
 
 
@@ -37,7 +30,6 @@ class Table:
     separator: str | None  # None: blanks
     names: tuple[str, ...]
     of_steps: bool
-    said: set[tuple[Kind, On | None]]  # kinds and data sets in the column names
 
 
 def head(line: str) -> Table | None:
@@ -50,11 +42,9 @@ def head(line: str) -> Table | None:
         cells = line.split()
     names = tuple(plainly(cell.strip(" #'\"")) for cell in cells)
     index = next((name for name in names if name in (*EPOCHS, *COUNTS)), None)
-    recognised = sum(name in NAMES for name in names)
-    if index is None or not recognised or len(names) > MOST_COLUMNS:
+    if index is None or not any(map(meaning, names)) or len(names) > MOST_COLUMNS:
         return None
-    kinds = {NAMES[name] for name in names if name in NAMES}
-    return Table(separator, names, index not in EPOCHS, kinds)
+    return Table(separator, names, index not in EPOCHS)
 
 
 def row(table: Table, line: str) -> LineFacts | None:
@@ -64,33 +54,22 @@ def row(table: Table, line: str) -> LineFacts | None:
     cells = [cell.strip() for cell in line.strip(" |│").split(table.separator)]
     if len(cells) != len(table.names):
         return None
-    at: int | None = None
-    named = Named()
+    counts, pairs = [], []
     for name, cell in zip(table.names, cells, strict=True):
         if name in EPOCHS or name in COUNTS:
-            if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
+            if not COUNT_CELL.match(cell):
                 return None
-            at = int(cell) if at is None else at
-        elif name in TIMES and CLOCK_CELL.match(cell):
-            named.numbers.setdefault("seconds", duration(cell, 0, "", ""))
-        elif name in TIMES or name in NAMES:
-            match = CELL.match(cell)
-            if match is None:
+            counts.append(int(cell))
+        elif name in TIMES or meaning(name):
+            if not (TIME_CELL if name in TIMES else CELL).match(cell):
                 return None
-            text, unit = match[1], match[2] or ""
-            if name in TIMES:
-                named.numbers.setdefault("seconds", duration(text, 0, text, unit))
-                continue
-            kind, on = NAMES[name]
-            if on is None and of_either(kind, table.said):
-                on = "val"  # fastai's and Hugging Face's tables have only the loss for both
-            named.add(kind, on or "train", text, unit)
-    if at is None:
-        return None
+            pairs.append(f"{name}: {cell}")
+    # If `accuracy` names no data set, it takes that of the column before: usually validation.
+    named = values(" | ".join(pairs), 0)
     if table.of_steps:
         named.numbers.pop("seconds", None)
-        return named.facts(1, step=at, rates=True)
-    return named.facts(at)
+        return named.facts(1, step=counts[0], rates=True)
+    return named.facts(counts[0])
 
 
 # A single line is not a table. The module printed_lines reads the rows below a heading.
