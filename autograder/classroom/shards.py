@@ -11,7 +11,8 @@ from pathlib import Path
 
 from autograder.classroom import kept
 from autograder.classroom.kept import Done
-from autograder.classroom.pool import Work, grade_class
+from autograder.classroom.one_unit import Work
+from autograder.classroom.pool import grade_class
 from autograder.errors import SettingsError
 from autograder.submissions.class_folder import Unit
 from autograder.writing import cannot_write, write_if_new
@@ -58,9 +59,8 @@ def grade_shard(
     except OSError as error:
         raise cannot_write(path, error) from None
     done = grade_class(units, work, processes, tick)
-    head = {"shard": shard.number, "of": shard.of, "options": graded_by}
-    lines = [json.dumps(head), *map(kept.as_line, done)]
-    write_if_new(path, "\n".join(lines) + "\n")
+    head = json.dumps([shard.number, shard.of, graded_by])
+    write_if_new(path, "\n".join([head, *map(kept.as_line, done)]) + "\n")
     return done
 
 
@@ -86,14 +86,10 @@ def read_shard(path: Path) -> GradedShard | None:
     """Return a part's contents, or None if the file is truncated or from another version."""
     try:
         with path.open("rb") as file:
-            head = json.loads(file.readline())
-            return GradedShard(
-                path,
-                Shard(head["shard"], head["of"]),
-                head["options"],
-                tuple(map(kept.from_line, file)),
-            )
-    except kept.NO_LINE:
+            number, of, options = json.loads(file.readline())
+            done = tuple(map(kept.from_line, file))
+            return GradedShard(path, Shard(number, of), options, done)
+    except (ValueError, TypeError):
         return None
 
 
@@ -101,12 +97,10 @@ def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
     """Check that these parts were graded with the current options."""
     for part in parts:
         for name in {**part.options, **given}:
-            if part.options.get(name) != given.get(name):
-                other = CALLED.get(name, f"setting for {name}")
-                raise SettingsError(f"{part.path} was graded with another {other}: {mend(name)}")
-
-
-def mend(name: str) -> str:
-    if name == STUDENTS:
-        return "grade all parts again; unchanged students take little time"
-    return "grade this part again, or give `merge` the options and files that it was graded with"
+            if part.options.get(name) == given.get(name):
+                continue
+            other = CALLED.get(name, f"setting for {name}")
+            again = "this part again, or give `merge` the options and files that it was graded with"
+            if name == STUDENTS:
+                again = "all parts again; unchanged students take little time"
+            raise SettingsError(f"{part.path} was graded with another {other}: grade {again}")
