@@ -1,6 +1,6 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from traceback import walk_tb
@@ -108,8 +108,14 @@ def mark_files(
     hand_in, findings = hand_in_of(files, runs, rubric, settings)
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    sources = sources_of(hand_in, named, settings, students, owner)
-    counted = list(named.values())
+    owners, counted = dict.fromkeys([*students, owner]), list(named.values())
+    reruns = [settings.reruns[one, lesson] for one in owners if (one, lesson) in settings.reruns]
+    sources = examine.Sources(
+        settings.jobs,
+        [settings.logins.get(student) for student in students],
+        hand_in.references,
+        runs_again(hand_in, named, reruns),
+    )
     seen = examine.examine(runs, counted, sources, names_of(hand_in))
     seen, texts = programs.with_programs(
         seen,
@@ -168,27 +174,6 @@ def hand_in_of(
         other_ids=settings.ids,
     )
     return hand_in, findings
-
-
-def sources_of(
-    hand_in: HandIn,
-    named: Mapping[str, Run],
-    settings: ClassSettings,
-    students: Sequence[str],
-    owner: str,
-) -> examine.Sources:
-    """Return the evidence about a submission that is not in it.
-
-    `named` are the runs that count, by their names in the rubric.
-    """
-    lesson, owners = hand_in.rubric.lesson, dict.fromkeys([*students, owner])
-    reruns = [settings.reruns[one, lesson] for one in owners if (one, lesson) in settings.reruns]
-    return examine.Sources(
-        settings.jobs,
-        [settings.logins.get(student) for student in students],
-        hand_in.references,
-        runs_again(hand_in, named, reruns),
-    )
 
 
 def no_rubric(
