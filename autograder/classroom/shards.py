@@ -59,8 +59,9 @@ def grade_shard(
     except OSError as error:
         raise cannot_write(path, error) from None
     done = grade_class(units, work, processes, tick)
-    head = json.dumps([shard.number, shard.of, graded_by])
-    write_if_new(path, "\n".join([head, *map(kept.as_line, done)]) + "\n")
+    head = {"shard": shard.number, "of": shard.of, "options": graded_by}
+    lines = [json.dumps(head), *map(kept.as_line, done)]
+    write_if_new(path, "\n".join(lines) + "\n")
     return done
 
 
@@ -86,10 +87,10 @@ def read_shard(path: Path) -> GradedShard | None:
     """Return a part's contents, or None if the file is truncated or from another version."""
     try:
         with path.open("rb") as file:
-            number, of, options = json.loads(file.readline())
+            head = json.loads(file.readline())
             done = tuple(map(kept.from_line, file))
-            return GradedShard(path, Shard(number, of), options, done)
-    except (ValueError, TypeError):
+            return GradedShard(path, Shard(head["shard"], head["of"]), head["options"], done)
+    except (ValueError, LookupError, TypeError):
         return None
 
 

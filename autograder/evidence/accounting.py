@@ -11,11 +11,11 @@ from datetime import datetime
 from autograder.codes import FindingCode as Code
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import finding
+from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.rounds import seconds_of_phases
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
-from autograder.submissions.moments import seconds_of
 from autograder.verdict import Finding
 from autograder.wording import counted
 
@@ -95,7 +95,7 @@ def confirming_job(
         return None
     if any(logins) and job.user not in logins:
         return None
-    dated = seconds_of(run.header.started) is not None
+    dated = moment(run.header.started) is not None
     return job if dated and job.state.startswith("COMPLETED") else None
 
 
@@ -139,7 +139,7 @@ def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    started = seconds_of(run.header.started)
+    started = moment(run.header.started)
     seconds = run.total_seconds.value if run.total_seconds else None
     if job.start is None or job.end is None:
         return

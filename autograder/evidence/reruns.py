@@ -11,12 +11,12 @@ from typing import Any
 from autograder.codes import FindingCode as Code
 from autograder.evidence.consistency import fewest_epochs
 from autograder.evidence.findings import finding
+from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Number, Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.reruns import RepeatedJob
-from autograder.submissions.moments import seconds_of
 from autograder.verdict import Finding
 
 CLOCK_SLACK_S = 60.0  # seconds between the clocks of nodes and of the machine that submits
@@ -75,7 +75,7 @@ def same_parameters(run: Run, again: Again) -> bool:
 
 
 def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]:
-    started, seconds = seconds_of(again.header.started), value(again.total_seconds)
+    started, seconds = moment(again.header.started), value(again.total_seconds)
     if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
         expected, found = f"a start within job {job.job_id}", shortened(again.header.started, 40)
         yield finding(Code.RERUN_OTHER_TIME, expected, found, places(run))

@@ -5,6 +5,7 @@ is only odd, because a student may print something else under the same name.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain, islice
 from statistics import median
 
@@ -12,7 +13,6 @@ from autograder.codes import FindingCode as Code
 from autograder.evidence.findings import finding
 from autograder.records import Epoch, Number, Run
 from autograder.safe_text import shortened
-from autograder.submissions.moments import seconds_of
 from autograder.verdict import Finding
 from autograder.wording import counted
 
@@ -54,18 +54,28 @@ def device_as_in_header(run: Run) -> Iterator[Finding]:
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
     """Compare the header's start time with the first line's timestamp and the job's start."""
-    started, where = seconds_of(run.header.started), run.rank_lines[:1]
+    started, where = moment(run.header.started), run.rank_lines[:1]
     if started is None or run.began_ms is None:
         return
     began = run.began_ms / 1000
     if abs(started - began) > START_SLACK_S:
-        expected = f"started {shortened(run.header.started, 40)}"
+        expected = f"started {run.header.started}"
         yield finding(Code.START_AND_CLOCK, expected, f"{abs(started - began):,.0f} s apart", where)
     job_started = run.beside.job.get("started")
-    job = seconds_of(job_started)
+    job = moment(job_started)
     if job is not None and min(started, began) < job - JOB_SLACK_S:
         expected = f"after {shortened(job_started, 40)}, when the job started"
         yield finding(Code.BEGAN_BEFORE_JOB, expected, shortened(run.header.started, 40), where)
+
+
+def moment(text: object) -> float | None:
+    if not isinstance(text, str) or len(text) > 40:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.timestamp() if time.tzinfo else None
 
 
 # --- what the job file printed --------------------------------------------------------------
