@@ -4,19 +4,20 @@ A unit's state contains a key of all inputs: the files (size and times), rubrics
 grader's own code.
 """
 
-import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
+from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.rows import Row, from_data
+from autograder.classroom.rows import Row
 from autograder.safe_text import file_name
 from autograder.submissions.class_folder import Unit
 from autograder.submissions.walk import MAX_ENTRIES, entries_below
@@ -41,43 +42,27 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
 
     The key is empty if there are too many files, or if one has just been changed.
     """
-    digest = blake2b(settings.key.encode(), digest_size=16)
     names = {*unit.students, *(one.owner for one in unit.submissions)}
-    mine = [
+    known = (settings.policy.of_student, settings.names.get, settings.logins.get)
+    facts: list[Any] = [
+        settings.key,
         [one.facts() for one in unit.submissions],
-        [settings.policy.of_student(student) for student in unit.students],
-        [settings.names.get(student) for student in unit.students],
-        [settings.logins.get(student) for student in unit.students],
+        [[fact(student) for fact in known] for student in unit.students],
         [one.key for one in settings.reruns.values() if one.student in names],
     ]
-    digest.update(json.dumps(mine, default=str).encode())
-    newest = 0.0
-    places = (place for one in unit.submissions for place in one.places)
-    for count, path in enumerate(path for place in places for path in _paths(place)):
+    places = [place for one in unit.submissions for place in one.places]
+    paths = (path for place in places for path in (place, *entries_below(place)))
+    for path in paths:
         try:
             info = os.lstat(path)
         except OSError:
             continue
-        facts = (path, info.st_mode, info.st_size, info.st_mtime_ns)
-        digest.update(
-            repr((*facts, info.st_ctime_ns, info.st_ino)).encode("utf-8", "surrogateescape")
-        )
-        newest = max(newest, info.st_ctime, info.st_mtime)
-        if count >= MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
+        times = info.st_mtime_ns, info.st_ctime_ns
+        facts.append((os.fspath(path), info.st_mode, info.st_size, *times, info.st_ino))
+        is_new = max(info.st_ctime, info.st_mtime) > time.time() - RACY_SECONDS
+        if is_new or len(facts) > MAX_ENTRIES:
             return ""
-    return digest.hexdigest()
-
-
-def _paths(place: Path) -> Iterator[str]:
-    """Yield a file, or a folder and everything below it in a fixed order, but follow no links."""
-    yield str(place)
-    yield from (entry.path for entry in entries_below(place))
-
-
-def pages_there(out: Path, done: Done) -> bool:
-    pages = {out / PAGES / row.page for row in done.rows}
-    pages |= {out / PROGRAMS / row.page for row in done.rows if row.programs}
-    return all(os.path.exists(page) for page in pages)
+    return digest([repr(facts).encode()])
 
 
 def state_file(out: Path, unit: str) -> Path:
@@ -88,10 +73,12 @@ def unchanged(unit: Unit, settings: ClassSettings, out: Path) -> Done | None:
     """Return the saved results of a unit if they are still valid and all their pages exist."""
     try:
         done = from_line(state_file(out, unit.name).read_bytes())
-    except (OSError, *NO_LINE):
+    except (OSError, ValueError):
         return None
+    pages = {out / PAGES / row.page for row in done.rows}
+    pages |= {out / PROGRAMS / row.page for row in done.rows if row.programs}
     same = done.unit == unit.name and done.key == state_of(unit, settings) != ""
-    return done if same and pages_there(out, done) else None
+    return done if same and all(os.path.exists(page) for page in pages) else None
 
 
 def keep(out: Path, done: Done) -> None:
@@ -99,16 +86,17 @@ def keep(out: Path, done: Done) -> None:
 
 
 def as_line(done: Done) -> str:
-    name = json.dumps(done.unit)  # may contain bytes that are not text
-    return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
-
-
-NO_LINE = (ValueError, LookupError, TypeError)  # what `from_line` raises on other contents
+    return to_json(done).decode()
 
 
 def from_line(line: bytes) -> Done:
-    name, key, rows = json.loads(line)
-    return Done(name, key, tuple(from_data(row) for row in rows))
+    """Return the results on this line. Raise ValueError if the line has other contents."""
+    return _adapter().validate_json(line)
+
+
+@cache
+def _adapter() -> TypeAdapter[Done]:
+    return TypeAdapter(Done)
 
 
 @cache
@@ -117,12 +105,13 @@ def code_key() -> str:
 
     The key is cached, because a process keeps using the code that it has loaded.
     """
-    digest = blake2b(digest_size=16)
     root = Path(__file__).parents[1]
-    for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".j2", ".css"):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    files = (path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".j2", ".css"))
+    return digest(
+        part
+        for path in files
+        for part in (path.relative_to(root).as_posix().encode(), path.read_bytes())
+    )
 
 
 def digest(parts: Iterable[bytes]) -> str:

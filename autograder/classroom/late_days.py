@@ -15,7 +15,7 @@ from autograder.codes import GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.moments import moment_of
-from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
+from autograder.verdict import FAILED, PARTIAL, PASSED, Grade
 from autograder.wording import counted
 
 
@@ -29,7 +29,6 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
         for change in overrides:
             if change.check:
                 grade = _override_check(grade, change)
-        grade = _mark_untimed(grade, policy)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:
             if not change.check:
@@ -54,47 +53,28 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
     return apply([grade], settings.policy, student)[0]
 
 
-def _mark_untimed(grade: Grade, policy: Policy) -> Grade:
-    """Mark a grade if the lesson has a due date but the submission has no timestamp.
-
-    If the platform records no times, only the instructor needs to know. If a time was recorded but
-    cannot be read, the student needs to know too.
-    """
-    is_due = grade.score is not None and grade.lesson in policy.late.due
-    if not is_due or moment_of(grade.handed_in) is not None:
-        return grade
-    remarks = [TIME_UNREADABLE] if grade.handed_in else []
-    return adjusted(grade, *remarks, untimed=True)
-
-
 def adjusted(grade: Grade, *remarks: str, **changes: Any) -> Grade:
     """Return the changed grade, with remarks that the student reads."""
     return replace(grade, adjustments=(*grade.adjustments, *remarks), **changes)
-
-
-def _override_check(grade: Grade, change: Override) -> Grade:
-    if change.check not in [c.id for c in grade.checks]:
-        unused = (*grade.unused_overrides, nothing_to_change(change))
-        return replace(grade, unused_overrides=unused)
-    checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
-    hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this text too
-    text = f"{'another check' if hidden else change.check}: {by_hand(change)}"
-    score = round(sum(c.score for c in checks), 2)
-    return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED)
-
-
-def nothing_to_change(change: Override) -> str:
-    return f"{change.check}: not judged here, so nothing to change: {change.reason}"
 
 
 def by_hand(change: Override) -> str:
     return f"{counted(change.points or 0, 'point')} by the instructor: {change.reason}"
 
 
-def _changed(check: Check, change: Override) -> Check:
-    score = change.points or 0.0
-    status = PASSED if score >= check.points else PARTIAL if score else FAILED
-    return replace(check, score=score, status=status, by_hand=by_hand(change))
+def _override_check(grade: Grade, change: Override) -> Grade:
+    check = next((one for one in grade.checks if one.id == change.check), None)
+    if check is None:
+        text = f"{change.check}: not judged here, so nothing to change: {change.reason}"
+        return replace(grade, unused_overrides=(*grade.unused_overrides, text))
+    points = change.points or 0.0
+    status = PASSED if points >= check.points else PARTIAL if points else FAILED
+    by_instructor = replace(check, score=points, status=status, by_hand=by_hand(change))
+    checks = tuple(by_instructor if one is check else one for one in grade.checks)
+    score = round(sum(one.score for one in checks), 2)
+    # Students read this text too, so it does not name a hidden check.
+    text = f"{'another check' if check.hidden else change.check}: {by_hand(change)}"
+    return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED)
 
 
 def _override_total(grade: Grade, change: Override) -> Grade:
@@ -109,37 +89,37 @@ def _override_total(grade: Grade, change: Override) -> Grade:
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
-    due_text = policy.late.due.get(grade.lesson)
-    if due_text is None or grade.score is None:
+    """Return the grade after its late days, and the number of free days that are left.
+
+    A submission without a readable time is on time. If the platform records no times, only the
+    instructor needs to know. If a time cannot be read, the student needs to know too.
+    """
+    rules, due = policy.late, policy.late.due.get(grade.lesson)
+    if due is None or grade.score is None:
         return grade, left
-    due = datetime.fromisoformat(due_text)
-    lines = []
+    moment = moment_of(grade.handed_in)
+    lines = [TIME_UNREADABLE] if grade.handed_in and moment is None else []
     days, reason = policy.extensions.get((student, grade.lesson), (0.0, ""))
     if days:
-        due += timedelta(days=days)
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
-    moment = moment_of(grade.handed_in)
-    lost = 0.0
-    late = 0 if moment is None else math.ceil((moment - due) / timedelta(days=1))
-    if late > 0:
-        free = min(left, late)
-        left -= free
-        charged = late - free
+    end = datetime.fromisoformat(due) + timedelta(days=days)
+    late = 0 if moment is None else max(0, math.ceil((moment - end) / timedelta(days=1)))
+    free = min(left, late)
+    if late:
         of_them = f", {free} of them free" if free else ""
         lines.append(f"submitted {counted(late, 'day')} late{of_them}")
-        limit = policy.late.latest_days
-        too_late = limit is not None and late > limit
-        share = 1.0 if too_late else charged * policy.late.lost_a_day
-        if share > 0:
-            lost = round(min(grade.score, share * grade.max_score), 2)
-            less = f"{counted(lost, 'point')} less"
-            lines.append(
-                f"more than {counted(limit or 0, 'day')} late counts nothing: {less}"
-                if too_late
-                else f"{less} for {counted(charged, 'late day')}"
-            )
-    score = round(grade.score - lost, 2)
-    return adjusted(grade, *lines, score=score, late_points=lost), left
+    too_late = rules.latest_days is not None and late > rules.latest_days
+    share = 1.0 if too_late else (late - free) * rules.lost_a_day
+    lost = round(min(grade.score, share * grade.max_score), 2)
+    less = f"{counted(lost, 'point')} less"
+    if too_late:
+        limit = counted(rules.latest_days or 0, "day")
+        lines.append(f"more than {limit} late counts nothing: {less}")
+    elif share > 0:
+        lines.append(f"{less} for {counted(late - free, 'late day')}")
+    score, untimed = round(grade.score - lost, 2), moment is None
+    grade = adjusted(grade, *lines, score=score, late_points=lost, untimed=untimed)
+    return grade, left - free
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:

@@ -1,6 +1,6 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from traceback import walk_tb
@@ -10,7 +10,6 @@ from autograder.classroom.reruns import runs_again
 from autograder.classroom.run_summary import summaries
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
-from autograder.evidence.examine import Examined
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
@@ -38,7 +37,6 @@ from autograder.verdict import (
     Finding,
     Grade,
     LookReason,
-    ProgramText,
     make_finding,
 )
 
@@ -77,15 +75,14 @@ def to_show(grade: Grade) -> Grade:
 
 
 def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
-    places = [
-        f" in {Path(frame.f_code.co_filename).name}:{line}"
-        for frame, line in walk_tb(error.__traceback__)
-    ]
+    place = ""
+    for frame, line in walk_tb(error.__traceback__):
+        place = f" in {Path(frame.f_code.co_filename).name}:{line}"
     finding = make_finding(
         "grader",
         FindingCode.GRADER_FAILED,
         "a grade",
-        f"{type(error).__name__}{''.join(places[-1:])}: {shortened(error, 160)}",
+        f"{type(error).__name__}{place}: {shortened(error, 160)}",
         (),
         "instructor: report it with the submission; grade by hand with an override",
     )
@@ -111,9 +108,23 @@ def mark_files(
     hand_in, findings = hand_in_of(files, runs, rubric, settings)
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    points = judged.score / judged.max_score if judged.max_score else 0
-    owners = [*students, owner]
-    seen, texts = evidence_on(hand_in, named, owners, files, settings, points=points)
+    owners, counted = dict.fromkeys([*students, owner]), list(named.values())
+    reruns = [settings.reruns[one, lesson] for one in owners if (one, lesson) in settings.reruns]
+    sources = examine.Sources(
+        settings.jobs,
+        [settings.logins.get(student) for student in students],
+        hand_in.references,
+        runs_again(hand_in, named, reruns),
+    )
+    seen = examine.examine(runs, counted, sources, names_of(hand_in))
+    seen, texts = programs.with_programs(
+        seen,
+        counted,
+        read_programs(files.programs),
+        settings.released.get(lesson, {}),
+        settings.solved.get(lesson, {}),
+        points=judged.score / judged.max_score if judged.max_score else 0,
+    )
     grade = Grade(
         student=students[0],
         lesson=lesson,
@@ -125,13 +136,12 @@ def mark_files(
         tier=seen.tier,
         tier_reason=seen.reason,
         checks=judged.checks,
-        findings=(*findings, *judged.findings, *seen.findings),
-        runs=summaries(hand_in, runs, list(named.values())),
+        runs=summaries(hand_in, runs, counted),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        programs_missing=not files.programs if any(r.program for r in named.values()) else None,
+        programs_missing=not files.programs if any(run.program for run in counted) else None,
     )
-    return replace(grade, look=reasons_to_look(grade))
+    return with_reasons(grade, (*findings, *judged.findings, *seen.findings))
 
 
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:
@@ -166,50 +176,19 @@ def hand_in_of(
     return hand_in, findings
 
 
-def evidence_on(
-    hand_in: HandIn,
-    named: Mapping[str, Run],
-    owners: Sequence[str],
-    files: LessonFiles,
-    settings: ClassSettings,
-    *,
-    points: float,
-) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """Examine the runs and programs.
-
-    `named` are the runs that count, by their names in the rubric. `owners` are the students,
-    followed by the name of the submission's folder, which may be that of a group. `points` is the
-    fraction of points that they earned.
-    """
-    lesson, counted = hand_in.rubric.lesson, list(named.values())
-    by = dict.fromkeys(owners)
-    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
-    sources = examine.Sources(
-        settings.jobs,
-        [settings.logins.get(owner) for owner in owners[:-1]],
-        hand_in.references,
-        runs_again(hand_in, named, reruns),
-    )
-    seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
-    editions = settings.released.get(lesson, {}), settings.solved.get(lesson, {})
-    there = read_programs(files.programs)
-    return programs.with_programs(seen, counted, there, *editions, points=points)
-
-
 def no_rubric(
     student: str, lesson: str | None, files: LessonFiles, settings: ClassSettings
 ) -> Grade:
-    there = ", ".join(sorted(settings.rubrics))
+    name = shortened(lesson) if lesson else ""
     finding = make_finding(
         "collect",
         FindingCode.LESSON_UNKNOWN,
-        f"a folder named after one of the lessons {there}",
-        shortened(lesson) if lesson else "nothing that names a lesson",
-        [Where(name, 0) for name in list(files.outputs.values())[:3]],
+        f"a folder named after one of the lessons {', '.join(sorted(settings.rubrics))}",
+        name or "nothing that names a lesson",
+        [Where(file, 0) for file in list(files.outputs.values())[:3]],
         "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
     )
-    name = shortened(lesson) if lesson else "?"
-    grade = settings.without_points(student, name, GradeStatus.NO_RUBRIC)
+    grade = settings.without_points(student, name or "?", GradeStatus.NO_RUBRIC)
     return with_reasons(grade, [*files.findings, finding])
 
 
@@ -219,39 +198,34 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     It is not a zero yet: a file may be missing by mistake or have an unknown format. If a file
     could not be opened, this is the only finding.
     """
-    lesson = shortened(files.lesson or NO_LESSON)
     only = f", only {', '.join(files.others)}" if files.others else ""
     doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
     nothing = replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others))
+    lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
     return with_reasons(grade, files.findings or [nothing])
 
 
+# --- reasons to look at a grade -----------------------------------------------------------------
+
+
 def with_reasons(grade: Grade, findings: Sequence[Finding]) -> Grade:
-    return replace(grade, findings=tuple(findings), look=to_look_at(findings))
-
-
-def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
-    unsure = [
-        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
-        for check in grade.checks
-        if check.status in UNSURE
-    ]
-    return tuple(dict.fromkeys([*to_look_at(grade.findings), *unsure]))
-
-
-def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
-    """Return the findings that an instructor should look at, as reasons with titles.
+    """Return the grade with its findings, and with the reasons to look at it.
 
     All files that were left out are combined into one reason, which names the first file.
     """
     to_look = [one for one in findings if one.look]
     left_out = [one for one in to_look if one.code in SAYS_LITTLE]
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    reasons = (
+    reasons = [
         LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
         if one.code in SAYS_LITTLE and len(left_out[0].found) <= SHORT
         else LookReason(one.code, one.title)
         for one in to_look
-    )
-    return tuple(dict.fromkeys(reasons))
+    ]
+    reasons += [
+        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
+        for check in grade.checks
+        if check.status in UNSURE
+    ]
+    return replace(grade, findings=tuple(findings), look=tuple(dict.fromkeys(reasons)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from autograder.codes import FindingCode, ReasonCode
 from autograder.evidence.findings import finding
-from autograder.evidence.reruns import MACHINE, Again
+from autograder.evidence.reruns import Again, on_same_machine
 from autograder.judging.conditions import judge_condition, partial_from
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import is_asked, uncalibrated
@@ -15,7 +15,7 @@ from autograder.measuring.metrics import metric_named
 from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.settings.reruns import Rerun
-from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
+from autograder.settings.rubric_schema import Condition, own_readers
 from autograder.verdict import NOT_MEASURED, Finding, Part
 
 # The points of a timed condition may differ by this much between two honest runs.
@@ -61,42 +61,38 @@ def compared(
     `counted`: the runs that count, by name in the rubric. `found`: their reruns, by launch.
     """
     again = {name: found[run.launch] for name, run in counted.items() if run.launch in found}
-    runs = {id(one.run): one.run for one in again.values() if one.run is not None}
+    runs = {one.run.id: one.run for one in again.values() if one.run is not None}
     repeated = replace(hand_in, runs=tuple(runs.values()))
-    missed: dict[str, list[Finding]] = {}
-    left_out = []
-    for check in hand_in.rubric.checks:
-        if not is_asked(hand_in, check):
-            continue
-        for condition in conditions_of(hand_in, check):
-            names = names_in(condition) & counted.keys()
-            if not names:
-                continue
-            repeats = {name: again[name] for name in names if name in again}
-            comparable = repeats.keys() == names and is_comparable(hand_in, condition, repeats)
-            worse = fewer_points(hand_in, repeated, condition) if comparable else None
-            if not comparable or (worse and is_unmeasured(condition, worse[1])):
-                left_out.append(check.id)
-            elif worse:
-                launch = counted[sorted(names)[0]].launch
-                missed.setdefault(launch, []).append(as_finding(check, *worse))
-    not_compared = tuple(dict.fromkeys(left_out))
+    missed: dict[str, list[Finding]] = {launch: [] for launch in found}
+    not_compared: dict[str, None] = {}
+    for check_id, condition, names in conditions(hand_in, counted):
+        repeats = {name: again[name] for name in names if name in again}
+        comparable = len(repeats) == len(names) and is_comparable(hand_in, condition, repeats)
+        worse = fewer_points(hand_in, repeated, condition) if comparable else None
+        if not comparable or (worse and is_unmeasured(condition, worse[1])):
+            not_compared[check_id] = None
+        elif worse:
+            recorded, part = worse
+            code, expected = FindingCode.RERUN_FEWER_POINTS, f"{recorded.found} in the record"
+            about = finding(code, expected, part.found, recorded.where, name=check_id)
+            missed[counted[names[0]].launch].append(about)
     return {
-        launch: replace(one, missed=tuple(missed.get(launch, ())), not_compared=not_compared)
+        launch: replace(one, missed=tuple(missed[launch]), not_compared=tuple(not_compared))
         for launch, one in found.items()
     }
 
 
-def conditions_of(hand_in: HandIn, check: RubricCheck) -> Iterator[Condition]:
-    for condition in check.require:
-        asked = condition.only in (None, hand_in.profile)
-        if asked and condition.metric not in OF_THE_JOB and not uncalibrated(hand_in, condition):
-            yield condition
-
-
-def names_in(condition: Condition) -> set[str]:
-    others = (condition.base, condition.minus, condition.over, condition.threshold.of)
-    return {*condition.of, *filter(None, others)}
+def conditions(
+    hand_in: HandIn, counted: Mapping[str, Run]
+) -> Iterator[tuple[str, Condition, list[str]]]:
+    """Yield each condition to compare, after its check, with its runs that count."""
+    for check in hand_in.rubric.checks:
+        for one in check.require if is_asked(hand_in, check) else ():
+            others = (one.base, one.minus, one.over, one.threshold.of)
+            names = sorted({*one.of, *filter(None, others)} & counted.keys())
+            asked = one.only in (None, hand_in.profile) and one.metric not in OF_THE_JOB
+            if names and asked and not uncalibrated(hand_in, one):
+                yield check.id, one, names
 
 
 def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again]) -> bool:
@@ -105,20 +101,15 @@ def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Aga
     Timings can be compared only on the same kind of machine, without other load. A metric over all
     runs with one name needs every one of them, but a rerun repeats only the run that counts.
     """
-    if any(one.run is None for one in again.values()):
-        return False
-    if metric_named(condition.metric).all_runs:
-        return all(len(finished(hand_in, name)) == 1 for name in again)
-    return not partial_from(condition) or all(
-        one.job.undisturbed and on_same_machine(hand_in, name, one) for name, one in again.items()
-    )
-
-
-def on_same_machine(hand_in: HandIn, name: str, again: Again) -> bool:
-    run = finished(hand_in, name)[-1]
-    return again.run is not None and all(
-        run.header.get(fact) == again.run.header.get(fact) for fact in MACHINE
-    )
+    is_timed, all_runs = partial_from(condition), metric_named(condition.metric).all_runs
+    for name, one in again.items():
+        runs = finished(hand_in, name)
+        if one.run is None or (all_runs and len(runs) != 1):
+            return False
+        undisturbed = one.job.undisturbed and on_same_machine(runs[-1], one.run)
+        if is_timed and not all_runs and not undisturbed:
+            return False
+    return True
 
 
 def fewer_points(
@@ -126,10 +117,8 @@ def fewer_points(
 ) -> tuple[Part, Part] | None:
     """Return the recorded result and the rerun's result, if the rerun earns fewer points."""
     before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
-    for recorded, again in zip(before, after, strict=False):
-        if again.credit < recorded.credit - LESS:
-            return recorded, again
-    return None
+    pairs = zip(before, after, strict=False)
+    return next((pair for pair in pairs if pair[1].credit < pair[0].credit - LESS), None)
 
 
 def is_unmeasured(condition: Condition, again: Part) -> bool:
@@ -141,10 +130,3 @@ def is_unmeasured(condition: Condition, again: Part) -> bool:
     if again.code == ReasonCode.TOO_NOISY:
         return True
     return again.status == NOT_MEASURED and not condition.metric.startswith("rounds")
-
-
-def as_finding(check: RubricCheck, recorded: Part, again: Part) -> Finding:
-    expected = f"{recorded.found} in the record"
-    return finding(
-        FindingCode.RERUN_FEWER_POINTS, expected, again.found, recorded.where, name=check.id
-    )

@@ -15,7 +15,7 @@ from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import folder_lesson
-from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade, Part
+from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade
 
 YOU = "you"
 
@@ -88,7 +88,22 @@ def grade_yourself(
     rubric = settings.rubrics.get(full.lesson)
     small = profile is None and rubric is not None and is_small(full, smoke, rubric)
     grade = smoke if profile == "smoke" or small else full
-    return sorted_out(untold(grade), rubric)
+    grade = replace(grade, checks=tuple(map(untold, grade.checks)))
+    asked = {check.id: check for check in rubric.checks} if rubric else {}
+    shown = [check for check in grade.checks if not check.hidden and check.id in asked]
+    missing = dict.fromkeys(
+        f"{part.name}: {part.found}" if part.code == ReasonCode.NO_ANSWER else part.found
+        for check in shown
+        for part in check.parts
+        if part.status == FAILED and part.code in ABSENT
+    )
+    undecided = (
+        one
+        for check in shown
+        if rubric
+        for one in left_open(check, asked[check.id], rubric, grade.profile)
+    )
+    return SelfGrade(grade, rubric, tuple(undecided), tuple(missing))
 
 
 def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:
@@ -96,33 +111,17 @@ def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Gra
     return to_show(mark_files(fresh, replace(settings, profile=profile), (YOU,)))
 
 
-def untold(grade: Grade) -> Grade:
-    """Hide recorded numbers that answer a question, because students must find them themselves."""
-    checks = tuple(
-        replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
-        if (parts := tuple(map(without_number, check.parts))) != check.parts
-        else check
-        for check in grade.checks
-    )
-    return replace(grade, checks=checks)
-
-
-def without_number(part: Part) -> Part:
-    if part.status != FAILED or part.code != ReasonCode.OWN_RECORD:
-        return part
-    return replace(part, expected=f"{part.name}: what your own record says")
-
-
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
     """Return whether most of the runs that count are smaller than profile `full` requires.
 
     If the lesson has no required size, return whether these runs earn more with smoke.
     """
-    if not any(run.counted for run in full.runs):
+    count = sum(run.counted for run in full.runs)
+    if not count:
         return True  # before the first run, because notebooks begin with smoke
     if rubric.train_samples is None:
         return reached(smoke) > reached(full)
-    return 2 * full.small_runs >= sum(run.counted for run in full.runs) > 0
+    return 2 * full.small_runs >= count
 
 
 def reached(grade: Grade) -> tuple[float, float]:
@@ -130,38 +129,32 @@ def reached(grade: Grade) -> tuple[float, float]:
     return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
 
 
-def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """Return the grade, together with undecided points and missing runs, answers or reports."""
-    undecided, missing = list[Undecided](), list[str]()
-    by_id = {check.id: check for check in rubric.checks} if rubric else {}
-    for check in grade.checks:
-        asked = by_id.get(check.id)
-        if check.hidden or asked is None or rubric is None:
-            continue
-        undecided += list(left_open(check, asked, rubric, grade))
-        absent_parts = [p for p in check.parts if p.status == FAILED and p.code in ABSENT]
-        missing += map(absent, absent_parts)
-    return SelfGrade(grade, rubric, tuple(undecided), tuple(dict.fromkeys(missing)))
+def untold(check: Check) -> Check:
+    """Hide recorded numbers that answer a question, because students must find them themselves."""
+    parts = tuple(
+        replace(part, expected=f"{part.name}: what your own record says")
+        if part.status == FAILED and part.code == ReasonCode.OWN_RECORD
+        else part
+        for part in check.parts
+    )
+    if parts == check.parts:
+        return check
+    return replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
 
 
 def left_open(
-    check: Check, asked: RubricCheck, rubric: Rubric, grade: Grade
+    check: Check, asked: RubricCheck, rubric: Rubric, profile: str
 ) -> Iterator[Undecided]:
-    if asked.answers:
-        for part in check.parts:
-            if part.code == ReasonCode.EXPECTED_KEPT:
-                share = check.points / len(check.parts)
-                yield Undecided(part.name, share, rubric.answers[part.name].try_)
-        return
+    """Yield the shares of a check that only the instructor's answers or calibration decide."""
+    for part in check.parts if asked.answers else ():
+        if part.code == ReasonCode.EXPECTED_KEPT:
+            share = check.points / len(check.parts)
+            yield Undecided(part.name, share, rubric.answers[part.name].try_)
     is_relative = any(
-        condition.threshold.of_reference is not None and condition.only in (None, grade.profile)
+        condition.threshold.of_reference is not None and condition.only in (None, profile)
         for condition in asked.require
     )
-    if is_relative:
+    if is_relative and not asked.answers:
         alone = check.status == NOT_MEASURED  # nothing else decides this check
         about = f"{check.title}: compared with what the solution reaches on your site"
         yield Undecided(about, check.points if alone else 0.0)
-
-
-def absent(part: Part) -> str:
-    return f"{part.name}: {part.found}" if part.code == ReasonCode.NO_ANSWER else part.found

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from autograder.classroom import kept
 from autograder.classroom.kept import Done
-from autograder.classroom.pool import Work, grade_class
+from autograder.classroom.one_unit import Work
+from autograder.classroom.pool import grade_class
 from autograder.errors import SettingsError
 from autograder.submissions.class_folder import Unit
 from autograder.writing import cannot_write, write_if_new
@@ -87,13 +88,9 @@ def read_shard(path: Path) -> GradedShard | None:
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())
-            return GradedShard(
-                path,
-                Shard(head["shard"], head["of"]),
-                head["options"],
-                tuple(map(kept.from_line, file)),
-            )
-    except kept.NO_LINE:
+            done = tuple(map(kept.from_line, file))
+            return GradedShard(path, Shard(head["shard"], head["of"]), head["options"], done)
+    except (ValueError, LookupError, TypeError):
         return None
 
 
@@ -101,12 +98,10 @@ def check_alike(parts: Iterable[GradedShard], given: dict[str, str]) -> None:
     """Check that these parts were graded with the current options."""
     for part in parts:
         for name in {**part.options, **given}:
-            if part.options.get(name) != given.get(name):
-                other = CALLED.get(name, f"setting for {name}")
-                raise SettingsError(f"{part.path} was graded with another {other}: {mend(name)}")
-
-
-def mend(name: str) -> str:
-    if name == STUDENTS:
-        return "grade all parts again; unchanged students take little time"
-    return "grade this part again, or give `merge` the options and files that it was graded with"
+            if part.options.get(name) == given.get(name):
+                continue
+            other = CALLED.get(name, f"setting for {name}")
+            again = "this part again, or give `merge` the options and files that it was graded with"
+            if name == STUDENTS:
+                again = "all parts again; unchanged students take little time"
+            raise SettingsError(f"{part.path} was graded with another {other}: grade {again}")

@@ -42,34 +42,31 @@ def with_class_findings(
     contradicted = {row.key for row in rows if row.tier == EvidenceLevel.CONTRADICTED}
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
     found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
-    changed = []
-    for row in rows:
+    there = {row.key: row for row in rows}
+    changed = {}
+    for key, row in there.items():
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
-        tier = row.tier
-        if (
-            row.key in shared
-            and tier == EvidenceLevel.CONFIRMED
-            and row.student not in settings.logins
-        ):
+        tier, is_owner = row.tier, key not in shared or row.student in settings.logins
+        if tier == EvidenceLevel.CONFIRMED and not is_owner:
             tier = EvidenceLevel.SELF_CONSISTENT
-        more = [reasons[row.key] for reasons in found if row.key in reasons]
-        changed.append(replace(row, tier=tier, look=(*row.look, *more)))
-    there = {row.key: row for row in rows}
+        more = [reasons[key] for reasons in found if key in reasons]
+        changed[key] = replace(row, tier=tier, look=(*row.look, *more))
     for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)
         absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
         # The finding on an empty folder moves to each missing lesson.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
-        if empty and decided and empty.status != GRADER_ERROR:
-            changed = [r for r in changed if r.key != (name, empty.lesson)]
+        moves = empty is not None and decided and empty.status != GRADER_ERROR
+        if empty and moves:
+            del changed[empty.key]
         for lesson in absent:
             row = row_of(missing(person, lesson, settings), "")
-            if empty and row.status == GradeStatus.MISSING and empty not in changed:
+            if empty and moves and row.status == GradeStatus.MISSING:
                 row = replace(row, look=empty.look, page=empty.page)
-            changed.append(row)
-    return sorted(most_severe_first(changed), key=lambda row: row.key)
+            changed[row.key] = row
+    return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)
 
 
 def most_severe_first(rows: Sequence[Row]) -> list[Row]:
@@ -78,13 +75,11 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
     Of two equally severe reasons, the one that is rarer in the class comes first.
     """
     counts = Counter(reason.text for row in rows for reason in set(row.look))
-    return [
-        replace(
-            row,
-            look=tuple(sorted(row.look, key=lambda one: (one.code.rank, counts[one.text]))),
-        )
-        for row in rows
-    ]
+
+    def rank(reason: LookReason) -> tuple[int, int]:
+        return reason.code.rank, counts[reason.text]
+
+    return [replace(row, look=tuple(sorted(row.look, key=rank))) for row in rows]
 
 
 def unknown_students(rows: Sequence[Row], people: Collection[str]) -> Reasons:

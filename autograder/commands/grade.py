@@ -11,7 +11,8 @@ import click
 
 from autograder.classroom import kept
 from autograder.classroom.one_grader import one_part, whole_class
-from autograder.classroom.pool import Work, grade_class
+from autograder.classroom.one_unit import Work
+from autograder.classroom.pool import grade_class
 from autograder.classroom.shards import Shard, class_fingerprint, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import LoadedClass, fingerprints, load

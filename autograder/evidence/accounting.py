@@ -1,41 +1,79 @@
-"""Compare a run with its job in the accounting: place, resources, times, end and account."""
+"""Compare runs with their jobs in the accounting: place, resources, times, work, end and account.
 
-from collections.abc import Collection, Iterator, Mapping
+A job that slept has the right hosts and the right length, but it used no CPU time. Energy is not
+compared, because an idle node uses most of the energy of a busy one.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from autograder.codes import FindingCode as Code
-from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
+from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
+from autograder.measuring.rounds import seconds_of_phases
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import counted
 
 CLOCK_SLACK = 120.0  # seconds by which the clocks of nodes and of the scheduler may differ
+# Seconds, because a step's times are whole seconds; the nodes' clocks nearly agree.
+STEP_SLACK = 10.0
+BAD_STATES = (
+    *("FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),
+    "PREEMPTED",
+)
+# Besides its runs, a step includes loading the data, ending, and starting Python and its
+# frameworks, which takes long on a busy file system. A job also includes its modules and
+# preparations.
+OF_STEP = (45.0, 0.25)  # seconds, plus a fraction of the runs' own seconds
+OF_JOB = (180.0, 0.5)
+PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files before its run
+# A rank uses one core or, with a GPU, most of one. On a machine with fourteen times more work than
+# cores it gets a fourteenth of one. A rank that sleeps uses less than a thousandth.
+LEAST_CPU = 0.05
+SHORTEST_S = 60.0  # memory is sampled every 30 s at most sites, so shorter steps show too little
+LEAST_BYTES = 20e6  # what Python with NumPy needs
+Logins = Collection[str | None]  # of the students; None: unknown
 
 
 def compare(
-    run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
-) -> Iterator[Finding]:
-    """Yield the facts of a run that the scheduler's accounting contradicts.
+    runs: Sequence[Run], jobs: Mapping[str, AccountedJob], logins: Logins
+) -> dict[int, list[Finding]]:
+    """Return, by run id, the facts of runs that the scheduler's accounting contradicts.
 
-    A job that is missing from the accounting is odd, but it is not a contradiction.
+    A job that is missing from the accounting is odd, but it is not a contradiction. The work of a
+    job, and the time of its steps, are compared with those of all runs in it.
     """
-    if not run.job_id:
-        yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
-        return
-    job = job_of(run, jobs)
-    if job is None:
-        expected = "a job in the accounting"
-        yield job_finding(run, Code.JOB_NOT_ACCOUNTED, expected, shortened(run.job_id, 40))
-        return
-    yield from where_it_ran(run, job)
-    yield from what_it_ran_on(run, job)
-    yield from when_it_ran(run, job)
-    yield from how_it_ended(run, job)
-    yield from whose_it_is(run, job, logins)
+    findings: dict[int, list[Finding]] = defaultdict(list)
+    in_steps: dict[AccountedJob, list[Run]] = defaultdict(list)  # by step, or job without steps
+    in_jobs: dict[AccountedJob, list[Run]] = defaultdict(list)
+    for run in runs:
+        job = job_of(run, jobs)
+        if not run.job_id:
+            findings[run.id].append(job_finding(run, Code.NO_JOB_NAMED, "a job id", "none"))
+        elif job is None:
+            expected, found = "a job in the accounting", shortened(run.job_id, 40)
+            findings[run.id].append(job_finding(run, Code.JOB_NOT_ACCOUNTED, expected, found))
+        else:
+            in_jobs[job].append(run)
+            in_steps[step_of(run, job) or job].append(run)
+            for check in (where_it_ran, what_it_ran_on, when_it_ran, how_it_ended):
+                findings[run.id] += check(run, job)
+            findings[run.id] += whose_it_is(run, job, logins)
+    for step, members in in_steps.items():
+        if longer := too_long(members, step):
+            for run in members:
+                findings[run.id].append(longer)
+    for job, members in in_jobs.items():
+        claimed = sum(map(rank_seconds, members))
+        for run in members:
+            if less := idle(run, job, claimed) or small(run, job):
+                findings[run.id].append(less)
+    return findings
 
 
 def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
@@ -45,7 +83,7 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
 
 
 def confirming_job(
-    run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
+    run: Run, jobs: Mapping[str, AccountedJob], logins: Logins
 ) -> AccountedJob | None:
     """Return the run's job if the accounting has all of it and names the right student.
 
@@ -53,7 +91,7 @@ def confirming_job(
     checked by `compare`.
     """
     job = job_of(run, jobs)
-    if job is None or job.start is None or job.end is None or not job.hosts:
+    if job is None or job.duration is None or not job.hosts:
         return None
     if any(logins) and job.user not in logins:
         return None
@@ -68,85 +106,64 @@ def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) 
     return finding(code, expected, found, where, advice, **fields)
 
 
-# --- place and resources --------------------------------------------------------------------
-
-
 def where_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    hosts = {r.host.split(".")[0] for r in run.ranks if r.host}
-    of_the_job = {h.split(".")[0] for h in job.hosts}
-    if hosts and of_the_job and not hosts <= of_the_job:
-        yield job_finding(
-            run,
-            Code.HOSTS_NOT_OF_JOB,
-            shortened(", ".join(sorted(of_the_job)[:8]), 120),
-            shortened(", ".join(sorted(hosts)[:8]), 120),
+    hosts = {host.split(".")[0] for host in run.host_names}
+    of_the_job = {host.split(".")[0] for host in job.hosts}
+    if of_the_job and not hosts <= of_the_job:
+        expected, found = (
+            shortened(", ".join(sorted(names)[:8]), 120) for names in (of_the_job, hosts)
         )
+        yield job_finding(run, Code.HOSTS_NOT_OF_JOB, expected, found)
     elif job.nodes is not None and len(hosts) > job.nodes:
-        yield job_finding(
-            run, Code.MORE_NODES_THAN_JOB, f"at most {job.nodes}", f"{len(hosts)} hosts"
-        )
+        expected, found = f"at most {job.nodes}", f"{len(hosts)} hosts"
+        yield job_finding(run, Code.MORE_NODES_THAN_JOB, expected, found)
 
 
 def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    size = measure.workers(run)
+    size, ranks = measure.workers(run) or 0, len(run.ranks)
     device = run.header.device or "CPU"
-    on_gpus = "CPU" not in device
-    if on_gpus and size and job.gpus is not None and size > job.gpus:
+    if "CPU" not in device and job.gpus is not None and size > job.gpus:
         if job.gpus:
             expected, found = f"at most {job.gpus}", counted(size, "rank")
             yield job_finding(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
         else:  # a scheduler that never counts GPUs may not know of them
             code = Code.JOB_WITHOUT_GPU if job.gpus_counted else Code.JOB_GPUS_NOT_COUNTED
             yield job_finding(run, code, "no GPU", shortened(device, 60))
-    ranks = len(run.ranks)
     if job.cpus and ranks > job.cpus:
         expected, found = f"at most {job.cpus}", counted(ranks, "rank")
         yield job_finding(run, Code.MORE_RANKS_THAN_CPUS, expected, found)
     step = step_of(run, job)
-    by_srun = run.header.launcher == "srun"
-    if step is not None and step.tasks and by_srun and ranks > step.tasks:
+    if step and step.tasks and ranks > step.tasks and run.header.launcher == "srun":
         expected, found = counted(step.tasks, "task"), counted(ranks, "rank")
         yield job_finding(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
 
 
-# --- time -----------------------------------------------------------------------------------
-
-
 def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
     started = moment(run.header.started)
-    lasted = run.total_seconds.value if run.total_seconds else None
+    seconds = run.total_seconds.value if run.total_seconds else None
     if job.start is None or job.end is None:
         return
     if started is not None:
-        end = started + (lasted or 0.0)
+        end = started + (seconds or 0.0)
         if started < job.start - CLOCK_SLACK or end > job.end + CLOCK_SLACK:
-            yield job_finding(
-                run,
-                Code.OUTSIDE_JOB_TIME,
-                f"between {clock(job.start)} and {clock(job.end)}",
-                f"{clock(started)} to {clock(end)}",
-            )
+            expected = f"between {clock(job.start)} and {clock(job.end)}"
+            found = f"{clock(started)} to {clock(end)}"
+            yield job_finding(run, Code.OUTSIDE_JOB_TIME, expected, found)
     elapsed = job.end - job.start
-    if lasted is not None and lasted > elapsed + 2:
-        yield job_finding(run, Code.LONGER_THAN_JOB, f"at most {elapsed:g} s", f"{lasted:.4g} s")
+    if seconds is not None and seconds > elapsed + 2:
+        expected, found = f"at most {elapsed:g} s", f"{seconds:.4g} s"
+        yield job_finding(run, Code.LONGER_THAN_JOB, expected, found)
 
 
-# Seconds, because a step's times are whole seconds; the nodes' clocks nearly agree.
-STEP_SLACK = 10.0
-
-
-def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
+def step_of(run: Run, job: AccountedJob) -> AccountedJob | None:
     """Return the launched step during which the run took place; if several match, the shortest."""
-    lasted = span(run)
-    if lasted is None:
-        return None
-    holding = [
-        (step.end - step.start, step)
-        for step in job.steps
-        if step.name.isdigit() and step.start is not None and step.end is not None
-        and step.start - STEP_SLACK <= lasted[0] and lasted[1] <= step.end + STEP_SLACK
+    ran = span(run)
+    steps = [
+        step for step in job.steps
+        if ran and step.step.isdigit() and step.start is not None and step.end is not None
+        and step.start - STEP_SLACK <= ran[0] and ran[1] <= step.end + STEP_SLACK
     ]  # fmt: skip
-    return min(holding, key=lambda pair: pair[0])[1] if holding else None
+    return min(steps, key=lambda step: step.duration or 0.0, default=None)
 
 
 def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
@@ -154,19 +171,10 @@ def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
 
     A run without an end extends to the end of its job.
     """
-    if run.began_ms is None:
-        return None
-    began = run.began_ms / 1000
     ended = until if run.ended_ms is None else run.ended_ms / 1000
-    return None if ended is None else (began, max(began, ended))
-
-
-# --- end and account -------------------------------------------------------------------------
-
-BAD_STATES = (
-    *("FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),
-    "PREEMPTED",
-)
+    if run.began_ms is None or ended is None:
+        return None
+    return run.began_ms / 1000, max(run.began_ms / 1000, ended)
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
@@ -175,15 +183,14 @@ def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
     If the job failed after the run, the run's step shows whether the run itself failed.
     """
     step = step_of(run, job)
-    state = step.state if step is not None and step.state else job.state
+    state = step.state if step and step.state else job.state
     if state.startswith(BAD_STATES):
         yield job_finding(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
 
 
-def whose_it_is(run: Run, job: AccountedJob, logins: Collection[str | None]) -> Iterator[Finding]:
-    own_logins = [login for login in logins if login]
-    if own_logins and all(logins) and job.user and job.user not in own_logins:
-        expected = shortened(" or ".join(own_logins), 80)
+def whose_it_is(run: Run, job: AccountedJob, logins: Logins) -> Iterator[Finding]:
+    if logins and all(logins) and job.user and job.user not in logins:
+        expected = shortened(" or ".join(filter(None, logins)), 80)
         yield job_finding(run, Code.OTHER_ACCOUNT, expected, "somebody else's")
         yield job_finding(run, Code.ACCOUNT_NAME, expected, shortened(job.user, 40))
     printed = run.beside.job.get("job", "").partition(" ")[2].strip()
@@ -197,3 +204,71 @@ def clock(seconds: float) -> str:
         return datetime.fromtimestamp(seconds).astimezone().isoformat(" ", "seconds")
     except (ValueError, OverflowError, OSError):
         return f"{seconds:g}"
+
+
+# --- the work of a job and all of its runs ------------------------------------------------------
+
+
+def too_long(runs: Sequence[Run], job: AccountedJob) -> Finding | None:
+    """Compare the duration of a step, or of a job without steps, with that of its runs.
+
+    They differ if somebody reduces the seconds in a record by hand.
+    """
+    spans = [known for run in runs if (known := span(run, job.end))]
+    if job.duration is None or len(spans) < len(runs):
+        return None  # something without times ran there
+    seconds, share = OF_STEP if job.step else OF_JOB
+    covered = union(spans)
+    room = seconds + share * covered + PREPARES_S.get(runs[0].header.lesson or "", 0.0)
+    if job.duration - covered <= room:
+        return None
+    expected = (
+        f"about {job.duration:,.0f} s, of which at most {room:,.0f} s for the start of programs, "
+        "data and evaluation"
+    )
+    found, what = f"{covered:,.4g} s in {counted(len(runs), 'run')}", "step" if job.step else "job"
+    return job_finding(runs[0], Code.JOB_FAR_LONGER, expected, found, what=what)
+
+
+def union(spans: Sequence[tuple[float, float]]) -> float:
+    total, reached = 0.0, float("-inf")
+    for first, last in sorted(spans):
+        total += max(0.0, last - max(first, reached))
+        reached = max(reached, last)
+    return total
+
+
+def rank_seconds(run: Run) -> float:
+    """Return the rank-seconds spent on training and, in a speed job, on the phases."""
+    ranks = measure.workers(run) or max(len(run.ranks), 1)
+    seconds = ranks * sum(epoch.seconds.value for epoch in run.epochs if epoch.seconds)
+    for event in run.measured("round"):
+        alone, silent, together = seconds_of_phases(event) or (0.0, 0.0, 0.0)
+        seconds += alone + ranks * (silent + together)
+    return seconds
+
+
+def idle(run: Run, job: AccountedJob, claimed: float) -> Finding | None:
+    needed = LEAST_CPU * claimed
+    if job.cpu_seconds is None or job.cpu_seconds >= needed:
+        return None
+    expected = f"at least {needed:.3g} s of CPU time for {claimed:,.4g} s of all ranks"
+    return job_finding(run, Code.JOB_COMPUTED_LITTLE, expected, f"{job.cpu_seconds:.3g} s")
+
+
+def small(run: Run, job: AccountedJob) -> Finding | None:
+    """Compare the memory of the job's largest process with the size of the 32-bit parameters.
+
+    The ranks may split the parameters, so the process needs to hold only one rank's share. If the
+    run's own step is known, the job's other steps, such as its shell, do not count.
+    """
+    own = step_of(run, job)
+    steps = [own] if own else job.steps
+    long = [step for step in steps if (step.duration or 0.0) >= SHORTEST_S]
+    used = max((step.memory or 0.0 for step in long), default=0.0)
+    parameters = 4 * (run.header.params or 0) / (measure.workers(run) or 1)
+    needed = max(LEAST_BYTES, parameters)
+    if not used or used >= needed:
+        return None
+    expected, found = f"at least {needed / 1e6:,.0f} MB of memory", f"{used / 1e6:.1f} MB"
+    return job_finding(run, Code.JOB_COMPUTED_LITTLE, expected, found)

@@ -4,8 +4,9 @@ The format is the output of `sacct -P`, with or without `-X`. The header line na
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -21,26 +22,14 @@ LAPTOP = "laptop"  # the partition of the laptop's queue, where no resources are
 
 
 @dataclass(frozen=True, slots=True)
-class AccountedStep:
-    """A step of a job: one program started by a launcher."""
-
-    name: str  # 0, 1, …, batch, extern
-    start: float | None = None
-    end: float | None = None
-    tasks: int | None = None
-    state: str = ""
-    memory: float | None = None  # bytes of its largest process
-
-    @property
-    def lasted(self) -> float | None:
-        return None if self.start is None or self.end is None else self.end - self.start
-
-
-@dataclass(frozen=True, slots=True)
 class AccountedJob:
-    """A job in the scheduler's accounting. Times are in seconds since 1970."""
+    """A job in the scheduler's accounting, or one of its steps: a program started by a launcher.
+
+    Times are in seconds since 1970.
+    """
 
     job_id: str
+    step: str = ""  # 0, 1, …, batch, extern; empty for the job itself
     user: str = ""
     name: str = ""
     state: str = ""
@@ -48,12 +37,18 @@ class AccountedJob:
     end: float | None = None
     nodes: int | None = None
     cpus: int | None = None
+    tasks: int | None = None
     gpus: int | None = None
     gpus_counted: bool = False  # whether this scheduler counts GPUs at all
     hosts: frozenset[str] = frozenset()
     cpu_seconds: float | None = None  # None: this scheduler does not count them
+    memory: float | None = None  # bytes of its largest process
     raw_id: str = ""  # the number that an array task itself sees
-    steps: tuple[AccountedStep, ...] = field(default=())
+    steps: tuple["AccountedJob", ...] = ()
+
+    @property
+    def duration(self) -> float | None:
+        return None if self.start is None or self.end is None else self.end - self.start
 
 
 def read_accounting(path: Path) -> dict[str, AccountedJob]:
@@ -78,29 +73,30 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
 
 
 def from_text(text: str) -> list[AccountedJob]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    names = [cell.strip().lower() for cell in lines[0].split("|")] if lines else []
+    lines = [line.split("|") for line in text.splitlines() if line.strip()]
+    names = [cell.strip().lower() for cell in lines[0]] if lines else []
     jobs: dict[str, AccountedJob] = {}
-    steps: dict[str, list[AccountedStep]] = {}
+    steps: dict[str, list[AccountedJob]] = defaultdict(list)
     for line in lines[1:]:
-        cells = dict(zip(names, line.split("|"), strict=False))
-        job_id, _, step = cells.get("jobid", "").partition(".")
-        if not re.match(r"\d", job_id):
+        cells = dict(zip(names, line, strict=False))
+        if not re.match(r"\d", cells.get("jobid", "")):
             continue  # a line that is not a job
-        if step:
-            steps.setdefault(job_id, []).append(step_of(step, cells))
+        one = from_cells(cells)
+        if one.step:
+            steps[one.job_id].append(one)
         else:
-            jobs[job_id] = job_of(job_id, cells)
-    return [replace(job, steps=tuple(steps.get(id_, ()))) for id_, job in jobs.items()]
+            jobs[one.job_id] = one
+    return [replace(job, steps=tuple(steps[job.job_id])) for job in jobs.values()]
 
 
-def job_of(job_id: str, cells: Mapping[str, str]) -> AccountedJob:
+def from_cells(cells: Mapping[str, str]) -> AccountedJob:
+    job_id, _, step = cells.get("jobid", "").partition(".")
     allocated = cells.get("alloctres", "")
-    gpus = [int(number) for number in GPUS.findall(allocated)]
-    none = 0 if allocated and cells.get("partition") != LAPTOP else None
+    no_gpus = 0 if allocated and cells.get("partition") != LAPTOP else None
     raw = cells.get("jobidraw", "")
     return AccountedJob(
         job_id=job_id,
+        step=step,
         user=cells.get("user", ""),
         name=cells.get("jobname", ""),
         state=cells.get("state", "").split(" ")[0],
@@ -108,21 +104,12 @@ def job_of(job_id: str, cells: Mapping[str, str]) -> AccountedJob:
         end=seconds(cells.get("end")),
         nodes=count(cells.get("nnodes")),
         cpus=count(cells.get("ncpus")),
-        gpus=max(gpus) if gpus else none,
+        tasks=count(cells.get("ntasks")),
+        gpus=max(map(int, GPUS.findall(allocated)), default=no_gpus),
         hosts=frozenset(node_names(cells.get("nodelist", ""))),
         cpu_seconds=duration(cells.get("totalcpu")),
-        raw_id=raw if raw.isascii() and raw.isdigit() else "",
-    )
-
-
-def step_of(name: str, cells: Mapping[str, str]) -> AccountedStep:
-    return AccountedStep(
-        name=name,
-        start=seconds(cells.get("start")),
-        end=seconds(cells.get("end")),
-        tasks=count(cells.get("ntasks")),
-        state=cells.get("state", "").split(" ")[0],
         memory=size(cells.get("maxrss")),
+        raw_id=raw if raw.isascii() and raw.isdigit() else "",
     )
 
 

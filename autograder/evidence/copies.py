@@ -8,15 +8,16 @@ of a single process on any number of ranks. Two programs may implement the same 
 lesson 16's parameter server and its all-reduce, so only runs of the same program are compared.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
-from autograder.codes import FindingCode
-from autograder.evidence.findings import finding
+from autograder.codes import FindingCode as Code
+from autograder.evidence.findings import AS_WRITTEN, finding
 from autograder.evidence.rounds import COMPUTED_AGAIN
 from autograder.measuring.interval import is_number
-from autograder.records import Run
+from autograder.records import Number, Run
 from autograder.verdict import Finding, RunTraits
 
 NUMBERS = 3  # this many values together are never equal by chance
@@ -25,6 +26,7 @@ DIVERGED = 5.0  # a loss far above guessing; diverged networks can have equal lo
 # Facts that always change the losses. Batch, rate and network are not listed, because the header or
 # the program may have them wrong.
 UNLIKE = ("seed", "framework", "world_size")
+LAUNCH = ("started", "job_id", "hosts", "source")  # facts that copies of a record share
 # Queues that everybody has on their own machine, with jobs 1, 2, 3.
 OWN_QUEUES = ("laptop", "none", "box")
 SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
@@ -33,23 +35,27 @@ SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of
 def traits_of(run: Run) -> RunTraits:
     if not run.launch:
         return RunTraits()
+    hashes = sorted(rank.param_hash for rank in run.ranks if rank.param_hash)
+    header = run.header
+    is_strong = header.scaling == "strong"
+    settings = [header.get(name) for name in UNLIKE if name != "world_size" or not is_strong]
     return RunTraits(
         seconds=hash_of_seconds(run),
         losses=hash_of_losses(run),
-        settings=hash_of_settings(run),
+        settings=digest([*settings, header.dataset.train_samples]),
         parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
         job=site_and_job(run),
         pauses=hash_of_pauses(run),
-        drawn=hash_of_drawn(run),
+        # Nobody can choose the seeds of a speed job.
+        drawn=digest(hashes) if hashes and run.measured(COMPUTED_AGAIN) else "",
     )
 
 
 def hash_of_seconds(run: Run) -> str:
     """Return a hash of the first measured times that are precise to the microsecond."""
-    numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
-    values = [s.value for s in numbers if s is not None and is_number(s.value)]
-    fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
+    seconds = values([epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds])
+    fine = [value for value in seconds if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
     return digest(fine[:NUMBERS]) if len(fine) >= NUMBERS else ""
 
 
@@ -67,25 +73,16 @@ def hash_of_pauses(run: Run) -> str:
     return digest(long) if len(long) >= PAUSES else ""
 
 
-def hash_of_drawn(run: Run) -> str:
-    """Return a hash of the parameters after a speed job, whose seeds nobody can choose."""
-    hashes = sorted(rank.param_hash for rank in run.ranks if rank.param_hash)
-    return digest(hashes) if run.measured(COMPUTED_AGAIN) and hashes else ""
-
-
 def hash_of_losses(run: Run) -> str:
-    numbers = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
-    values = [loss.value for loss in numbers if loss is not None and is_number(loss.value)][:2]
-    if len(values) < 2 or values[0] == values[1] or not all(0 < v < DIVERGED for v in values):
+    losses = values([epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss])[:2]
+    if len(losses) < 2 or losses[0] == losses[1] or not all(0 < v < DIVERGED for v in losses):
         return ""
-    long = all(len(f"{value:.7g}".strip("0.")) >= 4 for value in values)
-    return digest(values) if long else ""
+    long = all(len(f"{value:.7g}".strip("0.")) >= 4 for value in losses)
+    return digest(losses) if long else ""
 
 
-def hash_of_settings(run: Run) -> str:
-    is_strong = run.header.scaling == "strong"
-    names = [name for name in UNLIKE if name != "world_size" or not is_strong]
-    return digest([*map(run.header.get, names), run.header.dataset.train_samples])
+def values(numbers: Sequence[Number | None]) -> list[float]:
+    return [one.value for one in numbers if one is not None and is_number(one.value)]
 
 
 def hash_of_parameters(run: Run) -> str:
@@ -95,9 +92,8 @@ def hash_of_parameters(run: Run) -> str:
     """
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
-    tested = run.header.dataset.test_samples
     is_known = first is not None and len(first) >= 8 and run.test_accuracy is not None
-    return digest([*every, tested]) if is_known else ""
+    return digest([*every, run.header.dataset.test_samples]) if is_known else ""
 
 
 def site_and_job(run: Run) -> str:
@@ -112,6 +108,24 @@ def site_and_job(run: Run) -> str:
     return f"{own[0] if own else header.site or ''} {header.job_id}"[:80]
 
 
+def launch_of(run: Run) -> str:
+    """Return a digest that is equal for copies of a record, even if numbers in it were changed.
+
+    The digest is empty for runs without a launch id.
+    """
+    return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
+
+
+def fingerprint(run: Run) -> str:
+    """Return a digest that is equal for two copies of a run, whatever the files are called."""
+    facts = [run.header.get(key) for key in (*LAUNCH, "seed")]
+    numbers = [
+        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
+        for e in run.epochs
+    ]
+    return digest([run.launch, facts, numbers, run.end])
+
+
 def digest(facts: list) -> str:
     return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -121,61 +135,42 @@ def digest(facts: list) -> str:
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
     """Return findings about runs that are changed copies of other submitted runs, by run id."""
-    findings: dict[int, list[Finding]] = {}
-    seconds: dict[str, Run] = {}
-    losses: dict[tuple[str, str | None], tuple[str, Run]] = {}
-    results: dict[str, tuple[float, Run]] = {}
+    findings: dict[int, list[Finding]] = defaultdict(list)
+    firsts: dict[tuple[str | None, ...], tuple[Run, RunTraits]] = {}
     for run in runs:
-        traits = traits_of(run)
-        first = seconds.setdefault(traits.seconds, run) if traits.seconds else run
+        traits, about = traits_of(run), findings[run.id]
+        mine = run, traits
+        first, _ = firsts.setdefault(("seconds", traits.seconds), mine) if traits.seconds else mine
         if first.launch != run.launch:
-            findings.setdefault(run.id, []).append(same_seconds(run, first))
+            expected = "different seconds in each run"
+            about.append(copied(Code.SAME_SECONDS, expected, run, first))
             continue
         if traits.losses:
-            of_program = traits.losses, run.header.program
-            settings, first = losses.setdefault(of_program, (traits.settings, run))
-            if settings != traits.settings:
-                findings.setdefault(run.id, []).append(same_losses(run, first))
-        if traits.parameters and traits.result is not None:
-            result, first = results.setdefault(traits.parameters, (traits.result, run))
-            if abs(result - traits.result) > SAME_RESULT:
-                findings.setdefault(run.id, []).append(same_parameters(run, first))
+            first, other = firsts.setdefault(("losses", traits.losses, run.header.program), mine)
+            if traits.settings != other.settings:
+                expected = f"different losses in each run ({differences(run, first)})"
+                advice = "submit each output as its own job wrote it"
+                about.append(copied(Code.SAME_LOSSES, expected, run, first, advice))
+        if traits.parameters:
+            first, other = firsts.setdefault(("parameters", traits.parameters), mine)
+            if results_differ(traits, other):
+                expected, found = f"test accuracy {other.result:g}", f"{traits.result:g}"
+                where = [run.start, first.start]
+                about.append(finding(Code.SAME_PARAMETERS, expected, found, where))
     return findings
 
 
-def same_seconds(run: Run, first: Run) -> Finding:
-    return finding(
-        FindingCode.SAME_SECONDS,
-        "different seconds in each run",
-        f"those of {place(first)} again",
-        [run.start, first.start],
-    )
+def results_differ(one: RunTraits, other: RunTraits) -> bool:
+    """Return whether two accuracies cannot be those of the same parameters."""
+    return abs((one.result or 0.0) - (other.result or 0.0)) > SAME_RESULT
 
 
-def same_losses(run: Run, first: Run) -> Finding:
-    words = [
-        f"{name} {first.header.get(name)} and {run.header.get(name)}"
-        for name in UNLIKE
-        if first.header.get(name) != run.header.get(name)
-    ]
-    return finding(
-        FindingCode.SAME_LOSSES,
-        f"different losses in each run ({'; '.join(words)[:120] or 'other data'})",
-        f"those of {place(first)} again",
-        [run.start, first.start],
-        "submit each output as its own job wrote it",
-    )
+def differences(run: Run, first: Run) -> str:
+    pairs = ((name, first.header.get(name), run.header.get(name)) for name in UNLIKE)
+    words = [f"{name} {one} and {other}" for name, one, other in pairs if one != other]
+    return "; ".join(words)[:120] or "other data"
 
 
-def same_parameters(run: Run, first: Run) -> Finding:
-    return finding(
-        FindingCode.SAME_PARAMETERS,
-        f"test accuracy {first.test_accuracy.value:g}" if first.test_accuracy else "one accuracy",
-        f"{run.test_accuracy.value:g}" if run.test_accuracy else "another",
-        [run.start, first.start],
-    )
-
-
-def place(run: Run) -> str:
-    where = run.start
-    return f"{where.file}:{where.line}" if where else "another run"
+def copied(code: Code, expected: str, run: Run, first: Run, advice: str = AS_WRITTEN) -> Finding:
+    place = f"{first.start.file}:{first.start.line}" if first.start else "another run"
+    return finding(code, expected, f"those of {place} again", [run.start, first.start], advice)

@@ -16,7 +16,6 @@ from autograder.evidence import (
     clock,
     consistency,
     copies,
-    job_totals,
     plausible,
     reruns,
     rounds,
@@ -94,41 +93,42 @@ def examine(
     `names_of` returns a run's names in the rubric. A calibration lists references by these names.
     """
     findings: list[Finding] = []
-    tiers = []
+    tier, reason = None, "no finished run that counts"
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed)
-    on_jobs = job_totals.compare(runs, sources.jobs or {})
+    on_jobs: Mapping[int, list[Finding]] = {}
+    if sources.jobs is not None:
+        on_jobs = accounting.compare(runs, sources.jobs, sources.logins)
     for run in completed:
-        about = [one for check in CHECKS for one in check(run)]
-        about += plausible.convergence(run, names_of(run), sources.references)
         counts = run.id in counted_ids
-        if counts:
-            about += plausible.diverged(run)
-        about += copied.get(run.id, [])
-        if sources.jobs is not None:
-            about += accounting.compare(run, sources.jobs, sources.logins)
-            about += on_jobs.get(run.id, [])
+        about = on_itself(run)
+        about += plausible.convergence(run, names_of(run), sources.references)
+        about += plausible.diverged(run) if counts else ()
+        about += copied.get(run.id, ())
+        about += on_jobs.get(run.id, ())
         again = sources.reruns.get(run.launch) if counts else None
         on_rerun = list(findings_on_rerun(run, again)) if again else []
         findings += [*about, *on_rerun]
         if counts:
-            tiers.append(tier_of(run, about, on_rerun, sources))
-    findings = list(dict.fromkeys(findings))  # list a fact about a job only once
-    if not tiers:
-        return Examined(EvidenceLevel.UNVERIFIED, "no finished run that counts", tuple(findings))
-    tier, reason = min(tiers, key=lambda pair: TIERS.index(pair[0]))
-    return Examined(tier, reason, tuple(findings))
+            level = tier_of(run, about, on_rerun, sources)
+            if tier is None or TIERS.index(level[0]) < TIERS.index(tier):
+                tier, reason = level
+    # A fact about a job is listed only once.
+    return Examined(tier or EvidenceLevel.UNVERIFIED, reason, tuple(dict.fromkeys(findings)))
+
+
+def on_itself(run: Run) -> list[Finding]:
+    return [one for check in CHECKS for one in check(run)]
 
 
 def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield the differences between a run and its rerun, and contradictions within the rerun."""
+    """Yield the differences between a run and its rerun, and a contradiction within the rerun."""
     yield from reruns.compare(run, again)
-    findings = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
-    for wrong in (one for one in findings if one.contradicts):
-        code, found = FindingCode.RERUN_CONTRADICTS_ITSELF, f"{wrong.title}: {wrong.found}"
-        yield finding(code, wrong.expected, found, reruns.places(run))
-        return
+    wrong = [one for one in on_itself(again.run) if one.contradicts] if again.run else []
+    for one in wrong[:1]:
+        code, found = FindingCode.RERUN_CONTRADICTS_ITSELF, f"{one.title}: {one.found}"
+        yield finding(code, one.expected, found, reruns.places(run))
 
 
 def tier_of(
@@ -140,10 +140,9 @@ def tier_of(
         return EvidenceLevel.CONTRADICTED, wrong[0]
     if run.chain_intact is None or not run.ranks:
         return EvidenceLevel.UNVERIFIED, f"the output ({run.format}) has no run record"
-    doubtful = doubts(about)
-    if doubtful:
-        reason = f"the run record is consistent, but: {doubtful[0].title}"
-        return EvidenceLevel.SELF_CONSISTENT, reason
+    consistent = "the run record is consistent"
+    if doubtful := doubts(about):
+        return EvidenceLevel.SELF_CONSISTENT, f"{consistent}, but: {doubtful[0].title}"
     job = accounting.confirming_job(run, sources.jobs or {}, sources.logins)
     again = sources.reruns.get(run.launch)
     if again is not None and not on_rerun and (job or sources.jobs is None):
@@ -153,9 +152,9 @@ def tier_of(
         if again.not_compared:
             reason += f"; not compared: {', '.join(again.not_compared)}"
         return EvidenceLevel.REPRODUCED, reason
-    if job:
-        reason = "the run record is consistent and agrees with the scheduler's accounting"
-        if job.cpu_seconds is None:
-            reason += ", which does not say how much the job computed: it may have slept"
-        return EvidenceLevel.CONFIRMED, reason
-    return EvidenceLevel.SELF_CONSISTENT, "the run record is consistent"
+    if not job:
+        return EvidenceLevel.SELF_CONSISTENT, consistent
+    reason = f"{consistent} and agrees with the scheduler's accounting"
+    if job.cpu_seconds is None:
+        reason += ", which does not say how much the job computed: it may have slept"
+    return EvidenceLevel.CONFIRMED, reason

@@ -86,17 +86,18 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     added: list[Line] = []
     in_gaps: dict[int, list[Line]] = {}
     gap, at, end = -1, 0, 1 + (lines[-1][0] if lines else 0)
-    for number, text in enumerate(released):
-        row, below = costs[number], costs[number + 1]
-        gone = 0 if text is None else GONE
-        gap += text is None
-        while at < len(lines) and row[at] != below[at] + gone:
-            if text == lines[at][1] and row[at] == below[at + 1]:
-                break
-            (in_gaps.setdefault(gap, []) if text is None else added).append(lines[at])
+    for text, row, below in zip(released, costs, costs[1:], strict=False):
+        if text is None:
+            gap += 1
+            while row[at] != below[at]:
+                in_gaps.setdefault(gap, []).append(lines[at])
+                at += 1
+            continue
+        while at < len(lines) and lines[at][1] != text and row[at] != below[at] + GONE:
+            added.append(lines[at])
             at += 1
-        if text is not None and at < len(lines) and lines[at][1] == text:
+        if at < len(lines) and lines[at][1] == text:
             at += 1
-        elif text is not None:
+        else:
             removed.append((lines[at][0] if at < len(lines) else end, text))
     return Compared(tuple(removed), (*added, *lines[at:]), in_gaps)

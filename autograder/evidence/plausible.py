@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from autograder.codes import FindingCode, ProblemCode
+from autograder.codes import FindingCode as Code
+from autograder.codes import ProblemCode
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
@@ -27,37 +28,49 @@ PEAK_FLOPS = {
     "MI300": 1307e12,
     "CPU": 20e12,  # a whole node of the fastest kind
 }
+# Every rank reads and writes each number of its array at least once. A core moves up to 0.6 TB/s
+# while everything is in its nearest cache, and an allreduce over the fastest links between GPUs has
+# less than 1 TB/s. Nothing reaches another core in less than about 50 ns.
+FASTEST = 4e12  # bytes of an array per second
+SHORTEST = 20e-9  # seconds
 
-
-def real_data(run: Run) -> Iterator[Finding]:
-    if run.header.dataset.synthetic:
-        yield finding(
-            FindingCode.SYNTHETIC_DATA,
-            "the real data set",
-            "synthetic data, whose accuracy says nothing about the task",
-            run.rank_lines[:1],
-            "`lessons data fetch` on a login node, then submit again",
-        )
+# --- speed ----------------------------------------------------------------------------------------
 
 
 def physically_possible(run: Run) -> Iterator[Finding]:
-    device, params = run.header.device, run.header.params
+    device, params = run.header.device or "", run.header.params
     rate, count = measured_or_none(measure.throughput, run), measure.workers(run)
-    if rate is None or params is None or device is None:
-        return
     peak = next((p for name, p in PEAK_FLOPS.items() if name in device), None)
-    if peak is None or count is None:
+    if rate is None or params is None or peak is None or count is None:
         return
-    needed = 6 * params * rate.low
-    if needed > peak * count:
-        yield finding(
-            FindingCode.FASTER_THAN_HARDWARE,
-            f"at most {peak * count / (6 * params):,.0f} samples/s on {count} × "
-            f"{shortened(device, 40)}",
+    if 6 * params * rate.low > peak * count:
+        most = f"at most {peak * count / (6 * params):,.0f} samples/s"
+        expected, found = (
+            f"{most} on {count} × {shortened(device, 40)}",
             f"{rate.value:,.0f} samples/s",
-            list(rate.where),
-            "synchronise the device before the clock is read",
         )
+        advice = "synchronise the device before the clock is read"
+        yield finding(Code.FASTER_THAN_HARDWARE, expected, found, rate.where, advice)
+
+
+def exchanges_possible(run: Run) -> Iterator[Finding]:
+    """Check the speed of exchanges. A single rank exchanges nothing, so any speed is possible."""
+    ranks = measure.workers(run)
+    if ranks is None or ranks < 2:
+        return
+    for event in run.measured("allreduce_s"):
+        seconds, size = event.value, event.number("bytes")
+        if seconds is None or size is None:
+            continue
+        least = max(SHORTEST, size / FASTEST)
+        if seconds < least:
+            expected = f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks"
+            found = f"{1e6 * seconds:.3g} µs"
+            yield finding(Code.ALLREDUCE_TOO_FAST, expected, found, run.rank_lines)
+            return
+
+
+# --- learning -------------------------------------------------------------------------------------
 
 
 def diverged(run: Run) -> Iterator[Finding]:
@@ -67,13 +80,9 @@ def diverged(run: Run) -> Iterator[Finding]:
     """
     losses = [p for p in run.problems if p.code == ProblemCode.DIVERGED]
     if losses:
-        yield finding(
-            FindingCode.DIVERGED,
-            "a loss that is a finite number",
-            shortened(losses[0].reason, 120),
-            [p.where for p in losses],
-            "use a smaller learning rate, scale inputs to 0 to 1, and submit the job again",
-        )
+        where, found = [p.where for p in losses], shortened(losses[0].reason, 120)
+        advice = "use a smaller learning rate, scale inputs to 0 to 1, and submit the job again"
+        yield finding(Code.DIVERGED, "a loss that is a finite number", found, where, advice)
 
 
 def convergence(
@@ -90,42 +99,10 @@ def convergence(
         return
     limit = max(highest) + 0.05
     if first.value > limit:
-        yield finding(
-            FindingCode.CONVERGES_TOO_FAST,
-            f"training accuracy up to {limit:.3g} after the first epoch",
-            f"{first.value:.4g}",
-            [first.where or run.epochs[0].where],
-            "check that training data and labels are those of the lesson",
-        )
-
-
-# --- exchanges ------------------------------------------------------------------------------------
-
-# Every rank reads and writes each number of its array at least once. A core moves up to 0.6 TB/s
-# while everything is in its nearest cache, and an allreduce over the fastest links between GPUs has
-# less than 1 TB/s. Nothing reaches another core in less than about 50 ns.
-FASTEST = 4e12  # bytes of an array per second
-SHORTEST = 20e-9  # seconds
-
-
-def exchanges_possible(run: Run) -> Iterator[Finding]:
-    """Check the speed of exchanges. A single rank exchanges nothing, so any speed is possible."""
-    ranks = measure.workers(run)
-    if ranks is None or ranks < 2:
-        return
-    for event in run.measured("allreduce_s"):
-        seconds, size = event.value, event.number("bytes")
-        if seconds is None or size is None:
-            continue
-        least = max(SHORTEST, size / FASTEST)
-        if seconds < least:
-            yield finding(
-                FindingCode.ALLREDUCE_TOO_FAST,
-                f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
-                f"{1e6 * seconds:.3g} µs",
-                run.rank_lines,
-            )
-            return
+        expected = f"training accuracy up to {limit:.3g} after the first epoch"
+        where = [first.where or run.epochs[0].where]
+        advice = "check that training data and labels are those of the lesson"
+        yield finding(Code.CONVERGES_TOO_FAST, expected, f"{first.value:.4g}", where, advice)
 
 
 # --- data sets ------------------------------------------------------------------------------------
@@ -141,34 +118,32 @@ BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
 
 
 def data_as_known(run: Run) -> Iterator[Finding]:
-    dataset = run.header.dataset
-    name, sha256, synthetic = dataset.name, dataset.sha256, dataset.synthetic
-    name_by_hash, expected = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
-    where = run.rank_lines[:1]
+    dataset, where = run.header.dataset, run.rank_lines[:1]
+    name, synthetic = str(dataset.name), dataset.synthetic
+    name_by_hash, known = BY_HASH.get(dataset.sha256), KNOWN.get(name)
     if name_by_hash is not None and (name_by_hash != name or synthetic):
-        yield finding(
-            FindingCode.DATA_HASH_AND_NAME,
-            f"{name_by_hash}, the real data set, by its hash",
-            f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
-            where,
-        )
-    if expected is None:
+        expected = f"{name_by_hash}, the real data set, by its hash"
+        found = f"{shortened(name, 40)}, {'synthetic' if synthetic else 'real'}"
+        yield finding(Code.DATA_HASH_AND_NAME, expected, found, where)
+    if known is None:
         return
     if name_by_hash is None and synthetic is False:
-        yield finding(
-            FindingCode.DATA_IS_ANOTHER,
-            f"the hash {str(expected.sha256)[:12]}… of {name}",
-            shortened(str(sha256), 16),
-            where,
-            "`lessons data check`, then submit again",
-            name=str(name),
+        expected, found = (
+            f"the hash {str(known.sha256)[:12]}… of {name}",
+            shortened(str(dataset.sha256), 16),
         )
+        advice = "`lessons data check`, then submit again"
+        yield finding(Code.DATA_IS_ANOTHER, expected, found, where, advice, name=name)
     for part in ("train_samples", "test_samples"):
-        count, most = getattr(dataset, part), getattr(expected, part)
+        count, most = dataset[part], known[part]
         if count is not None and count > most:
-            yield finding(
-                FindingCode.DATA_TOO_SMALL,
-                f"at most {most:,} {part.replace('_', ' ')}",
-                f"{count:,.0f}",
-                where,
-            )
+            expected = f"at most {most:,} {part.replace('_', ' ')}"
+            yield finding(Code.DATA_TOO_SMALL, expected, f"{count:,.0f}", where)
+
+
+def real_data(run: Run) -> Iterator[Finding]:
+    if run.header.dataset.synthetic:
+        found = "synthetic data, whose accuracy says nothing about the task"
+        advice = "`lessons data fetch` on a login node, then submit again"
+        where = run.rank_lines[:1]
+        yield finding(Code.SYNTHETIC_DATA, "the real data set", found, where, advice)

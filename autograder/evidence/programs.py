@@ -4,14 +4,15 @@ The hashes of the files that ran come from the run record. The texts come from t
 the release.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from autograder.codes import EvidenceLevel, FindingCode
+from autograder.codes import EvidenceLevel
+from autograder.codes import FindingCode as Code
 from autograder.evidence.examine import Examined
 from autograder.evidence.findings import doubts, finding
-from autograder.evidence.outside_gaps import MOST_LINES, Compared, Line, compare, meaningful
+from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, meaningful
 from autograder.evidence.telling_lines import TAMPERING, measures, records, unusual
 from autograder.records import Run
 from autograder.safe_text import shortened
@@ -22,6 +23,7 @@ from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText
 from autograder.wording import counted
 
 MOST_SHOWN = 80  # maximum lines per program
+LONGEST = 160  # of a line, as it is shown
 MOST_POINTS = 0.9
 NOT_FILLED = "not filled"
 UNFILLED = "raise NotImplementedError"  # what `lessons build` puts into a gap
@@ -33,9 +35,9 @@ class Ran:
     """A program file that ran, and the submitted programs with its name or one of its texts."""
 
     name: str
-    hashes: dict[str, str]  # each with an output that reports it
+    hashes: Mapping[str, str]  # each with an output that reports it
     where: Run
-    submitted: list[HandedIn] = field(default_factory=list)
+    submitted: Sequence[HandedIn]
 
     @property
     def output(self) -> str:
@@ -58,17 +60,18 @@ def files_that_ran(runs: Sequence[Run], programs: Sequence[HandedIn]) -> list[Ra
 
     A file has several hashes if it changed between two runs.
     """
-    files: dict[str, Ran] = {}
+    hashes: dict[str, dict[str, str]] = {}
+    first: dict[str, Run] = {}
     for run in runs:
         for name, hash_ in run.program.files.items() if run.program else ():
-            ran = files.setdefault(name, Ran(name, {}, run))
+            first.setdefault(name, run)
+            outputs = hashes.setdefault(name, {})
             if hash_:
-                ran.hashes.setdefault(hash_, run.files[0] if run.files else "?")
-    for file in files.values():
-        file.submitted.extend(
-            one for one in programs if one.is_called(file.name) or one.hash in file.hashes
-        )
-    return list(files.values())
+                outputs.setdefault(hash_, run.files[0] if run.files else "?")
+    return [
+        Ran(name, ran, first[name], [p for p in programs if p.is_called(name) or p.hash in ran])
+        for name, ran in hashes.items()
+    ]
 
 
 def with_programs(
@@ -94,11 +97,22 @@ def with_programs(
     if doubtful and tier == EvidenceLevel.CONFIRMED:
         title = doubtful[0].title
         tier, reason = EvidenceLevel.SELF_CONSISTENT, title[:1].lower() + title[1:]
-    missing = not_handed_in(ran, released)
+    # Files without gaps need no changes, so nobody has to submit them.
+    missing = [
+        file.name
+        for file in ran
+        if not file.submitted and as_released(released.get(file.name, ())) not in file.hashes
+    ]
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
     seen = replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings))
     return seen, tuple(texts)
+
+
+@lru_cache(1000)
+def as_released(pieces: Pieces) -> str | None:
+    """Return the hash of a program without gaps, or None if it has gaps."""
+    return text_hash("\n".join(pieces[0]).encode()) if len(pieces) == 1 else None
 
 
 # --- compared with what ran --------------------------------------------------------------------
@@ -106,15 +120,12 @@ def with_programs(
 
 def other_programs(ran: Sequence[Ran]) -> Iterator[Finding]:
     for file in ran:
-        if file.replaced_by is None:
-            continue
-        yield finding(
-            FindingCode.OTHER_PROGRAM,
-            f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
-            f"another text in {shortened(file.replaced_by.name, 80)}",
-            file.where.rank_lines[:1],
-            "run the job again with this program, or submit the program that ran",
-        )
+        if other := file.replaced_by:
+            name, output = shortened(file.name, 60), shortened(file.output, 60)
+            expected = f"{name} as it was in the run of {output}"
+            found, where = f"another text in {shortened(other.name, 80)}", file.where.rank_lines[:1]
+            advice = "run the job again with this program, or submit the program that ran"
+            yield finding(Code.OTHER_PROGRAM, expected, found, where, advice)
 
 
 def earlier_versions(ran: Sequence[Ran]) -> Iterator[ProgramText]:
@@ -127,21 +138,6 @@ def earlier_versions(ran: Sequence[Ran]) -> Iterator[ProgramText]:
             yield ProgramText(shortened(file.name, 80), note)
 
 
-def not_handed_in(ran: Sequence[Ran], released: Mapping[str, Pieces]) -> list[str]:
-    """Return files that ran but were not submitted, except those that need no changes."""
-    return [
-        file.name
-        for file in ran
-        if not file.submitted and as_released(released.get(file.name, ())) not in file.hashes
-    ]
-
-
-@lru_cache(1000)
-def as_released(pieces: Pieces) -> str | None:
-    """Return the hash of a program without gaps, or None if it has gaps."""
-    return text_hash("\n".join(pieces[0]).encode()) if len(pieces) == 1 else None
-
-
 # --- compared with what was released -------------------------------------------------------------
 
 
@@ -152,85 +148,116 @@ def compared(
     solved: Mapping[str, Pieces],
 ) -> Iterator[ProgramText]:
     """Yield programs with gaps, programs changed outside the gaps, and programs of no lesson."""
-    if not released:
-        return
     hashes = {hash_ for file in ran for hash_ in file.hashes}
-    for program in programs:
-        named = next((file.name for file in ran if program.is_called(file.name)), None)
+    for program in programs if released else ():
+        named = next((file for file in ran if program.is_called(file.name)), None)
         has_run = program.hash in hashes
         if named and not has_run:
-            if any(other.hash in hashes for other in programs if other.is_called(named)):
+            if any(other.hash in hashes for other in programs if other.is_called(named.name)):
                 continue  # an old copy beside the one that ran
             has_run = True  # its name says so; another check reports the other text
-        name = next((name for name in released if program.is_called(name)), None)
         if program.hash is None:
             yield ProgramText(program.name, "could not be read as text", look=has_run)
             continue
+        name = next((name for name in released if program.is_called(name)), None)
         copy = name or nearest(program.lines, released)
         # No record says which job file ran. Students may change most of its lines.
         counts = not program.is_job_file and (has_run or not ran)
         if copy is None:
-            yield from own_programs(program, counts)
+            yield own_program(program, counts)
+        elif len(program.lines) > MOST_LINES:
+            note = f"{len(program.lines):,} lines are too many to compare with {copy} as released"
+            yield ProgramText(program.name, note, look=counts)
         else:
-            pair = released[copy], solved.get(copy, ())
-            yield from changed(program, copy, pair, counts, renamed=name is None)
+            text = changed(program, copy, (released[copy], solved.get(copy, ())), counts)
+            if text.lines or text.gaps or not name:
+                yield text
+
+
+def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
+    """Return the released program of which this file is a renamed copy, if any."""
+    mine = {line.strip() for line in lines if len(line) > 8}
+    shares = {}
+    for name, pieces in released.items():
+        theirs = {line.strip() for piece in pieces for line in piece if len(line) > 8}
+        shares[name] = len(mine & theirs) / max(len(theirs), 1)
+    best = max(shares, key=lambda name: shares[name], default=None)
+    return best if best is not None and shares[best] >= NEAREST else None
 
 
 def changed(
-    program: HandedIn, name: str, pair: tuple[Pieces, Pieces], counts: bool, renamed: bool
-) -> Iterator[ProgramText]:
-    """Yield the changes in one program. `pair` is its released text and its gaps' solution."""
-    pieces, solution = pair
-    if len(program.lines) > MOST_LINES:
-        note = f"{len(program.lines):,} lines are too many to compare with {name} as released"
-        yield ProgramText(program.name, note, look=counts)
-        return
+    program: HandedIn, name: str, edition: tuple[Pieces, Pieces], counts: bool
+) -> ProgramText:
+    """Return the changes in one program. `edition` is its released text and its gaps' solution."""
+    pieces, solution = edition
     differences = compare(pieces, program.lines)
-    gaps = filled_gaps(differences, solution, counts)
-    lines = changed_lines(differences, counts)
+    gaps = tuple(
+        filled_gap(lines, solution[number] if number < len(solution) else (), counts)
+        for number, lines in differences.in_gaps.items()
+    )
+    lines = [marked("-", line, counts) for line in differences.removed]
+    lines += [marked("+", line, counts) for line in differences.added]
+    outside = len(lines)
     lines += [line for gap in gaps for line in gap.lines if line.telling]
-    lines.sort(key=lambda line: line.number)
-    if not lines and not renamed and not gaps:
-        return
-    outside = len(differences.removed) + len(differences.added)
     differ = "differs" if outside == 1 else "differ"
     note = f"{counted(outside, 'line')} outside the gaps {differ} from {name} as released"
     if not outside:
-        note = f"{name} as released" + (", under another name" if renamed else "")
-    yield replace(text_of(program, note, lines), gaps=gaps)
-
-
-def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
-    return [
-        *(
-            ChangedLine("-", at, text, counts and measures(text))
-            for at, text in differences.removed
-        ),
-        *(
-            ChangedLine("+", at, text, counts and measures(text), ", ".join(unusual(text)))
-            for at, text in differences.added
-        ),
-    ]
-
-
-def filled_gaps(differences: Compared, solution: Pieces, counts: bool) -> tuple[FilledGap, ...]:
-    """Return each filled gap with the solution's text for it, and mark the unusual lines."""
-    return tuple(
-        filled_gap(lines[:MOST_SHOWN], solution[number] if number < len(solution) else (), counts)
-        for number, lines in differences.in_gaps.items()
-    )
+        note = f"{name} as released" + ("" if program.is_called(name) else ", under another name")
+    return replace(text_of(program, note, lines), gaps=gaps)
 
 
 def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> FilledGap:
     usual = {kind for line in solution for kind in unusual(line)}
-    marked = []
-    for at, text in lines:
-        kinds = [kind for kind in unusual(text) if kind not in usual]
-        kinds += [NOT_FILLED] if text.lstrip().startswith(UNFILLED) else []
-        telling = counts and (records(text) or not TAMPERING.isdisjoint(kinds))
-        shown = shortened(text, 160)
-        marked.append(ChangedLine("gap", at, shown, telling, ", ".join(kinds)))
-    return FilledGap(tuple(marked), tuple(shortened(line, 160) for line in solution[:MOST_SHOWN]))
+    return FilledGap(
+        tuple(marked("gap", line, counts, usual) for line in lines[:MOST_SHOWN]),
+        tuple(shortened(line, LONGEST) for line in solution[:MOST_SHOWN]),
+    )
+
+
+def own_program(program: HandedIn, counts: bool) -> ProgramText:
+    lines = [
+        marked("own", line, counts)
+        for line in meaningful(program.lines)
+        if records(line[1]) or unusual(line[1])
+    ]
+    note = f"{counted(len(program.lines), 'line')} of the student's own"
+    did_not_run = "" if counts or program.is_job_file else ", which did not run"
+    return text_of(program, note + did_not_run, lines)
+
+
+def marked(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
+    """Return a line of a program for the instructor, with the reasons to look at it.
+
+    `counts`: whether the program ran. `usual`: what the solution of the gap uses, too.
+    """
+    number, text = line
+    notes = [note for note in unusual(text) if note not in usual and kind != "-"]
+    if kind in ("-", "+"):
+        telling = measures(text)
+    else:
+        telling = records(text) or not TAMPERING.isdisjoint(notes)
+    if kind == "gap" and text.lstrip().startswith(UNFILLED):
+        notes.append(NOT_FILLED)
+    return ChangedLine(kind, number, shortened(text, LONGEST), counts and telling, ", ".join(notes))
+
+
+def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
+    """Return the lines of the program.
+
+    If there are too many, the lines that a person should see take precedence.
+    """
+    in_order = sorted(lines, key=lambda line: line.number)
+    shown_lines = sorted(in_order, key=lambda line: not line.telling)[:MOST_SHOWN]
+    return ProgramText(
+        file=program.name,
+        said=said,
+        lines=tuple(sorted(shown_lines, key=lambda line: line.number)),
+        left_out=len(lines) - len(shown_lines),
+        look=any(line.telling for line in lines),
+    )
+
+
+# --- findings about the texts --------------------------------------------------------------------
 
 
 def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[Finding]:
@@ -248,57 +275,10 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
         if NOT_FILLED in line.unusual
     ]
     if open_gaps:
-        yield finding(
-            FindingCode.GAPS_UNFILLED,
-            "filled gaps in the programs that ran",
-            counted(len(open_gaps), "unfilled gap"),
-            open_gaps,
-            "instructor: ask how the outputs were made",
-        )
-
-
-def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
-    lines = [
-        ChangedLine("own", at, text, counts and is_telling(text), ", ".join(unusual(text)))
-        for at, text in meaningful(program.lines)
-        if is_telling(text) or unusual(text)
-    ]
-    note = f"{counted(len(program.lines), 'line')} of the student's own"
-    did_not_run = "" if counts or program.is_job_file else ", which did not run"
-    yield text_of(program, note + did_not_run, lines)
-
-
-def is_telling(text: str) -> bool:
-    return records(text) or not TAMPERING.isdisjoint(unusual(text))
-
-
-def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
-    """Return the lines of the program.
-
-    If there are too many, the lines that a person should see take precedence.
-    """
-    shown_lines = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
-    return ProgramText(
-        file=program.name,
-        said=said,
-        lines=tuple(
-            replace(line, text=shortened(line.text, 160))
-            for line in sorted(shown_lines, key=lambda line: line.number)
-        ),
-        left_out=len(lines) - len(shown_lines),
-        look=any(line.telling for line in lines),
-    )
-
-
-def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """Return the released program of which this file is a renamed copy, if any."""
-    mine = {line.strip() for line in lines if len(line) > 8}
-    shares = {}
-    for name, pieces in released.items():
-        theirs = {line.strip() for piece in pieces for line in piece if len(line) > 8}
-        shares[name] = len(mine & theirs) / max(len(theirs), 1)
-    best = max(shares, key=lambda name: shares[name], default=None)
-    return best if best is not None and shares[best] >= NEAREST else None
+        expected = "filled gaps in the programs that ran"
+        found = counted(len(open_gaps), "unfilled gap")
+        advice = "instructor: ask how the outputs were made"
+        yield finding(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
@@ -309,14 +289,11 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
     looks = [text for text in texts if text.look]
     if not looks:
         return
-    lines = [(text, line) for text in looks for line in text.lines if line.telling]
-    shown_lines = [f"{text.file}:{line.number} {line.text.strip()}" for text, line in lines[:3]]
+    lines = [(text.file, line) for text in looks for line in text.lines if line.telling]
+    quoted = [f"{file}:{line.number} {line.text.strip()}" for file, line in lines[:3]]
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    found = shortened("; ".join(shown_lines), 300) + more if shown_lines else looks[0].said
-    yield finding(
-        FindingCode.CHANGED_OUTSIDE_GAPS,
-        "the lesson's programs as released, with their gaps filled",
-        found,
-        [line.place(text.file) for text, line in lines],
-        "instructor: read them in the folder programs/ beside the class page",
-    )
+    found = shortened("; ".join(quoted), 300) + more if quoted else looks[0].said
+    expected = "the lesson's programs as released, with their gaps filled"
+    where = [line.place(file) for file, line in lines]
+    advice = "instructor: read them in the folder programs/ beside the class page"
+    yield finding(Code.CHANGED_OUTSIDE_GAPS, expected, found, where, advice)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode as Code
 from autograder.evidence.consistency import fewest_epochs
 from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
@@ -45,17 +45,14 @@ class Again:
 def compare(run: Run, again: Again) -> Iterator[Finding]:
     """Yield all differences between the record and its rerun. A reproduced run has none."""
     if again.run is None:
-        yield finding(
-            FindingCode.RERUN_UNFINISHED,
-            "a run like the one in the record",
-            shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
-            run.rank_lines[:1],
-            "submit the program that made the output, with all modules beside it",
-        )
+        expected = "a run like the one in the record"
+        found = shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})"
+        advice = "submit the program that made the output, with all modules beside it"
+        yield finding(Code.RERUN_UNFINISHED, expected, found, run.rank_lines[:1], advice)
         return
-    made_up = list(not_of_this_job(run, again.run, again.job))
-    if made_up or data_of(run) != data_of(again.run):
-        yield from made_up or [other_data(run, again.run)]
+    untrue = list(not_of_this_job(run, again.run, again.job))
+    if not_comparable := untrue or list(other_data(run, again.run)):
+        yield from not_comparable
         return
     yield from same_work(run, again.run)
     yield from same_accuracies(run, again.run)
@@ -74,64 +71,48 @@ def same_parameters(run: Run, again: Again) -> bool:
     return again.run is not None and mine == other and bool(mine) and None not in mine
 
 
-# --- a record made during this job --------------------------------------------------------------
+# --- a record made during this job, from the same data -------------------------------------------
 
 
 def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]:
     started, seconds = moment(again.header.started), value(again.total_seconds)
     if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
-        yield untrue(
-            run,
-            FindingCode.RERUN_OTHER_TIME,
-            f"a start within job {job.job_id}",
-            shortened(again.header.started, 40),
-        )
+        expected, found = f"a start within job {job.job_id}", shortened(again.header.started, 40)
+        yield finding(Code.RERUN_OTHER_TIME, expected, found, places(run))
     elif seconds is not None and seconds > job.ended - job.submitted + 2:
-        yield untrue(
-            run,
-            FindingCode.RERUN_LONGER_THAN_JOB,
-            f"at most {job.ended - job.submitted:.4g} s",
-            f"{seconds:.4g} s",
-        )
+        expected, found = f"at most {job.ended - job.submitted:.4g} s", f"{seconds:.4g} s"
+        yield finding(Code.RERUN_LONGER_THAN_JOB, expected, found, places(run))
     times, others = (
         [*(value(epoch.seconds) for epoch in one.epochs), *(e.value for e in one.measured("round"))]
         for one in (run, again)
     )
     if times and times == others and None not in times:
-        yield untrue(
-            run,
-            FindingCode.RERUN_SAME_SECONDS,
-            "slightly different times, as in any two runs",
-            f"{len(times)} times equal to the last digit",
-        )
+        expected = "slightly different times, as in any two runs"
+        found = f"{len(times)} times equal to the last digit"
+        yield finding(Code.RERUN_SAME_SECONDS, expected, found, places(run))
 
 
-def data_of(run: Run) -> tuple[str | None, bool | None]:
-    return run.header.dataset.sha256, run.header.dataset.synthetic
-
-
-def other_data(run: Run, again: Run) -> Finding:
-    stand_in = data_of(again)[1] is True
-    return finding(
-        FindingCode.RERUN_OTHER_DATA,
-        "the data of the record",
-        "the synthetic stand-in: give COURSE_DATA" if stand_in else "another data set",
-        run.rank_lines[:1],
-        "instructor: run it again with the data in COURSE_DATA",
-    )
+def other_data(run: Run, again: Run) -> Iterator[Finding]:
+    mine, other = run.header.dataset, again.header.dataset
+    if (mine.sha256, mine.synthetic) != (other.sha256, other.synthetic):
+        stand_in = "the synthetic stand-in: give COURSE_DATA"
+        found = stand_in if other.synthetic is True else "another data set"
+        advice = "instructor: run it again with the data in COURSE_DATA"
+        where = run.rank_lines[:1]
+        yield finding(Code.RERUN_OTHER_DATA, "the data of the record", found, where, advice)
 
 
 # --- the same work, the same result -------------------------------------------------------------
 
 
-WORK: dict[FindingCode, Callable[[Run], Any]] = {
-    FindingCode.RERUN_OTHER_RANKS: measure.workers,
-    FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
-    FindingCode.RERUN_OTHER_STEPS: lambda run: tuple(e.steps for e in run.epochs),
-    FindingCode.RERUN_OTHER_SAMPLES: lambda run: tuple(e.unique_samples for e in run.epochs),
-    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
-    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
-    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.model,
+WORK: dict[Code, Callable[[Run], Any]] = {
+    Code.RERUN_OTHER_RANKS: measure.workers,
+    Code.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
+    Code.RERUN_OTHER_STEPS: lambda run: tuple(e.steps for e in run.epochs),
+    Code.RERUN_OTHER_SAMPLES: lambda run: tuple(e.unique_samples for e in run.epochs),
+    Code.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
+    Code.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
+    Code.RERUN_OTHER_MODEL: lambda run: run.header.model,
 }
 
 
@@ -145,9 +126,9 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
             recorded, repeated = recorded[:common], repeated[:common]
         if recorded in (None, ()) or recorded == repeated:
             continue
-        if code == FindingCode.RERUN_OTHER_EPOCHS and both_stopped_early:
-            continue
-        yield untrue(run, code, f"{in_words(recorded)} in the record", in_words(repeated))
+        if code != Code.RERUN_OTHER_EPOCHS or not both_stopped_early:
+            expected, found = f"{in_words(recorded)} in the record", in_words(repeated)
+            yield finding(code, expected, found, places(run))
 
 
 def stopped_early(run: Run) -> bool:
@@ -157,9 +138,7 @@ def stopped_early(run: Run) -> bool:
 
 
 def in_words(fact: Any) -> str:
-    if isinstance(fact, tuple):
-        return shortened(", ".join(map(str, fact[:8])), 80)
-    return shortened(fact, 80)
+    return shortened(", ".join(map(str, fact[:8])) if isinstance(fact, tuple) else fact, 80)
 
 
 ACCURACIES: dict[str, Callable[[Run], Number | None]] = {
@@ -184,13 +163,12 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
             continue
         margin = max(ACCURACY_MARGIN, (1 - max(recorded, repeated or 0.0)) / 10)
         expected = f"{recorded:.4g} in the record, ± {margin:.2g}"
+        found = "none" if repeated is None else f"{repeated:.4g}"
         if repeated is None or recorded > repeated + margin:
-            found = "none" if repeated is None else f"{repeated:.4g}"
-            yield untrue(run, FindingCode.RERUN_LOWER_ACCURACY, expected, found, name=name)
+            yield finding(Code.RERUN_LOWER_ACCURACY, expected, found, places(run), name=name)
         elif repeated > recorded + margin:
-            found, advice = f"{repeated:.4g}", "submit the program that made the output"
-            code = FindingCode.RERUN_HIGHER_ACCURACY
-            yield finding(code, expected, found, places(run), advice, name=name)
+            advice, where = "submit the program that made the output", places(run)
+            yield finding(Code.RERUN_HIGHER_ACCURACY, expected, found, where, advice, name=name)
 
 
 def same_losses(run: Run, again: Run) -> Iterator[Finding]:
@@ -200,25 +178,28 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
             continue
         if recorded < LOSS_FACTOR * repeated - LOSS_MARGIN:
             expected, found = f"{recorded:.4g} in the record", f"{repeated:.4g}"
-            yield untrue(run, FindingCode.RERUN_HIGHER_LOSS, expected, found, name=name)
+            yield finding(Code.RERUN_HIGHER_LOSS, expected, found, places(run), name=name)
+
+
+def on_same_machine(run: Run, again: Run) -> bool:
+    return all(run.header.get(fact) == again.header.get(fact) for fact in MACHINE)
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
     """Compare the rerun's fastest epoch with the record's median epoch, on the same machine."""
-    here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
-    if None in here or here != there:
+    if any(run.header.get(fact) is None for fact in MACHINE) or not on_same_machine(run, again):
         return
     times, others = (
         sorted(s for e in one.epochs if (s := value(e.seconds)) is not None) for one in (run, again)
     )
-    if times and others and times[len(times) // 2] * FASTER < others[0]:
-        yield finding(
-            FindingCode.RERUN_FAR_SLOWER,
-            f"epochs of about {times[len(times) // 2]:.4g} s in the record",
-            f"{others[0]:.4g} s at best",
-            [epoch.where for epoch in run.epochs],
-            "instructor: run it again on an idle node; the record's seconds may have been edited",
+    middle = times[len(times) // 2] if times else 0.0
+    if times and others and middle * FASTER < others[0]:
+        expected = f"epochs of about {middle:.4g} s in the record"
+        found, where = f"{others[0]:.4g} s at best", [epoch.where for epoch in run.epochs]
+        advice = (
+            "instructor: run it again on an idle node; the record's seconds may have been edited"
         )
+        yield finding(Code.RERUN_FAR_SLOWER, expected, found, where, advice)
 
 
 # --- shared by all of them ----------------------------------------------------------------------
@@ -230,7 +211,3 @@ def value(number: Number | None) -> float | None:
 
 def places(run: Run) -> list[Where | None]:
     return [run.test_accuracy.where if run.test_accuracy else None, *run.rank_lines[:1]]
-
-
-def untrue(run: Run, code: FindingCode, expected: str, found: str, **fields: str) -> Finding:
-    return finding(code, expected, found, places(run), **fields)

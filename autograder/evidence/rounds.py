@@ -1,11 +1,10 @@
 """Compare a speed job's rounds with its run, with each other, and with plausible limits."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode as Code
 from autograder.evidence.findings import finding
 from autograder.measuring import rounds, study_points
 from autograder.measuring.interval import is_number, measured_or_none
@@ -19,45 +18,29 @@ BEYOND_NOISE = 1.5
 
 def rounds_add_up(run: Run) -> Iterator[Finding]:
     events = run.measured(rounds.NAME)
-    if not events:
-        return
     where = [event.where for event in events]
     complete = [times for e in events if (times := rounds.seconds_of_phases(e)) is not None]
-    if len(set(complete)) < len(complete):
-        yield finding(
-            FindingCode.ROUNDS_COPIED,
-            "different times in each round, to the microsecond",
-            f"{len(set(complete))} different rounds of {len(complete)}",
-            where,
-        )
-    seconds = sum(sum(times) for times in complete)
-    total = run.total_seconds
-    if total is None or not is_number(total.value):
+    different = len(set(complete))
+    if different < len(complete):
+        expected = "different times in each round, to the microsecond"
+        found = f"{different} different rounds of {len(complete)}"
+        yield finding(Code.ROUNDS_COPIED, expected, found, where)
+    seconds, total = sum(sum(times) for times in complete), run.total_seconds
+    if not events or total is None or not is_number(total.value):
         return
     if seconds > 1.001 * (total.value + total.half_width) + 0.01:
-        yield finding(
-            FindingCode.ROUNDS_EXCEED_RUN,
-            f"at most {total.value:.4g} s together",
-            f"{seconds:.4g} s",
-            [total.where, *where],
-        )
+        expected = f"at most {total.value:.4g} s together"
+        yield finding(Code.ROUNDS_EXCEED_RUN, expected, f"{seconds:.4g} s", [total.where, *where])
 
 
-@dataclass(frozen=True, slots=True)
-class BothPhases:
-    """A number that a round states for its together phase and for its silent phase."""
-
-    together: float
-    silent: float
-    where: Where | None
-
-
-def both_phases(events: Sequence[MeasureEvent], what: str) -> Iterator[BothPhases]:
-    """Yield the rounds that state this number for both phases."""
+def both_phases(
+    events: Sequence[MeasureEvent], what: str
+) -> Iterator[tuple[float, float, Where | None]]:
+    """Yield this number for the together and the silent phase of the rounds that state both."""
     for event in events:
         together, silent = event.number(f"together_{what}"), event.number(f"silent_{what}")
         if together is not None and silent is not None:
-            yield BothPhases(together, silent, event.where)
+            yield together, silent, event.where
 
 
 def as_many_cores(run: Run) -> Iterator[Finding]:
@@ -66,15 +49,13 @@ def as_many_cores(run: Run) -> Iterator[Finding]:
     In lesson 10, a single rank that uses all cores of its node would earn too many points.
     """
     events = [*run.measured(rounds.NAME), *run.measured(rounds.PIPELINE)]
-    more = [one for one in both_phases(events, "cores") if one.together > one.silent]
+    more = [phases for phases in both_phases(events, "cores") if phases[0] > phases[1]]
     if 2 * len(more) > len(events):
-        yield finding(
-            FindingCode.MORE_CORES_TOGETHER,
-            f"{more[0].silent:g} cores per rank, as for the silent ranks",
-            f"{more[0].together:g} in most rounds",
-            [one.where for one in more],
-            "leave each rank the cores that the launcher gives it",
-        )
+        together, silent, _ = more[0]
+        expected = f"{silent:g} cores per rank, as for the silent ranks"
+        found, where = f"{together:g} in most rounds", [where for *_, where in more]
+        advice = "leave each rank the cores that the launcher gives it"
+        yield finding(Code.MORE_CORES_TOGETHER, expected, found, where, advice)
 
 
 # In the together phase, a rank does the silent phase's work, and also communicates. Honest jobs had
@@ -88,17 +69,14 @@ def as_much_work(run: Run) -> Iterator[Finding]:
     On a GPU, most of the work is not done by the CPU. Older records do not state the CPU time.
     Lesson 11 states it for all of its pipelines together, so it cannot be compared there.
     """
-    pairs = list(both_phases(run.measured(rounds.NAME), "cpu_s"))
-    together, silent = sum(one.together for one in pairs), sum(one.silent for one in pairs)
-    if not (run.header.device or "").startswith("CPU") or together >= LESS_WORK * silent:
-        return
-    yield finding(
-        FindingCode.LESS_WORK_TOGETHER,
-        f"about the {silent:.3g} CPU seconds of the silent phases",
-        f"{together:.3g} CPU seconds",
-        [one.where for one in pairs],
-        "run the same steps on the ranks that communicate, in the same environment",
-    )
+    phases = list(both_phases(run.measured(rounds.NAME), "cpu_s"))
+    together = sum(together for together, _, _ in phases)
+    silent = sum(silent for _, silent, _ in phases)
+    if (run.header.device or "").startswith("CPU") and together < LESS_WORK * silent:
+        expected = f"about the {silent:.3g} CPU seconds of the silent phases"
+        found, where = f"{together:.3g} CPU seconds", [where for *_, where in phases]
+        advice = "run the same steps on the ranks that communicate, in the same environment"
+        yield finding(Code.LESS_WORK_TOGETHER, expected, found, where, advice)
 
 
 # Between two rounds the programs only copy and compare the parameters: 0.03 to 0.15 s in lessons 07
@@ -120,13 +98,11 @@ def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
         return
     rest = median(wall - (1 + OF_ROUND) * seconds for wall, seconds in spans)
     if rest > BETWEEN_S + S_PER_PARAMETER * (run.header.params or 0):
-        yield finding(
-            FindingCode.ROUNDS_SHORT_OF_CLOCK,
-            f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock",
-            f"{median(seconds for _, seconds in spans):.4g} s in their phases",
-            [event.where for event in run.measures if "round" in event.facts],
-            "do no other work between rounds, and do not change the clock",
-        )
+        expected = f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock"
+        found = f"{median(seconds for _, seconds in spans):.4g} s in their phases"
+        where = [event.where for event in run.measures if "round" in event.facts]
+        advice = "do no other work between rounds, and do not change the clock"
+        yield finding(Code.ROUNDS_SHORT_OF_CLOCK, expected, found, where, advice)
 
 
 def between_lines(run: Run) -> Iterator[tuple[float, float]]:
@@ -150,9 +126,8 @@ def between_lines(run: Run) -> Iterator[tuple[float, float]]:
             continue
         ends[number] = event.written_ms / 1000
     for before, after in pairwise(ends):
-        if before in again:
-            continue
-        yield ends[after] - ends[before], phases[after]
+        if before not in again:
+            yield ends[after] - ends[before], phases[after]
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
@@ -160,25 +135,17 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
 
     Only an interval that lies entirely above its limit is a finding, so noise causes none.
     """
-    if not rounds.has_rounds(run):
-        return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))
     if gain is None or share is None:
         return
     count = rounds.ranks_of(run)
     if gain.low > BEYOND_NOISE * count:
-        yield finding(
-            FindingCode.SPEEDUP_BEYOND_RANKS,
-            f"about {count} at most on {count} ranks",
-            f"{gain.value:.2f}, at least {gain.low:.2f}",
-            list(gain.where),
-            "run the same steps on rank 0 alone as on all ranks together",
-        )
+        expected = f"about {count} at most on {count} ranks"
+        found = f"{gain.value:.2f}, at least {gain.low:.2f}"
+        advice = "run the same steps on rank 0 alone as on all ranks together"
+        yield finding(Code.SPEEDUP_BEYOND_RANKS, expected, found, gain.where, advice)
     if share.low > BEYOND_NOISE:
-        yield finding(
-            FindingCode.SHARE_BEYOND_ONE,
-            "a share of at most about 1",
-            f"{share.value:.2f}, at least {share.low:.2f}",
-            list(share.where),
-            "run the same steps with and without communication",
-        )
+        found = f"{share.value:.2f}, at least {share.low:.2f}"
+        advice = "run the same steps with and without communication"
+        expected = "a share of at most about 1"
+        yield finding(Code.SHARE_BEYOND_ONE, expected, found, share.where, advice)

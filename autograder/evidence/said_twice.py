@@ -6,35 +6,33 @@ is only odd, because a student may print something else under the same name.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain, islice
 from statistics import median
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode as Code
 from autograder.evidence.findings import finding
-from autograder.records import Epoch, Number, Run, Where
+from autograder.records import Epoch, Number, Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import counted
+
+START_SLACK_S = 5.0  # seconds between two lines that are written together
+JOB_SLACK_S = 60.0  # seconds between the clocks of two nodes; no site's clocks differ by that much
 
 # --- within the record ----------------------------------------------------------------------
 
 
 def end_as_evaluated(run: Run) -> Iterator[Finding]:
     """Compare the test results of the end and the last evaluation; `record.end` writes both."""
-    if run.beside.evaluated is None:
-        return
     names = ("test_accuracy", "test_loss")
-    for name, evaluated in zip(names, run.beside.evaluated, strict=True):
-        at_end = getattr(run.end, name)
+    for name, evaluated in zip(names, run.beside.evaluated or (), strict=False):
+        at_end, number = getattr(run.end, name), getattr(run, name)
         if at_end is None or evaluated is None:
             continue
         if abs(at_end - evaluated) > 1e-6 * abs(at_end):
-            number = getattr(run, name)
-            yield finding(
-                FindingCode.EVALUATION_AND_END,
-                f"{name.replace('_', ' ')} {evaluated:g}, as evaluated",
-                f"{at_end:g} at the end",
-                [number.where if number else None],
-            )
+            expected = f"{name.replace('_', ' ')} {evaluated:g}, as evaluated"
+            where = [number.where if number else None]
+            yield finding(Code.EVALUATION_AND_END, expected, f"{at_end:g} at the end", where)
 
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
@@ -48,43 +46,26 @@ def device_as_in_header(run: Run) -> Iterator[Finding]:
     header, rank_0 = (
         text.partition(" #")[0].removesuffix("...")[:60] for text in (named, first.device)
     )
-    if kind(header) != kind(rank_0) or not (header.startswith(rank_0) or rank_0.startswith(header)):
-        yield finding(
-            FindingCode.DEVICES_DIFFER,
-            shortened(named, 60),
-            shortened(first.device, 60),
-            [first.where],
-        )
-
-
-def kind(device: str) -> str:
-    return "CPU" if device.startswith("CPU") else "GPU"
-
-
-START_SLACK_S = 5.0  # seconds between two lines that are written together
-JOB_SLACK_S = 60.0  # seconds between the clocks of two nodes; no site's clocks differ by that much
+    same_kind = header.startswith("CPU") == rank_0.startswith("CPU")
+    if not same_kind or not (header.startswith(rank_0) or rank_0.startswith(header)):
+        expected, found = shortened(named, 60), shortened(first.device, 60)
+        yield finding(Code.DEVICES_DIFFER, expected, found, [first.where])
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
     """Compare the header's start time with the first line's timestamp and the job's start."""
-    started = moment(run.header.started)
+    started, where = moment(run.header.started), run.rank_lines[:1]
     if started is None or run.began_ms is None:
         return
-    if abs(started - run.began_ms / 1000) > START_SLACK_S:
-        yield finding(
-            FindingCode.START_AND_CLOCK,
-            f"started {run.header.started}",
-            f"{abs(started - run.began_ms / 1000):,.0f} s apart",
-            run.rank_lines[:1],
-        )
-    job = moment(run.beside.job.get("started"))
-    if job is not None and min(started, run.began_ms / 1000) < job - JOB_SLACK_S:
-        yield finding(
-            FindingCode.BEGAN_BEFORE_JOB,
-            f"after {shortened(run.beside.job['started'], 40)}, when the job started",
-            shortened(run.header.started, 40),
-            run.rank_lines[:1],
-        )
+    began = run.began_ms / 1000
+    if abs(started - began) > START_SLACK_S:
+        expected = f"started {run.header.started}"
+        yield finding(Code.START_AND_CLOCK, expected, f"{abs(started - began):,.0f} s apart", where)
+    job_started = run.beside.job.get("started")
+    job = moment(job_started)
+    if job is not None and min(started, began) < job - JOB_SLACK_S:
+        expected = f"after {shortened(job_started, 40)}, when the job started"
+        yield finding(Code.BEGAN_BEFORE_JOB, expected, shortened(run.header.started, 40), where)
 
 
 def moment(text: object) -> float | None:
@@ -109,25 +90,18 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
     job, where = run.beside.job, run.rank_lines[:1]
     printed, recorded = first_number(job.get("job")), first_number(run.header.job_id)
     if printed and recorded and printed != recorded:
-        yield finding(FindingCode.OTHER_JOB, printed, recorded, where)
+        yield finding(Code.OTHER_JOB, printed, recorded, where)
     size, number = run.header.world_size or 0, first_number(job.get("ranks"))
     tasks = int(number[:9]) if number else size
     if tasks < size and run.header.launcher in BY_SCHEDULER:
-        yield finding(
-            FindingCode.MORE_RANKS_THAN_PRINTED,
-            counted(tasks, "task") + ", as the job file printed",
-            counted(int(size), "rank"),
-            run.rank_lines,
-            "start the program with `launch`, which starts one rank per task",
-        )
+        expected = counted(tasks, "task") + ", as the job file printed"
+        advice = "start the program with `launch`, which starts one rank per task"
+        found = counted(int(size), "rank")
+        yield finding(Code.MORE_RANKS_THAN_PRINTED, expected, found, run.rank_lines, advice)
     device = run.header.device or ""
     if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
-        yield finding(
-            FindingCode.PRINTED_NO_GPU,
-            "no GPU on this node, as the job file printed",
-            shortened(device, 60),
-            where,
-        )
+        expected = "no GPU on this node, as the job file printed"
+        yield finding(Code.PRINTED_NO_GPU, expected, shortened(device, 60), where)
 
 
 def first_number(text: object) -> str:
@@ -141,6 +115,13 @@ def first_number(text: object) -> str:
 
 # --- what the program printed ---------------------------------------------------------------
 
+# Each of several ranks prints its own mean or the mean of all, and the record may have the other.
+RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
+# Keras has printed 2/2 for an epoch of 3 steps: it learns the number only when the epoch ends.
+KERAS_LATE = 1  # step
+
+Pair = tuple[Epoch, Epoch]  # an epoch as it was printed, and as it was recorded
+
 
 def test_as_printed(run: Run) -> Iterator[Finding]:
     pairs = (
@@ -149,19 +130,9 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
     )
     for name, printed, recorded in pairs:
         if printed and recorded and not agree(printed, recorded.value):
-            yield finding(
-                FindingCode.PRINTED_TEST_DIFFERS,
-                f"{printed.value:g}, as printed",
-                f"{recorded.value:g} in the record",
-                [printed.where, recorded.where],
-                name=name,
-            )
-
-
-# Each of several ranks prints its own mean or the mean of all, and the record may have the other.
-RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
-# Keras has printed 2/2 for an epoch of 3 steps: it learns the number only when the epoch ends.
-KERAS_LATE = 1  # step
+            expected, found = f"{printed.value:g}, as printed", f"{recorded.value:g} in the record"
+            where = [printed.where, recorded.where]
+            yield finding(Code.PRINTED_TEST_DIFFERS, expected, found, where, name=name)
 
 
 def epochs_as_printed(run: Run) -> Iterator[Finding]:
@@ -169,33 +140,25 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 
     Only the first difference is reported, because an edited output usually has many.
     """
-    several = len(run.ranks) > 1
     recorded = {epoch.number: epoch for epoch in run.epochs}
     pairs = [(one, recorded[one.number]) for one in run.beside.epochs if one.number in recorded]
-    for printed, epoch in pairs:
-        for name, printed_value, other, slack in (
-            ("loss", printed.train_loss, epoch.train_loss, RANKS_LOSS),
-            ("accuracy", printed.train_accuracy, epoch.train_accuracy, RANKS_ACCURACY),
-        ):
-            apart = slack * (max(1.0, other.value) if other else 1) if several else 0.0
-            if printed_value and other and not agree(printed_value, other.value, apart):
-                where = [printed.where, epoch.where]
-                yield unlike_print(
-                    f"{name} of epoch {printed.number}", printed_value, other.value, where
-                )
-                return
-        if printed.steps and epoch.steps and epoch.steps > printed.steps + KERAS_LATE:
-            yield unlike_print(
-                f"steps of epoch {printed.number}",
-                Number(printed.steps),
-                epoch.steps,
-                [printed.where, epoch.where],
-            )
-            return
-    yield from seconds_as_printed(pairs)
+    differences = (one for pair in pairs for one in values_as_printed(pair, len(run.ranks) > 1))
+    yield from islice(chain(differences, seconds_as_printed(pairs)), 1)
 
 
-def seconds_as_printed(pairs: Sequence[tuple[Epoch, Epoch]]) -> Iterator[Finding]:
+def values_as_printed(pair: Pair, several_ranks: bool) -> Iterator[Finding]:
+    printed, epoch = pair
+    losses = ("loss", printed.train_loss, epoch.train_loss, RANKS_LOSS)
+    accuracies = ("accuracy", printed.train_accuracy, epoch.train_accuracy, RANKS_ACCURACY)
+    for name, value, other, slack in (losses, accuracies):
+        apart = slack * max(1.0, other.value) if other and several_ranks else 0.0
+        if value and other and not agree(value, other.value, apart):
+            yield unlike_print(f"{name} of epoch {printed.number}", value.value, other.value, pair)
+    if printed.steps and epoch.steps and epoch.steps > printed.steps + KERAS_LATE:
+        yield unlike_print(f"steps of epoch {printed.number}", printed.steps, epoch.steps, pair)
+
+
+def seconds_as_printed(pairs: Sequence[Pair]) -> Iterator[Finding]:
     """Compare the printed seconds of each epoch with the recorded seconds.
 
     Keras also counts work such as checkpoints, so its seconds are never less than the record's. The
@@ -214,21 +177,14 @@ def seconds_as_printed(pairs: Sequence[tuple[Epoch, Epoch]]) -> Iterator[Finding
     if shorter and (median(shorter) > 0 or median(longer) > 0):
         first, epoch = pairs[0]
         if first.seconds and epoch.seconds:
-            yield unlike_print(
-                f"seconds of epoch {first.number} and most others",
-                first.seconds,
-                epoch.seconds.value,
-                [first.where, epoch.where],
-            )
+            name = f"seconds of epoch {first.number} and most others"
+            yield unlike_print(name, first.seconds.value, epoch.seconds.value, pairs[0])
 
 
-def unlike_print(name: str, printed: Number, recorded: float, where: list[Where | None]) -> Finding:
-    return finding(
-        FindingCode.PRINTED_EPOCHS_DIFFER,
-        f"{name}: {printed.value:g}, as printed",
-        f"{recorded:g} in the record",
-        where,
-    )
+def unlike_print(name: str, printed: float, recorded: float, pair: Pair) -> Finding:
+    where = [epoch.where for epoch in pair]
+    expected, found = f"{name}: {printed:g}, as printed", f"{recorded:g} in the record"
+    return finding(Code.PRINTED_EPOCHS_DIFFER, expected, found, where)
 
 
 def agree(printed: Number, value: float, apart: float = 0.0) -> bool:
@@ -241,11 +197,12 @@ def agree(printed: Number, value: float, apart: float = 0.0) -> bool:
 
 def no_error_beside_success(run: Run) -> Iterator[Finding]:
     # If a training continues in a later life of its job, the error ended an earlier one.
-    if run.beside.errors and run.header.get("life") != "later":
-        yield finding(
-            FindingCode.ERROR_BESIDE_SUCCESS,
-            "nothing that ended the job early",
-            shortened(f"{run.beside.errors[0].reason}: {run.beside.errors[0].text}", 160),
-            [error.where for error in run.beside.errors],
+    errors = run.beside.errors
+    if errors and run.header.get("life") != "later":
+        found = shortened(f"{errors[0].reason}: {errors[0].text}", 160)
+        where, advice = (
+            [e.where for e in errors],
             "find out what the error was, and run the job again",
         )
+        expected = "nothing that ended the job early"
+        yield finding(Code.ERROR_BESIDE_SUCCESS, expected, found, where, advice)

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import PAGES
 from autograder.classroom.late_days import only_by_hand
-from autograder.classroom.pool import Publish
+from autograder.classroom.one_unit import Publish
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.report import gradescope, html, junit, programs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import kept, one_submission, pool
+from autograder.classroom import kept, one_submission, one_unit
 from autograder.reading import files
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
@@ -245,7 +245,7 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
 
 def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
     """The time limit covers reading files, too, although errors in reading are only reported."""
-    monkeypatch.setattr(pool, "SECONDS_A_UNIT", 1)
+    monkeypatch.setattr(one_unit, "SECONDS_A_UNIT", 1)
     monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
     result = grade(make_class(tmp_path / "class", 1), "--jobs", 1)
     assert [line[3] for line in result.table] == ["grader error"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from click import ClickException
 
-from autograder.classroom import kept, late_days, one_unit
+from autograder.classroom import kept, one_unit
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import row_of
@@ -288,8 +288,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
         outside = sorted(p.name for p in place.iterdir())
         everything = []
         for unit in units_in(place):
-            for student, grades in one_unit.mark_unit(unit, settings).items():
-                grades = late_days.apply(grades, settings.policy, student)
+            for grades in one_unit.mark_unit(unit, settings).values():
                 check(grades, profile)
                 everything += grades
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
