@@ -109,14 +109,16 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
 
     There is no default, because each profile fails correct runs that were made for the other one.
     """
+    if chosen:
+        return chosen
     asking = [lesson for lesson, one in rubrics.items() if depends_on_profile(one)]
-    if chosen is None and asking:
+    if asking:
         raise SettingsError(
             f"The rubric of lesson {asking[0]} has thresholds for two profiles: choose one with "
             "--profile smoke (runs on 2 CPU cores) or --profile full (GPU nodes). In a class, "
             "`profile: smoke` or `profile: full` in class.yaml does the same."
         )
-    return chosen or "full"
+    return "full"
 
 
 def lesson_named(text: str, lessons: Collection[str]) -> str:
