@@ -157,18 +157,18 @@ class Agreement:
 
 AGREEMENTS = (
     Agreement(
-        FindingCode.SHARED_LOSSES,
-        "the losses equal, to the last digit, those of a run with different settings",
-        mark_of=lambda traits: traits.losses,
-        value=lambda traits: traits.settings,
-        differ=lambda one, other: one.settings != other.settings,
-    ),
-    Agreement(
         FindingCode.SHARED_PARAMETERS,
         "the parameters equal those of a run with a different accuracy",
         mark_of=lambda traits: traits.parameters,
         value=lambda traits: traits.result,
         differ=results_differ,
+    ),
+    Agreement(
+        FindingCode.SHARED_LOSSES,
+        "the losses equal, to the last digit, those of a run with different settings",
+        mark_of=lambda traits: traits.losses,
+        value=lambda traits: traits.settings,
+        differ=lambda one, other: one.settings != other.settings,
     ),
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +52,18 @@ def state_of(unit: Unit, settings: ClassSettings) -> str:
         [one.key for one in settings.reruns.values() if one.student in names],
     ]
     places = [place for one in unit.submissions for place in one.places]
-    paths = (path for place in places for path in (place, *entries_below(place)))
-    for path in paths:
+    files: list[Any] = []
+    for path in (path for place in places for path in chain([place], entries_below(place))):
         try:
             info = os.lstat(path)
         except OSError:
             continue
         times = info.st_mtime_ns, info.st_ctime_ns
-        facts.append((os.fspath(path), info.st_mode, info.st_size, *times, info.st_ino))
+        files.append((os.fspath(path), info.st_mode, info.st_size, *times, info.st_ino))
         is_new = max(info.st_ctime, info.st_mtime) > time.time() - RACY_SECONDS
-        if is_new or len(facts) > MAX_ENTRIES:
+        if is_new or len(files) > MAX_ENTRIES:
             return ""
-    return digest([repr(facts).encode()])
+    return digest([repr([*facts, *files]).encode()])
 
 
 def state_file(out: Path, unit: str) -> Path:

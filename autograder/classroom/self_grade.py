@@ -100,7 +100,7 @@ def grade_yourself(
     undecided = (
         one
         for check in shown
-        if rubric
+        if rubric  # for the type checker: without a rubric, nothing is shown
         for one in left_open(check, asked[check.id], rubric, grade.profile)
     )
     return SelfGrade(grade, rubric, tuple(undecided), tuple(missing))

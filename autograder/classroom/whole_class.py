@@ -47,9 +47,9 @@ def with_class_findings(
     for key, row in there.items():
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
-        tier, is_owner = row.tier, key not in shared or row.student in settings.logins
-        if tier == EvidenceLevel.CONFIRMED and not is_owner:
-            tier = EvidenceLevel.SELF_CONSISTENT
+        tier = row.tier
+        if tier == EvidenceLevel.CONFIRMED and key in shared:
+            tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
         more = [reasons[key] for reasons in found if key in reasons]
         changed[key] = replace(row, tier=tier, look=(*row.look, *more))
     for person, lessons in asked_for(rows, people, settings).items():
@@ -58,12 +58,13 @@ def with_class_findings(
         # The finding on an empty folder moves to each missing lesson.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
-        moves = empty is not None and decided and empty.status != GRADER_ERROR
-        if empty and moves:
-            del changed[empty.key]
+        if empty and (not decided or empty.status == GRADER_ERROR):
+            empty = None
+        if empty:
+            changed.pop(empty.key, None)
         for lesson in absent:
             row = row_of(missing(person, lesson, settings), "")
-            if empty and moves and row.status == GradeStatus.MISSING:
+            if empty and row.status == GradeStatus.MISSING:
                 row = replace(row, look=empty.look, page=empty.page)
             changed[row.key] = row
     return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)

@@ -7,7 +7,6 @@ times are equal, the name decides, and a doubt is noted unless the attempts are 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -81,13 +80,6 @@ class When(NamedTuple):
     upload: int
     changed: float  # when the outputs and answers were last changed
 
-    def is_before(self, other: "When") -> bool:
-        if self.submitted and other.submitted and self.submitted != other.submitted:
-            return self.submitted < other.submitted
-        if self.upload and other.upload and self.upload != other.upload:
-            return self.upload < other.upload
-        return bool(self.changed) and other.changed - self.changed > FILES_S
-
 
 def when(pieces: Sequence[Piece]) -> When:
     upload = max((piece.item.upload for piece in pieces), default=0)
@@ -97,6 +89,17 @@ def when(pieces: Sequence[Piece]) -> When:
 def when_collected(row: Row) -> When:
     upload, changed = (int(cell) if cell.isdecimal() else 0 for cell in (row.upload, row.changed))
     return When(seconds_of(row.submitted) or 0.0, upload, changed)
+
+
+def is_older(new: Row, earlier: Row) -> bool:
+    """Return whether a new attempt is older than the one that was collected before."""
+    one, other = when_collected(new), when_collected(earlier)
+    if one.submitted and other.submitted and one.submitted != other.submitted:
+        return one.submitted < other.submitted
+    uploads = (one.upload, other.upload)
+    if all(uploads) and new.origin == earlier.origin and uploads[0] != uploads[1]:
+        return one.upload < other.upload
+    return bool(one.changed) and other.changed - one.changed > FILES_S
 
 
 def changed(pieces: Iterable[Piece]) -> float:
@@ -127,18 +130,29 @@ def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
 
 
 def the_last(attempts: Mapping[Attempt, Sequence[Piece]]) -> tuple[Attempt, list[Doubt]]:
+    """Return the latest attempt, by the platform's times and uploads, then by file times."""
     times = {attempt: when(pieces) for attempt, pieces in attempts.items()}
-    if not all(time.submitted for time in times.values()):
-        times = {attempt: time._replace(submitted=0.0) for attempt, time in times.items()}
-    by_name = sorted(attempts, key=lambda one: (one.shown, one))
-    last = reduce(lambda best, one: best if times[one].is_before(times[best]) else one, by_name)
-    equal = [one for one in by_name if not times[one].is_before(times[last])]
+    left = sorted(attempts, key=lambda one: (one.shown, one))
+    if all(times[one].submitted for one in left):
+        left = newest(left, {one: times[one].submitted for one in left})
+    if all(times[one].upload for one in left):
+        left = newest(left, {one: times[one].upload for one in left})
+    left = newest(left, {one: times[one].changed for one in left}, FILES_S)
+    last = left[-1]
     contents = [
         contents_of({piece.path: piece.name.name for piece in attempts[one] if piece.kind in WORK})
-        for one in equal
+        for one in left
     ]
     if all(one == contents[0] for one in contents):
         return last, []
-    names = " and ".join(one.shown for one in equal)
+    names = " and ".join(one.shown for one in left)
     detail = shortened(f"of {names}, {last.shown} was taken", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
+
+
+def newest(
+    attempts: list[Attempt], times: Mapping[Attempt, float], apart: float = 0.0
+) -> list[Attempt]:
+    """Return the newest attempt and all attempts that are at most `apart` seconds older."""
+    last = max(times.values())
+    return [one for one in attempts if last - times[one] <= apart]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
 from autograder.collect import archives, gradescope
-from autograder.collect.attempts import changed, keep_latest, submitted, when_collected
+from autograder.collect.attempts import changed, is_older, keep_latest, submitted
 from autograder.collect.download import UNPACKED, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
@@ -116,7 +116,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
             raise SettingsError(resemblance(name, other))
         raise SettingsError(f"{name} has no submissions with the names that {platform} uses")
     done.nobodys += nobodys(place, {item.path for item in items})
-    if wanted.participants:
+    if wanted.participants and platform == "moodle":
         yield from with_participants(items, wanted.participants, wanted.zone)
     else:
         yield from items
@@ -208,8 +208,8 @@ def rows_of(
         odd = [*owner.doubts, *by_lesson.get(lesson, [])]
         row, named_files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder)
-        is_older = bool(earlier and when_collected(row).is_before(when_collected(earlier)))
-        if wanted.latest and is_older:
+        is_old = bool(earlier and is_older(row, earlier))
+        if wanted.latest and is_old:
             done.kept.append(row.folder)
             continue
         if not named_files and holds(home / row.folder, WORK):
@@ -222,7 +222,7 @@ def rows_of(
             odd += written.doubts
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
-            done.older += [row.folder] if written.replaced and is_older else []
+            done.older += [row.folder] if written.replaced and is_old else []
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
 
 

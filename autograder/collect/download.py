@@ -39,7 +39,7 @@ class Item:
 
 
 def listed(place: Path) -> list[Entry]:
-    return class_folder.listed(place, "a platform's download that you can open")
+    return class_folder.listed(place, "a folder or archive downloaded from a platform")
 
 
 def is_dir(entry: Entry) -> bool:

@@ -108,7 +108,10 @@ def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set
 
 
 def default_lesson(piece: Piece, lessons: Lessons, ids: Ids) -> str:
-    """Return the only lesson, or the first one that has files. An output may be from another."""
+    """Return the only lesson, or the first one that has files.
+
+    An output may be from another lesson, so it gets none unless there is only one.
+    """
     if len(ids) == 1:
         return next(iter(ids))
     return "" if piece.kind == Kind.OUTPUT else min(filter(None, lessons), default="")

@@ -49,7 +49,8 @@ def compare(
     job, and the time of its steps, are compared with those of all runs in it.
     """
     findings: dict[int, list[Finding]] = defaultdict(list)
-    in_steps: dict[AccountedJob, list[Run]] = defaultdict(list)  # by step, or job without steps
+    # By step, or by job if none of its steps contains the run.
+    in_steps: dict[AccountedJob, list[Run]] = defaultdict(list)
     in_jobs: dict[AccountedJob, list[Run]] = defaultdict(list)
     for run in runs:
         job = job_of(run, jobs)

@@ -106,7 +106,7 @@ def from_cells(cells: Mapping[str, str]) -> AccountedJob:
         cpus=count(cells.get("ncpus")),
         tasks=count(cells.get("ntasks")),
         gpus=max(map(int, GPUS.findall(allocated)), default=no_gpus),
-        hosts=frozenset(node_names(cells.get("nodelist", ""))),
+        hosts=frozenset() if step else frozenset(node_names(cells.get("nodelist", ""))),
         cpu_seconds=duration(cells.get("totalcpu")),
         memory=size(cells.get("maxrss")),
         raw_id=raw if raw.isascii() and raw.isdigit() else "",

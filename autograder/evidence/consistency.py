@@ -31,10 +31,8 @@ def oddities(run: Run) -> Iterator[Finding]:
     """Report everything in the record that no honest program writes."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         expected = "each line once, with numbers in the valid range"
-        found, advice = (
-            shortened(problem.reason, 160),
-            "submit each output once, as the job wrote it",
-        )
+        found = shortened(problem.reason, 160)
+        advice = "submit each output once, as the job wrote it"
         yield finding(Code.NEVER_WRITTEN, expected, found, [problem.where], advice)
 
 
@@ -131,12 +129,11 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
         return
     different = len(set(hashes))
     together = all(r.start_hash for r in run.ranks) and run.end.param_moved is not None
-    expected, found = "", ""
     if different == 1 and spread > 0:
         expected, found = "a spread of 0, because all hashes are equal", f"spread {spread:g}"
+        yield finding(Code.HASHES_AND_SPREAD, expected, found, run.rank_lines)
     elif different > 1 and spread == 0 and together:
         expected, found = "equal hashes if the spread is 0", f"{different} different hashes"
-    if expected:
         yield finding(Code.HASHES_AND_SPREAD, expected, found, run.rank_lines)
 
 

@@ -45,10 +45,8 @@ def physically_possible(run: Run) -> Iterator[Finding]:
         return
     if 6 * params * rate.low > peak * count:
         most = f"at most {peak * count / (6 * params):,.0f} samples/s"
-        expected, found = (
-            f"{most} on {count} × {shortened(device, 40)}",
-            f"{rate.value:,.0f} samples/s",
-        )
+        expected = f"{most} on {count} × {shortened(device, 40)}"
+        found = f"{rate.value:,.0f} samples/s"
         advice = "synchronise the device before the clock is read"
         yield finding(Code.FASTER_THAN_HARDWARE, expected, found, rate.where, advice)
 
@@ -128,10 +126,8 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     if known is None:
         return
     if name_by_hash is None and synthetic is False:
-        expected, found = (
-            f"the hash {str(known.sha256)[:12]}… of {name}",
-            shortened(str(dataset.sha256), 16),
-        )
+        expected = f"the hash {str(known.sha256)[:12]}… of {name}"
+        found = shortened(str(dataset.sha256), 16)
         advice = "`lessons data check`, then submit again"
         yield finding(Code.DATA_IS_ANOTHER, expected, found, where, advice, name=name)
     for part in ("train_samples", "test_samples"):

@@ -195,8 +195,8 @@ def changed(
         filled_gap(lines, solution[number] if number < len(solution) else (), counts)
         for number, lines in differences.in_gaps.items()
     )
-    lines = [marked("-", line, counts) for line in differences.removed]
-    lines += [marked("+", line, counts) for line in differences.added]
+    lines = [changed_line("-", line, counts) for line in differences.removed]
+    lines += [changed_line("+", line, counts) for line in differences.added]
     outside = len(lines)
     lines += [line for gap in gaps for line in gap.lines if line.telling]
     differ = "differs" if outside == 1 else "differ"
@@ -209,14 +209,14 @@ def changed(
 def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> FilledGap:
     usual = {kind for line in solution for kind in unusual(line)}
     return FilledGap(
-        tuple(marked("gap", line, counts, usual) for line in lines[:MOST_SHOWN]),
+        tuple(changed_line("gap", line, counts, usual) for line in lines[:MOST_SHOWN]),
         tuple(shortened(line, LONGEST) for line in solution[:MOST_SHOWN]),
     )
 
 
 def own_program(program: HandedIn, counts: bool) -> ProgramText:
     lines = [
-        marked("own", line, counts)
+        changed_line("own", line, counts)
         for line in meaningful(program.lines)
         if records(line[1]) or unusual(line[1])
     ]
@@ -225,10 +225,10 @@ def own_program(program: HandedIn, counts: bool) -> ProgramText:
     return text_of(program, note + did_not_run, lines)
 
 
-def marked(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
+def changed_line(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
     """Return a line of a program for the instructor, with the reasons to look at it.
 
-    `counts`: whether the program ran. `usual`: what the solution of the gap uses, too.
+    `counts`: whether its lines can cause a finding. `usual`: what the gap's solution also uses.
     """
     number, text = line
     notes = [note for note in unusual(text) if note not in usual and kind != "-"]

@@ -200,9 +200,7 @@ def no_error_beside_success(run: Run) -> Iterator[Finding]:
     errors = run.beside.errors
     if errors and run.header.get("life") != "later":
         found = shortened(f"{errors[0].reason}: {errors[0].text}", 160)
-        where, advice = (
-            [e.where for e in errors],
-            "find out what the error was, and run the job again",
-        )
+        where = [error.where for error in errors]
+        advice = "find out what the error was, and run the job again"
         expected = "nothing that ended the job early"
         yield finding(Code.ERROR_BESIDE_SUCCESS, expected, found, where, advice)

@@ -39,16 +39,25 @@ class RepeatedJob:
     undisturbed: StrictBool = False
 
 
-class Rerun(BaseModel):
-    """The rerun of one student's lesson: what is used of its rerun.json, and where it was."""
+class RerunFile(BaseModel):
+    """The fields of rerun.json that the grader uses."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)  # some schedulers' job ids are numbers
 
     student: str
     lesson: str
     jobs: tuple[RepeatedJob, ...]
-    outputs: Path = Path()
-    key: str = ""  # changes with the submission that was run again
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """The rerun of one student's lesson."""
+
+    student: str
+    lesson: str
+    outputs: Path
+    jobs: tuple[RepeatedJob, ...]
+    key: str  # changes with the submission that was run again
 
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
@@ -67,10 +76,10 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
 def read_rerun(path: Path) -> Rerun:
     try:
         content = path.read_bytes()
-        rerun = Rerun.model_validate_json(content)
+        rerun = RerunFile.model_validate_json(content)
     except (OSError, ValueError) as error:
         raise SettingsError(
             f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
         ) from None
     key = blake2b(content, digest_size=16).hexdigest()
-    return rerun.model_copy(update={"outputs": path.parent / OUTPUTS, "key": key})
+    return Rerun(rerun.student, rerun.lesson, path.parent / OUTPUTS, rerun.jobs, key)

@@ -102,7 +102,7 @@ def of_gradebook(rows: Collection[Row]) -> list[Row]:
     for where, row in rows:
         last, _, first = row["student"].partition(",")
         login = row.get("sis login id", "")
-        if last not in ("", MAXIMA) and (row["student"] != TEST_STUDENT or login):
+        if row["student"] not in ("", MAXIMA) and (row["student"] != TEST_STUDENT or login):
             found.append((where, row, login, f"{first.strip()} {last}".strip()))
     count = Counter(name for *_, name in found)
     ours = []

@@ -73,10 +73,10 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
 
 
 def load_released(path: Path) -> dict[str, Pieces]:
-    """Return a lesson's released programs: for each, its texts between the gaps.
+    """Return the text of a lesson's released programs, cut where they have gaps.
 
-    `lessons build` writes them: {"train.py": [["a line", …], …], …}. What the solution has in the
-    gaps is in files of the same form, beside the expected answers. Without a file, nothing is
+    `lessons build` writes these files: {"train.py": [["a line", …], …], …}. Files of the same form
+    beside the expected answers hold the solution's text for the gaps. Without a file, nothing is
     compared.
     """
     if not path.exists():

@@ -41,6 +41,7 @@ PART = re.compile(
     r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
 )
+ENDS = re.compile(r"[) ;]*+\Z")
 # No `<` within a tag, otherwise each of many would be searched for an end.
 BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
 TAGS = re.compile(r"<[^<>]{0,2000}>")
@@ -186,10 +187,15 @@ def call_in(line: str) -> list[tuple[str, str]]:
     call = CALL.search(line)
     if not call:
         return []
+    found, at = [], 0
     inside = FILE.sub("", call["inside"], count=1)
-    if PART.sub("", inside).strip(") ;"):
-        return []
-    return [(part["key"], unquoted(part["value"])) for part in PART.finditer(inside)]
+    while not ENDS.match(inside, at):  # a search would try each of many spaces
+        part = PART.match(inside, at)
+        if not part:
+            return []
+        found.append((part["key"], unquoted(part["value"])))
+        at = part.end()
+    return found
 
 
 def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:

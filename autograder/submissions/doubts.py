@@ -120,7 +120,10 @@ TABLE: dict[FindingCode, Entry] = {
 
 
 def finding_of(doubt: Doubt, where: Iterable[Where] = (), **fields: str) -> Finding:
-    """Return the finding for a doubt. `where`: its lines; `fields` fill in the heading."""
+    """Return the finding for a doubt. `fields` fill in its heading.
+
+    `where` are the lines of a doubt that names no file.
+    """
     entry = TABLE[doubt.code]
     path = PurePath(doubt.file)
     parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)

@@ -61,7 +61,7 @@ class Walk:
             self.leave_out(name, f"cannot be opened: {why(error)}")
             return []
         self.entries += len(entries)
-        if self.entries > MAX_ENTRIES:
+        if entries and self.entries > MAX_ENTRIES:
             self.leave_out(name, f"more than {MAX_ENTRIES:,} files; the rest was not looked at")
             entries.pop()
         return [entry for entry in entries if not is_clutter(entry.name)]

@@ -14,7 +14,7 @@ from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
 from autograder.wording import shown
 
-OTHER = "other"  # the column for work of no lesson
+OTHER = "(other)"  # the column for work of no lesson; a lesson cannot have this name
 WORDS = 60  # characters of a reason in the filter
 COMMON = 8  # reasons to look that many students have
 

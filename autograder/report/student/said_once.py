@@ -32,24 +32,30 @@ class Remark:
 
     finding: Finding
     lessons: tuple[str, ...]
+    place: int | None = None  # the position of its grade, if only one lesson has it
 
 
 def remarks(grades: Iterable[Grade]) -> list[Remark]:
     """Return the findings for the student, most severe first. Findings on several runs are joined.
 
-    Two findings are joined if they differ only in what was found, and where.
+    Two findings are joined if they differ only in what was found, and where. Without a lesson in
+    common, that is, in several submissions of no lesson, findings stay apart.
     """
     by_what = grouped(
-        ((finding.title, finding.expected, finding.try_), (grade.lesson, finding))
-        for grade in grades
+        ((finding.title, finding.expected, finding.try_), (place, grade.lesson, finding))
+        for place, grade in enumerate(grades)
         for finding in grade.findings
         if not finding.private
     )
-    joined_findings = [
-        Remark(joined([finding for _, finding in those]), tuple(dict(those)))
-        for those in by_what.values()
-    ]
-    return sorted(joined_findings, key=lambda one: one.finding.code.rank)
+    found = []
+    for those in by_what.values():
+        lessons = tuple(dict.fromkeys(lesson for _, lesson, _ in those))
+        if len(lessons) > 1:
+            found.append(Remark(joined([finding for *_, finding in those]), lessons))
+            continue
+        by_place = grouped((place, finding) for place, _, finding in those)
+        found += [Remark(joined(mine), lessons, place) for place, mine in by_place.items()]
+    return sorted(found, key=lambda one: one.finding.code.rank)
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
