@@ -145,7 +145,10 @@ def cells_of(line: str) -> list[str]:
 
 
 def header_fault(names: list[str]) -> str | None:
-    """Return what is wrong unless the columns are workers, one of VALUES and, optionally, nodes."""
+    """Return the fault of a header, or None.
+
+    A header needs workers and one of VALUES, and may have nodes.
+    """
     for name in names:
         if name not in COLUMNS:
             return f"unknown column {shortened(name, 40)!r}"

@@ -143,7 +143,7 @@ def is_too_noisy(value: Measure, limit: Measure, begin: float | None, condition:
 def compare(value: Measure, limit: Measure, condition: Condition) -> CheckStatus:
     """Return PASSED if the whole interval meets the threshold, BORDERLINE if a part does."""
     relative, absolute = tolerance(condition.tolerance)
-    slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
+    slack = max(absolute, relative * abs(limit.value)) + 1e-9 * abs(limit.value)  # exact edges pass
     low, high = value.low - limit.high, value.high - limit.low
     if condition.operator in ("at_most", "below"):
         low, high = -high, -low

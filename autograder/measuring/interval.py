@@ -152,7 +152,7 @@ def computed(
         formula(*(measure.value for measure in measures)),
         *extremes(*(measure.ends for measure in measures)),
         unit,
-        tuple(place for measure in measures for place in measure.where),
+        tuple(dict.fromkeys(place for measure in measures for place in measure.where)),
         basis,
         rounding,
     )

@@ -62,7 +62,7 @@ def same_in_each_epoch(run: Run, name: str, unit: str) -> int:
     if not counts:
         raise NotMeasured(f"the output does not report the number of {unit} per epoch")
     if len(counts) > 1:
-        raise NotMeasured(f"epochs differ in their number of {unit}: {sorted(counts)}")
+        raise NotMeasured(f"the number of {unit} differs between epochs: {sorted(counts)}")
     [count] = counts
     if not whole(count):
         raise NotMeasured(f"the number of {unit} per epoch is not a positive number")

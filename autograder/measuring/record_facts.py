@@ -97,9 +97,13 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
         if not events:
             point = ", ".join(f"{key} = {value}" for key, value in at.items())
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        if any(event.value is None for event in events):
+        values = [
+            exact(event.value, event.unit, [event.where])
+            for event in events
+            if event.value is not None
+        ]
+        if len(values) < len(events):
             raise NotMeasured(f"a value of {name} is not a number")
-        values = [exact(event.value or 0.0, event.unit, [event.where]) for event in events]
         return middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
     return typical

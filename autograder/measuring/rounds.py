@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact, middle
+from autograder.reading.printed_numbers import count
 from autograder.records import MeasureEvent, Run
 
 NAME = "round"  # its name in the record's measures
@@ -116,7 +117,8 @@ def worst(events: Sequence[MeasureEvent], name: str, choose: Callable) -> Measur
             raise NotMeasured(reason, "check whether the training diverged", [event.where])
     event = choose(events, key=lambda event: event.number(name))
     # A point of a scaling study also states its number of ranks.
-    on_ranks = f" on {event.facts['ranks']} ranks" if "ranks" in event.facts else ""
+    ranks = count(event.facts.get("ranks"))
+    on_ranks = f" on {ranks} ranks" if ranks else ""
     return exact(event.facts[name], "", [event.where], f"round {event.facts['round']}{on_ranks}")
 
 

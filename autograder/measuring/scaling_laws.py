@@ -15,7 +15,6 @@ from autograder.measuring.interval import Measure, NotMeasured, computed, exact,
 from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
-Numbers = Sequence[tuple[float, float]]
 
 
 def grown(speedups: Points, least: int = 1) -> Points:
@@ -46,7 +45,7 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def overhead(lost: Callable[[float, float], float], speedups: Points) -> Measure:
-    """Return the slope of lost(p, S) over p − 1. Its high end belongs to the low speedups."""
+    """Return the slope of lost(p, S) over p − 1. Low speedups mean a high overhead."""
     points = grown(speedups)
     ones = [p - 1 for p, _ in points]
     value, low, high = (

@@ -13,6 +13,7 @@ from autograder.reading.formats import (
     keras,
     lightning,
     run_facts,
+    timm,
     torch_examples,
 )
 from autograder.reading.formats.plain import plain, steps, tables
@@ -26,6 +27,7 @@ from autograder.records import Where
 READERS: tuple[Reader, ...] = (
     keras.READER,
     *torch_examples.READERS,
+    timm.READER,
     huggingface.READER,
     lightning.READER,
     tables.READER,

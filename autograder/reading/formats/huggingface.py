@@ -10,38 +10,47 @@ The dictionaries are read as text, never evaluated.
 import math
 import re
 
-from autograder.reading.formats.names import epoch_numbers
-from autograder.reading.formats.reader import Reader, number
-from autograder.reading.line_facts import LineFacts, RunFacts
-from autograder.reading.printed_numbers import VALUE, printed
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, LineFacts, RunFacts
+from autograder.reading.printed_numbers import VALUE, positive, printed
 
 PAIR = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({VALUE})'?(?=[,}}])")
+NAMES: dict[str, EpochNumber] = {
+    "loss": "train_loss",
+    "eval_loss": "val_loss",
+    "eval_accuracy": "val_accuracy",
+    "eval_acc": "val_accuracy",
+}
 
 
 def read(line: str) -> LineFacts | None:
     start = line.find("{'")
     if start < 0:
         return None
-    pairs = dict(PAIR.findall(line, start))
-    progress = printed(pairs.get("epoch", ""))
+    pairs = {name: printed(value) for name, value in PAIR.findall(line, start)}
+    progress = pairs.get("epoch")
     if progress is None or progress.value < 0:
         return None
-    epoch, done = max(1, math.ceil(progress.value)), progress.value
+    epoch = max(1, math.ceil(progress.value))
     if "train_runtime" in pairs:
-        rate = pairs.get("train_samples_per_second", "")
         run = RunFacts(
             {
-                "total_seconds": number("total_seconds", pairs["train_runtime"], "s"),
-                "run_throughput": number("run_throughput", rate, ""),
+                "total_seconds": positive(pairs["train_runtime"]),
+                "run_throughput": positive(pairs.get("train_samples_per_second")),
             },
             done=True,
         )
-        return LineFacts(epoch, whole=True, progress=done, run=run)
-    numbers = epoch_numbers(pairs.items())
+        return LineFacts(epoch, whole=True, progress=progress.value, run=run)
+    numbers = {name: pairs[key] for key, name in NAMES.items() if key in pairs}
     if not numbers:
         return None
     return LineFacts(
-        epoch, whole=done == epoch, step=done, redraws=True, progress=done, numbers=numbers
+        epoch,
+        whole=progress.value == epoch,
+        step=progress.value,
+        redraws=True,
+        progress=progress.value,
+        numbers=numbers,
     )
 
 

@@ -11,13 +11,12 @@ Epoch 3/16
 
 import re
 
-from autograder.reading.formats.names import epoch_numbers
-from autograder.reading.formats.reader import Reader, line_facts
-from autograder.reading.line_facts import LineFacts
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts
 from autograder.reading.printed_numbers import VALUE, printed, seconds_in
 from autograder.records import Number
 
-HEADER = re.compile(r"(?:^|\s)Epoch (?P<epoch>\d{1,6})/(?P<of>\d{1,6})\s*$")
+HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
 RESULT = re.compile(
     r"(?:(?:^|[^\d/])(?P<at>\d{1,12})/(?P<of>\d{1,12}) (?:\[[=>.]{1,60}\] |[━╺╸-]{3,60} )?)?"
     r"(?P<dash>- ?)?(?<![\d.])(?P<seconds>\d{1,7})s "
@@ -31,16 +30,19 @@ WHOLE = re.compile(r" - (?P<per>\d{1,9})(?P<unit>ms|us|µs)/epoch(?= |$)")
 def read(line: str) -> LineFacts | None:
     header = HEADER.search(line)
     if header:
-        return line_facts(header, opens=True)
+        return LineFacts(int(header[1]), of=int(header[2]), opens=True)
     result = RESULT.search(line)
     if result is None or not (result["at"] or result["dash"]):
         return None
     if result["at"] != result["of"]:  # an unfinished bar: its seconds are the remaining ones
         return None
-    numbers = epoch_numbers(METRIC.findall(result["metrics"]))
+    numbers: EpochNumbers = {"seconds": seconds(result)}
+    for printed_name, value in METRIC.findall(result["metrics"]):
+        name = metric(printed_name)
+        if name and name not in numbers:
+            numbers[name] = printed(value)
     if "train_loss" not in numbers:
         return None
-    numbers["seconds"] = seconds(result)
     steps = int(result["of"]) if result["of"] and result["what"] != "sample" else None
     return LineFacts(closes=True, steps=steps, numbers=numbers)
 
@@ -57,16 +59,23 @@ def seconds(result: re.Match[str]) -> Number | None:
         return printed(short["per"], seconds_in(short["unit"]))
     if whole is None or result["what"] != "sample" or not result["of"]:
         return whole
-    finer = times(printed(result["per"], seconds_in(result["unit"])), int(result["of"]))
-    if finer is None or finer.half_width >= 0.5:
+    each = printed(result["per"], seconds_in(result["unit"]))
+    if each is None:
         return whole
+    count = int(result["of"])
+    finer = Number(each.value * count, each.half_width * count)
     apart = abs(finer.value - whole.value)
-    return finer if apart <= 0.5 + finer.half_width else whole
+    return finer if finer.half_width < 0.5 and apart <= 0.5 + finer.half_width else whole
 
 
-def times(each: Number | None, count: int) -> Number | None:
-    """Return the time of an epoch from that of each of its samples or steps."""
-    return each and Number(each.value * count, each.half_width * count)
+def metric(name: str) -> EpochNumber | None:
+    checks = name.startswith("val_")
+    name = name.removeprefix("val_")
+    if name == "loss":
+        return "val_loss" if checks else "train_loss"
+    if name.endswith(("accuracy", "acc")) and not name.startswith(("top", "sparse_top")):
+        return "val_accuracy" if checks else "train_accuracy"
+    return None
 
 
 READER = Reader("keras", ("Epoch ", "loss: "), read)

@@ -117,9 +117,10 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
         run.status = status if isinstance(status, str) else ""
         run.total_seconds = seconds(run, run.began_ms, now, "the run")
     elif key == "eval_accuracy":
-        latest = max(run.parts["epoch"], default=None)
         number = count(about.get("epoch_num"))
-        if part := part_of(benchmarks, run, "epoch", latest if number is None else number):
+        if number is None:
+            number = max(run.parts["epoch"], default=None)
+        if part := part_of(benchmarks, run, "epoch", number):
             evaluate(run, part, event.get("value"))
     elif kind == "epoch":
         number = count(about.get("epoch_num"))

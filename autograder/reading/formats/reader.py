@@ -11,7 +11,7 @@ from autograder.reading.printed_numbers import clock, fraction, positive, printe
 from autograder.records import Number
 
 Name = TypeVar("Name", bound=str)
-# Groups with these names capture whole numbers: names of groups, and fields of LineFacts.
+# Groups that capture whole numbers, with the field of LineFacts for each.
 EPOCH_COUNTS = {"epoch": "number", "of": "of", "step": "step", "steps": "steps"}
 RUN_COUNTS = ("workers", "of_workers", "batch", "batch_each", "rank")
 TIMES = ("seconds", "total_seconds")
@@ -33,7 +33,7 @@ def line_facts(
 ) -> LineFacts:
     """Return the facts about an epoch that a pattern's groups captured.
 
-    Each group has the name of its fact. `facts` holds what else such a line means.
+    Each group has the name of its fact. `facts` are further facts of every such line.
     """
     texts = match.groupdict()
     for name, fact in EPOCH_COUNTS.items():

@@ -8,6 +8,7 @@ from autograder.reading.formats.record_chain import Chain
 from autograder.reading.formats.record_values import (
     end_of,
     measure_of,
+    slice_of,
     typed,
     what_was_read,
     with_files,
@@ -176,10 +177,12 @@ def take_line(launch: Launch, line: Line) -> None:
         case "rank":
             take_rank(launch, line)
         case "rank_end":
+            start = launch.ranks.get(line.rank, {})
+            first = {name: start[name] for name in ("where", "samples") if name in start}
             end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
-            launch.ranks[line.rank] = end | launch.ranks.get(line.rank, {})
+            launch.ranks[line.rank] = start | end | first
         case "epoch_start" if line.epoch is not None:
-            launch.epochs.setdefault(line.epoch, {"began_ms": line.written_ms})
+            launch.epochs.setdefault(line.epoch, {}).setdefault("began_ms", line.written_ms)
         case "epoch_stop":
             take_epoch(launch, line)
         case "eval_accuracy":
@@ -202,7 +205,7 @@ def take_rank(launch: Launch, line: Line) -> None:
     elif rank in launch.ranks:
         launch.complain(line.where, "rank", f"rank {rank} reports its start after its end")
     else:
-        if value.get("shard"):
+        if slice_of(value.get("shard")):
             value = value | {"slices": [value["shard"]]}
         launch.ranks[rank] = {"where": line.where, **typed(Rank, value)}
 

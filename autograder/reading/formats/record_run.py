@@ -9,7 +9,7 @@ from autograder.records import Epoch, Rank, Run
 
 def to_run(launch: Launch) -> Run:
     """Return the launch as a Run. The record states its outcome."""
-    if "header" not in launch.places:
+    if not launch.header or "header" not in launch.places:
         launch.complain(launch.first, launch.run, "the record has no header line")
     if launch.left_out:
         reason = f"{launch.left_out} more record lines were ignored"

@@ -9,58 +9,68 @@ Swin      `Train: [0/9][10/391]  eta 0:01:02 lr 0.1  time 0.1 (0.1)  loss 2.3 (2
 MNIST     `Train Epoch: 1 [640/60000 (1%)] Loss: 2.3`,
           `Test set: Average loss: 0.0489, Accuracy: 9822/10000 (98%)`
 tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 1m 7s`
-timm      `Train: 0 [ 390/391 (100%)]  Loss: 2.31 (2.45)  Time: 0.1s, 1231.1/s  (0.1s, 1163.6/s)`,
-          `Test: [  39/39]  Time: 0.03 (0.05)  Loss: 1.8 (1.9)  Acc@1: 31.2 (33.3)`
 """
 
 import re
 
-from autograder.reading.formats.keras import times
-from autograder.reading.formats.names import epoch_numbers
-from autograder.reading.formats.reader import Reader, line_facts
-from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, RunFacts
 from autograder.reading.printed_numbers import NUMBER, VALUE, elapsed, fraction, printed
 from autograder.records import Number
 
 IMAGENET = re.compile(
-    r"(?:Epoch: ?|Train: )\[(?P<epoch>\d{1,6})(?:/(?P<of>\d{1,6}))?\] {0,2}"
-    r"\[ *(?P<step>\d{1,9})/(?P<steps>\d{1,9})\]"
+    r"(?:Epoch: ?|Train: )\[(\d{1,6})(?:/(\d{1,6}))?\] {0,2}\[ *(\d{1,9})/(\d{1,9})\]"
 )
 EPOCH_TOOK = re.compile(
     r"(?:Epoch: \[(\d{1,6})(?:/\d{1,6})?\] Total time:|EPOCH (\d{1,6}) training takes)"
     r" (\d{1,4}:\d\d:\d\d)\b"
 )
 METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE}[ \t]{{1,4}}\( {{0,4}}({VALUE})\)")
-IMAGENET_RESULT = re.compile(
-    rf"(?:^|INFO)\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}(?P<val_accuracy>{VALUE})"
-)
+IMAGENET_RESULT = re.compile(rf"(?:^|INFO)\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
+METERS: dict[str, tuple[EpochNumber, float]] = {
+    "Loss": ("train_loss", 1.0),
+    "loss": ("train_loss", 1.0),
+    "Acc@1": ("train_accuracy", 0.01),
+    "Prec@1": ("train_accuracy", 0.01),
+}
 
 
 def read_imagenet(line: str) -> LineFacts | None:
     result = IMAGENET_RESULT.search(line)
     if result:
-        return line_facts(result, {"val_accuracy": "%"}, closes=True, scaled=True)
+        accuracy = printed(result[1], 0.01)
+        return LineFacts(closes=True, scaled=True, numbers={"val_accuracy": accuracy})
     place = IMAGENET.search(line)
     if place is None:
-        took = EPOCH_TOOK.search(line)
-        return took and LineFacts(int(took[1] or took[2]), numbers={"seconds": elapsed(took[3])})
-    meters = dict(METER.findall(line, place.end()))
-    numbers = epoch_numbers(meters.items(), percent=True)
-    time = meters.get("Time") or meters.get("time")
-    if time:
-        numbers |= epoch_time(time, int(place["step"]), int(place["steps"]))
-    return line_facts(place, scaled=True, numbers=numbers)
+        return read_clock(line)
+    step, steps = int(place[3]), int(place[4])
+    numbers: EpochNumbers = {}
+    for meter, average in METER.findall(line, place.end()):
+        if meter in METERS:
+            name, scale = METERS[meter]
+            numbers[name] = printed(average, scale)
+        elif meter in ("Time", "time") and 10 * (step + 1) >= 9 * steps:
+            numbers["seconds"] = times(printed(average), steps)
+    of = int(place[2]) if place[2] else None
+    return LineFacts(int(place[1]), of=of, step=step, steps=steps, scaled=True, numbers=numbers)
 
 
-def epoch_time(mean: str, step: int, steps: int) -> EpochNumbers:
-    """Return an epoch's time from the mean of its steps so far, if these are nearly all."""
-    is_near_end = 10 * (step + 1) >= 9 * steps
-    return {"seconds": times(printed(mean), steps)} if is_near_end else {}
+def read_clock(line: str) -> LineFacts | None:
+    """Return an epoch's total step time, read from a clock that truncates fractions."""
+    took = EPOCH_TOOK.search(line)
+    if took is None:
+        return None
+    return LineFacts(int(took[1] or took[2]), numbers={"seconds": elapsed(took[3])})
+
+
+def times(each: Number | None, count: int) -> Number | None:
+    """Multiply the mean over (nearly) all steps of an epoch by the number of steps."""
+    return each and Number(each.value * count, each.half_width * count)
 
 
 MNIST = re.compile(
-    r"Train Epoch: (?P<epoch>\d{1,6}) \[(?P<step>\d{1,12})/\d{1,12} \([\d. ]{1,6}%\)\]\s{0,8}"
-    rf"Loss: (?P<train_loss>{VALUE})"
+    rf"Train Epoch: (\d{{1,6}}) \[(\d{{1,12}})/\d{{1,12}} \([\d. ]{{1,6}}%\)\]\s{{0,8}}"
+    rf"Loss: ({VALUE})"
 )
 MNIST_RESULT = re.compile(
     rf"Test set: Average loss: ({VALUE}), Accuracy: "
@@ -71,7 +81,8 @@ MNIST_RESULT = re.compile(
 def read_mnist(line: str) -> LineFacts | None:
     place = MNIST.search(line)
     if place:
-        return line_facts(place)
+        loss = printed(place[3])
+        return LineFacts(int(place[1]), step=int(place[2]), numbers={"train_loss": loss})
     result = MNIST_RESULT.search(line)
     if result is None:
         return None
@@ -96,39 +107,10 @@ def read_tutorial(line: str) -> LineFacts | None:
     result = TUTORIAL.search(line)
     if result is None:
         return None
-    checks = result[1] == "val"
-    pairs = [("loss", result[2]), ("acc", result[3])]
-    return LineFacts(closes=checks, numbers=epoch_numbers(pairs, "val" if checks else "train"))
-
-
-TIMM = re.compile(
-    r"(?:^|\s)Train: (?P<epoch>\d{1,6}) \[ *(?P<step>\d{1,9})/(?P<steps>\d{1,9}) \( *\d{1,3}%\)\]"
-)
-TIMM_TEST = re.compile(r"(?:^|\s)Test: \[ *(\d{1,9})/(\d{1,9})\]")
-TIMM_TIME = re.compile(
-    rf"Time: {{1,4}}{VALUE}s?, {{1,10}}{VALUE}/s {{1,4}}\( *({VALUE})s?, {{1,10}}({VALUE})/s\)"
-)
-
-
-def read_timm(line: str) -> LineFacts | None:
-    place = TIMM.search(line)
-    if place is None:
-        test = TIMM_TEST.search(line)
-        if test is None or test[1] != test[2]:
-            return None
-        numbers = epoch_numbers(METER.findall(line, test.end()), "val", percent=True)
-        return LineFacts(closes=True, scaled=True, numbers=numbers)
-    step, last = int(place["step"]), int(place["steps"])
-    # A last step with the number at the end shows that steps count from 0.
-    steps = last + 1 if step == last and "(100%)" in place[0] else last
-    numbers = epoch_numbers(METER.findall(line, place.end()))
-    time = TIMM_TIME.search(line, place.end())
-    if time:
-        numbers["throughput"] = printed(time[2])
-        numbers |= epoch_time(time[1], step, steps)
-    facts = line_facts(place, numbers=numbers)
-    facts.steps = steps
-    return facts
+    loss, accuracy = printed(result[2]), printed(result[3])
+    if result[1] == "train":
+        return LineFacts(numbers={"train_loss": loss, "train_accuracy": accuracy})
+    return LineFacts(closes=True, numbers={"val_loss": loss, "val_accuracy": accuracy})
 
 
 READERS = (
@@ -139,5 +121,4 @@ READERS = (
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
     Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # which reads its heading
-    Reader("timm", ("Loss: ",), read_timm),
 )

@@ -32,18 +32,18 @@ class Remark:
 
     finding: Finding
     lessons: tuple[str, ...]
-    place: int | None = None  # the position of its grade, if only one lesson has it
+    position: int | None = None  # of its grade on the page, if only one lesson has it
 
 
 def remarks(grades: Iterable[Grade]) -> list[Remark]:
     """Return the findings for the student, most severe first. Findings on several runs are joined.
 
-    Two findings are joined if they differ only in what was found, and where. Without a lesson in
-    common, that is, in several submissions of no lesson, findings stay apart.
+    Two findings are joined if they differ only in what was found, and where. Those of two
+    submissions of no lesson are not joined.
     """
     by_what = grouped(
-        ((finding.title, finding.expected, finding.try_), (place, grade.lesson, finding))
-        for place, grade in enumerate(grades)
+        ((finding.title, finding.expected, finding.try_), (position, grade.lesson, finding))
+        for position, grade in enumerate(grades)
         for finding in grade.findings
         if not finding.private
     )
@@ -53,8 +53,8 @@ def remarks(grades: Iterable[Grade]) -> list[Remark]:
         if len(lessons) > 1:
             found.append(Remark(joined([finding for *_, finding in those]), lessons))
             continue
-        by_place = grouped((place, finding) for place, _, finding in those)
-        found += [Remark(joined(mine), lessons, place) for place, mine in by_place.items()]
+        by_position = grouped((position, finding) for position, _, finding in those)
+        found += [Remark(joined(mine), lessons, at) for at, mine in by_position.items()]
     return sorted(found, key=lambda one: one.finding.code.rank)
 
 

@@ -79,6 +79,17 @@ def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grad
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
 
 
+def test_an_attempt_as_old_as_another_may_be_too_old(tmp_path, grade):
+    """Each folder is less than two seconds older than the one before. The third one is too old."""
+    files = below("ada/01_a", SECOND) | below("ada/01_b", SECOND) | below("ada/01_c", FIRST)
+    place = write(tmp_path, "class", files)
+    now = time.time()
+    for number, folder in enumerate(("01_a", "01_b", "01_c")):
+        for path in (place / "ada" / folder).iterdir():
+            os.utime(path, (now - 1.5 * number,) * 2)
+    assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
+
+
 @pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])
 def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make):
     (tmp_path / "roster.csv").write_text(ROSTER)

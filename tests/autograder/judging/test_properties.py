@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from autograder.evidence import examine
 from autograder.judging import judge
+from autograder.judging.conditions import compare
 from autograder.judging.hand_in import HandIn
+from autograder.measuring.interval import exact
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import Condition
 from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 
@@ -46,6 +49,23 @@ def speed_score(loaded, seconds, **facts):
     serial = make_record(source="ddp", run="a" * 8, seconds=(3.0, 2.0, 2.1))
     fast = make_record(source="ddp", run="b" * 8, size=2, seconds=seconds, **facts)
     return judge.judge(HandIn(loaded, runs_of(serial, fast), {}, None, "full"))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "tolerance", "value", "status"),
+    [
+        ({"at_least": 1}, "1%", 0.99, "passed"),
+        ({"at_least": 0.9}, 0.01, 0.89, "passed"),
+        ({"at_most": 1}, "1%", 1.01, "passed"),
+        ({"equal": 1}, "1%", 0.99, "passed"),
+        ({"equal": 1}, "1%", 1.01, "passed"),
+        ({"at_least": 1}, "1%", 0.98, "failed"),
+    ],
+)
+def test_a_value_at_the_edge_of_the_tolerance_passes(threshold, tolerance, value, status):
+    rule = {"metric": "epochs", "of": ["largest"], "tolerance": tolerance, **threshold}
+    [limit] = threshold.values()
+    assert compare(exact(value), exact(limit), Condition.model_validate(rule)) == status
 
 
 seconds = st.lists(st.floats(0.2, 4.0).map(lambda s: round(s, 6)), min_size=3, max_size=6)

@@ -128,6 +128,39 @@ MORE_WAYS: dict[str, tuple[str, dict]] = {
         each(" samples/sec: 7.N | iteration  N/ 9 | lm_loss: 1.1E+01 |"),
         {"throughput": 7.25, "final_train_loss": 11},
     ),
+    "a name that ends with a number": (
+        each("Epoch N: test acc 1: 6N.2, test acc 5: 88.0"),
+        {"final_val_accuracy": 0.632, "test_accuracy": 0.632},
+    ),
+    "a column whose name ends with a number": (
+        "epoch,train_loss,val_loss,val_acc_1,time\n1,0.5,0.6,0.612,10.5\n2,0.4,0.5,0.632,10.4\n",
+        {"final_val_accuracy": 0.632, "epoch_seconds": [10.5, 10.4]},
+    ),
+    "a loss of the validation before blanks, then an accuracy": (
+        each("Epoch N train_loss 0.4 val_loss 0.5 acc 0.N"),
+        {"final_val_accuracy": 0.3, "final_train_accuracy": NOT},
+    ),
+    "the next name is no unit": (
+        each("Epoch N: train loss 0.41 acc 0.N sec 12.3"),
+        {"final_train_accuracy": 0.3, "final_train_loss": 0.41},
+    ),
+    "Keras' other accuracies": (
+        each("Epoch N/3\n9/9 - 1s - loss: 1.2 - masked_accuracy: 0.N - val_masked_accuracy: 0.4"),
+        {"final_train_accuracy": 0.3, "final_val_accuracy": 0.4},
+    ),
+    "another loss ahead of Keras' own": (
+        each("Epoch N/3\n9/9 - 1s - accuracy: 0.9 - cross_entropy: 0.5 - loss: 0.N"),
+        {"final_train_loss": 0.3},
+    ),
+    "a meter of fractions": (
+        each("Epoch: [N][391/391]\tTime 0.1 (0.1)\tLoss 0.5 (0.6)\tAcc 0.45 (0.44)"),
+        {"final_train_loss": 0.6, "final_train_accuracy": NOT},
+    ),
+    "the first of two columns of times": (
+        "epoch  train time  train loss  test acc  total time\n"
+        "1  13.5  1.2  0.61  14.2\n2  13.4  0.9  0.72  27.6\n3  13.4  0.8  0.74  41.0\n",
+        {"epoch_seconds": [13.5, 13.4, 13.4]},
+    ),
     "so many epochs in so many hours": (
         "2 epochs completed in 0.470 hours.\n",
         {"outcome": "completed"},

@@ -263,13 +263,14 @@ GRADEBOOK = (
     '"Berg, Anna",7002,,anna1@example.org,HPC A,,\n'
     '"Berg, Anna",7003,,,HPC B,,\n'
     '"Ng, Li",7004,,,HPC B,,\n'
+    '", Ada",7005,,,HPC B,,\n'
     '"Student, Test",7099,,,HPC A,,\n'
 )
 
 
 def test_canvas_gradebook_is_a_roster(tmp_path):
     people = roster(tmp_path, GRADEBOOK)
-    assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng"]
+    assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng", "Ada"]
     olga = people["olga"]
     assert (olga.full_name, olga.canvas_id, olga.section) == ("Olga Ivanova", "7001", "HPC A")
     assert (olga.sis_id, olga.sis_login, olga.login) == ("s1", "olga", "")

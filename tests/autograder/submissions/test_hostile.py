@@ -27,6 +27,7 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
     folder.mkdir(parents=True)
     for number in range(10_500):
         os.close(os.open(folder / f"f{number}.out", os.O_CREAT | os.O_WRONLY))
+    (folder / "g").mkdir()  # is looked at after the limit
     hand_in(tmp_path / "class" / "joe" / "02")
     result = grade(tmp_path / "class")
     assert line_of(result, "eve")[5].startswith("Left out: more than 10,000 files")

@@ -194,6 +194,7 @@ def test_long_answers_take_no_longer_than_their_length():
     assert len(call_in(f"note({'a=1,' * many})")) == many
     assert call_in(f"note({'a=1,' * many}b=c[0])") == []
     assert call_in("note(a=1" + ")" * many) == [("a", "1")]
+    assert call_in(f"note(a=1, {' ' * many}é") == []
     assert from_page("<" * many) == "<" * many
     assert from_page("<br" * many + ">") == "<br" * (many - 1) + "\n"
     assert from_page("1 < 2<br>a: <b>3</b>") == "1 < 2\na: 3"

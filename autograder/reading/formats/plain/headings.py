@@ -6,8 +6,7 @@ Starting epoch 3/20...          *** Validation summary for epoch 3          Epoc
 
 import re
 
-from autograder.reading.formats.reader import line_facts
-from autograder.reading.line_facts import LineFacts
+from autograder.reading.line_facts import EpochPart, LineFacts
 
 # What a log writes at the beginning of each line: a time, a level, a name.
 PREFIX = (
@@ -20,10 +19,12 @@ VERBS = (
 )
 HEADING = re.compile(
     rf"(?i){PREFIX}[\W_]{{0,80}}(?P<words>(?:(?:{VERBS})\W{{1,2}}){{0,4}})"
-    r"epoch(?:[ _]?(?:no|num|number))?\W{0,4}(?P<epoch>\d{1,6})"
+    r"epoch(?:[ _]?(?:no|num|number))?\W{0,4}(?P<number>\d{1,6})"
     r"(?:\s?(?:/|of)\s?(?P<of>\d{1,6}))?(?![\w%]|[.,/:]\d)(?P<rest>[^\d=]{0,80})$"
 )
-CHECKING = re.compile(r"\b(?:val|eval|test|dev)")
+CHECKING = re.compile(r"(?i)\b(?:val|eval|test|dev)")
+RESULTS = re.compile(r"(?i)\b(?:summary|results)")
+TRAINING = re.compile(r"(?i)\btrain")
 # Lines that mention an epoch but do not begin it: something else happened to it, or it is over.
 NOT_BEGUN = re.compile(r"(?i)sav|load|best|resum|checkpoint|stop|restor|from|until|improv|skip")
 
@@ -34,7 +35,16 @@ def read(line: str) -> LineFacts | None:
     heading = HEADING.match(line)
     if heading is None or NOT_BEGUN.search(heading["rest"]):
         return None
-    words = heading["words"].lower()
-    checks, results = CHECKING.search(words), "summary" in words or "results" in words
-    part = "val" if checks else "train" if "train" in words else None
-    return line_facts(heading, opens=True, heading=True, results=results, part=part)
+    part: EpochPart | None = None
+    if CHECKING.search(heading["words"]):
+        part = "val"
+    elif TRAINING.search(heading["words"]):
+        part = "train"
+    return LineFacts(
+        int(heading["number"]),
+        of=int(heading["of"]) if heading["of"] else None,
+        opens=True,
+        heading=True,
+        results=RESULTS.search(heading["words"]) is not None,
+        part=part,
+    )

@@ -11,10 +11,16 @@ ignored.
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from autograder.reading.formats.names import MEANS, Kind, On, data_set_in, meaning, plainly
-from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts, RunNumbers
+from autograder.reading.line_facts import (
+    EpochNumber,
+    EpochNumbers,
+    LineFacts,
+    RunFacts,
+    RunNumber,
+    RunNumbers,
+)
 from autograder.reading.printed_numbers import (
     NUMBER,
     VALUE,
@@ -26,6 +32,8 @@ from autograder.reading.printed_numbers import (
 )
 from autograder.records import Number
 
+On = Literal["train", "val", "test"]
+Kind = Literal["loss", "accuracy"]
 UNIT = r"(?:%|seconds|secs|sec|minutes|mins|min|ms|hours|hrs|h|s)"
 # A value with its unit. Its name is between the previous value and this one.
 PAIR = re.compile(rf"\s{{0,4}}[:=]\s{{0,12}}[\"']?({VALUE})[\"']?\s?({UNIT})?(?![A-Za-z\d])")
@@ -33,8 +41,7 @@ WORDS = (
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|v|eval|test(?:ing)?|dev|avg|mean|total)[ _]){0,2}"
     r"(?:loss|acc(?:uracy)?(?:@1)?|top-?1)"
 )
-NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE}\s?%?)(?![\w%]|\.\d)")
-BY_BLANK = "\x1f"  # inserted before a name that is followed by a blank, not by a colon
+NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE})\s?(%)?(?![\w%]|\.\d)")
 # `top1={'logits': 96.1}` means the same as `top1=96.1`.
 ONLY_ONE = re.compile(rf"([\w@]{{1,30}})\s?[:=]\s?\{{'[\w ]{{1,40}}': ({VALUE})\}}")
 NOT_NAME = re.compile(r"[^\w@ -]+")
@@ -49,32 +56,63 @@ CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)(?![\d:])")
 SHORT_CLOCK = re.compile(r"(?:(\d{1,3})h ?)?(\d{1,4})m(?:in)? ?(\d{1,2}(?:\.\d{1,9})?)s\b")
 SAMPLES = r"(?:examples?|images?|imgs?|samples?|records?|sequences?)"
 SECOND = r"(?:/|per[ _])\s?s(?:ec(?:ond)?s?)?\b"
-PER_SECOND = re.compile(rf"(?i){SECOND}")
 EACH = r"(?!\s?(?:/|per)[ _]?(?:gpu|device|worker|rank|process|core))"
 RATE = re.compile(
     rf"(?i)(?:({VALUE})\s?{SAMPLES}\s?{SECOND}{EACH}"
     rf"|\b{SAMPLES}[ _]?{SECOND}{EACH}[\"']?\s?[:=]\s{{0,4}}({VALUE}))"
 )
-SURE = ("epoch time", "training epoch time")  # of the whole epoch, wherever they are on the line
+ON = re.compile(
+    r"(?i)(?<![a-z])(?:(train(?:ing)?)|(val(?:id(?:ation)?)?|eval(?:uation)?|dev|v)|(test(?:ing)?))"
+    r"(?![a-z])"
+)
+LOSSES = ("loss", "total loss", "lm loss", "cross entropy", "cost")
+ACCURACIES = (
+    *("accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1", "top 1 accuracy", "top1 acc"),
+    *("acc top1", "prec@1", "precision@1", "accuracy@1", "top1 accuracy", "categorical accuracy"),
+)
+BEFORE: dict[str, On | None] = {
+    **dict.fromkeys(("", "avg ", "average ", "mean ", "running ", "minibatch ", "batch ")),
+    **dict.fromkeys(("train ", "training ", "avg train ", "train avg ", "mean train "), "train"),
+    **dict.fromkeys(("val ", "valid ", "validation ", "eval ", "evaluation ", "dev ", "v "), "val"),
+    **dict.fromkeys(("avg val ", "average validation ", "mean val "), "val"),
+    **dict.fromkeys(("test ", "testing ", "avg test ", "average test "), "test"),
+}
+# Names of values: whether each is a loss or an accuracy, and on which data.
+KINDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (("loss", LOSSES), ("accuracy", ACCURACIES))
+NAMES: dict[str, tuple[Kind, On | None]] = {
+    before + word: (kind, on)
+    for before, on in BEFORE.items()
+    for kind, words in KINDS
+    for word in words
+}
+MEANS: dict[tuple[str, On], tuple[EpochNumber, RunNumber | None]] = {
+    ("loss", "train"): ("train_loss", None),
+    ("accuracy", "train"): ("train_accuracy", None),
+    ("loss", "val"): ("val_loss", None),
+    ("accuracy", "val"): ("val_accuracy", None),
+    # the validation of an epoch; the last one is also the test
+    ("loss", "test"): ("val_loss", "test_loss"),
+    ("accuracy", "test"): ("val_accuracy", "test_accuracy"),
+}
 # If a line has several times, the most inclusive one is the epoch's: running includes loading.
 TIMES = (
-    *SURE,
-    *("running time", "total time", "time per epoch", "epoch duration", "time", "elapsed"),
-    *("elapsed time", "time taken", "time cost", "time elapsed", "duration", "training time"),
+    "epoch time",
+    "training epoch time",
+    "running time",
+    "total time",
+    "time per epoch",
+    "epoch duration",
+    "time",
+    "elapsed",
+    "elapsed time",
+    "time taken",
+    "time cost",
+    "time elapsed",
+    "duration",
+    "training time",
     "train time",
 )
-
-
-@dataclass(slots=True)
-class Measured:
-    """A loss or an accuracy on a line."""
-
-    kind: Kind
-    on: On | None  # the data set in its name
-    carried: On | None  # the data set in the words before it
-    text: str
-    unit: str
-    by_blank: bool
+SURE = TIMES[:2]  # times of the whole epoch, wherever they are on the line
 
 
 @dataclass(slots=True)
@@ -88,6 +126,15 @@ class Named:
     first: str = ""  # the text before the first known name
     sure_time: bool = False  # whether the seconds are explicitly those of a whole epoch
 
+    def add(self, kind: Kind, on: On, text: str, unit: str) -> None:
+        """Add a loss or an accuracy. If the line has several of them, the first one counts."""
+        epoch_name, run_name = MEANS[kind, on]
+        self.percent = self.percent or unit == "%"
+        value = printed(text, 0.01 if unit == "%" else 1.0)
+        self.numbers.setdefault(epoch_name, value)
+        if run_name is not None:
+            self.of_run.setdefault(run_name, fraction(text, unit) if kind == "accuracy" else value)
+
     def facts(self, number: int | None = None, **others: Any) -> LineFacts:
         """Return the facts in a line about the epoch with this number."""
         return LineFacts(
@@ -100,15 +147,26 @@ class Named:
         )
 
 
+@dataclass(slots=True)
+class Measured:
+    """A loss or an accuracy on a line."""
+
+    kind: Kind
+    on: On | None  # the data set in its name
+    carried: On | None  # the data set in the words before it
+    text: str
+    unit: str
+
+
 def values(line: str, at: int, on: On | None = None) -> Named:
     """Return the named values found in the line from the given position onward.
 
     If a name appears twice, its first value counts.
     """
-    named, begin = Named(), at
+    named = Named()
     if "{'" in line:
         line = line[:at] + ONLY_ONE.sub(r"\1=\2", line[at:])
-    line = line[:at] + NAMED_BY_BLANK.sub(with_colon, line[at:])
+    begin = at
     times: dict[str, Number | None] = {}
     measured: list[Measured] = []
     for match in PAIR.finditer(line, at):
@@ -117,71 +175,84 @@ def values(line: str, at: int, on: On | None = None) -> Named:
         name, on, unit = name_of(before, on, unit)
         if name in TIMES:
             times.setdefault(name, duration(line, match.start(1), text, unit))
-        elif known := meaning(name):
-            measured.append(Measured(*known, on, text, unit, BY_BLANK in before))
+        elif name in NAMES:
+            measured.append(Measured(*NAMES[name], on, text, unit))
         else:
             continue
-        named.first = named.first or line[begin : match.start()].replace(BY_BLANK, "")
+        named.first = named.first or line[begin : match.start()]
+    add_by_blanks(named, measured, line, begin, on)
     add_measured(named, measured)
     widest = next((name for name in TIMES if name in times), None)
-    seconds = times[widest] if widest else time_taken(line, begin)
-    if seconds is not None:
-        named.numbers["seconds"] = seconds
-    named.sure_time = widest in SURE
+    took = None if widest else TOOK.search(line, begin)
+    if widest:
+        if times[widest] is not None:
+            named.numbers["seconds"] = times[widest]
+        named.sure_time = widest in SURE
+    elif took:
+        clock_time = duration(line, took.end(), "", "")
+        seconds = printed(took[1], seconds_in(took[2])) if took[1] else clock_time
+        if seconds is not None:
+            named.numbers["seconds"] = seconds
     if (rate := rate_in(line[begin:])) is not None:
         named.numbers["throughput"] = rate
     return named
 
 
-def with_colon(match: re.Match[str]) -> str:
-    """Insert the missing colon in text such as `train loss 0.4`."""
-    if NOT_THIS_EPOCHS.search(match.string, max(0, match.start() - 12), match.start()):
-        return match[0]
-    return f"{BY_BLANK}{match[1]}: {match[2]}"
-
-
 def rate_in(text: str) -> Number | None:
     """Return samples per second."""
-    rate = RATE.search(text) if PER_SECOND.search(text) else None  # most lines have none
+    rate = RATE.search(text)
     return positive(printed(rate[1] or rate[2])) if rate else None
 
 
-def time_taken(line: str, at: int) -> Number | None:
-    """Return the time in words such as `took 12.5 s`."""
-    took = TOOK.search(line, at)
-    if took is None:
-        return None
-    return printed(took[1], seconds_in(took[2])) if took[1] else duration(line, took.end(), "", "")
+def add_by_blanks(
+    named: Named, measured: list[Measured], line: str, begin: int, on: On | None
+) -> None:
+    """Add values separated from their names by a blank, as in `train loss 0.4 acc 0.9`.
+
+    If the line also has values after colons, only names that mention a data set count.
+    """
+    others = {(one.kind, one.on) for one in measured}
+    at = begin
+    for match in NAMED_BY_BLANK.finditer(line, begin):
+        name = match[1].lower().replace("_", " ").replace("-", "")
+        if name not in NAMES or NOT_THIS_EPOCHS.search(
+            line, max(0, match.start() - 12), match.start()
+        ):
+            continue
+        kind, of = NAMES[name]
+        if others and (of is None or (kind, of) in others or (kind, None) in others):
+            continue
+        named.first = named.first or line[begin : match.end(1)]
+        on = of or last_on(line, at, match.start()) or on
+        at = match.end()
+        measured.append(Measured(kind, of, on, match[2], match[3] or ""))
 
 
 def add_measured(named: Named, measured: list[Measured]) -> None:
     """Add losses and accuracies, and work out the data set of those that name none.
 
     In `val loss 0.5, acc 0.9`, the accuracy is a validation accuracy, unless `val acc` follows. In
-    `train_loss=0.5 val_loss=0.6 acc=0.9`, the accuracy is ambiguous and is not used. If some values
-    have a colon, those without one count only if their name mentions a data set.
+    `train_loss=0.5 val_loss=0.6 acc=0.9`, the accuracy is ambiguous and is not used.
     """
-    if any(not one.by_blank for one in measured):
-        measured = [one for one in measured if one.on or not one.by_blank]
-    names = {(one.kind, one.on) for one in measured}
-    data_sets = {on for _, on in names}
-    has_both = "train" in data_sets and not data_sets.isdisjoint(("val", "test"))
+    said = {(one.kind, one.on) for one in measured}
     for one in measured:
-        on = one.on or (one.carried if (one.kind, one.carried) not in names else None)
-        is_named = any((one.kind, other) in names for other in data_sets if other)
-        if on is None and has_both and not is_named:
+        on = one.on or (one.carried if (one.kind, one.carried) not in said else None)
+        if on is None and of_either(one.kind, said):
             continue
         named.unnamed = named.unnamed or on is None
-        if one.unit not in ("", "%"):
-            continue
-        named.percent = named.percent or one.unit == "%"
-        epoch_name, run_name = MEANS[one.kind, on or "train"]
-        value = printed(one.text, 0.01 if one.unit == "%" else 1.0)
-        named.numbers.setdefault(epoch_name, value)
-        if run_name is not None:
-            is_accuracy = one.kind == "accuracy"
-            of_run = fraction(one.text, one.unit) if is_accuracy else value
-            named.of_run.setdefault(run_name, of_run)
+        if one.unit in ("", "%"):
+            named.add(one.kind, on or "train", one.text, one.unit)
+
+
+def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
+    """Return whether an unnamed value is ambiguous.
+
+    It is ambiguous if the line has other kinds of values for training and validation, but none of
+    its own kind.
+    """
+    named = {on for _, on in said}
+    checks = "val" in named or "test" in named
+    return "train" in named and checks and not any((kind, on) in said for on in named if on)
 
 
 def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]:
@@ -196,10 +267,31 @@ def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]
         unit = unit or (brackets[1] if re.fullmatch(UNIT, brackets[1]) else "")
     words = COUNT.sub("", NOT_NAME.split(text)[-1].strip())
     name = plainly(words)
-    known = meaning(name)
-    if " " in words or (known and known[1] is None):
-        on = data_set_in(text) or on
+    if name not in NAMES and name not in TIMES and " " in name:
+        # "test set loss", "model accuracy"
+        last = name.rsplit(" ", 1)[-1]
+        name = last if last in NAMES and OTHER_WORDS.fullmatch(name[: -len(last)]) else name
+    if " " in words or (name in NAMES and NAMES[name][1] is None):
+        on = last_on(text, 0, len(text)) or on
     return name, on, unit
+
+
+def last_on(line: str, at: int, end: int) -> On | None:
+    """Return the last data set that is named between two positions of the line."""
+    on: On | None = None
+    for match in ON.finditer(line, at, end):
+        on = "train" if match[1] else "val" if match[2] else "test"
+    return on
+
+
+OTHER_WORDS = re.compile(
+    r"(?:(?:train(?:ing)?|val(?:idation)?|test(?:ing)?|eval|set|epoch|avg|average|mean|step|the|on"
+    r"|overall|total|minibatch|batch|model|is|data) ){1,4}"
+)
+
+
+def plainly(text: str) -> str:
+    return " ".join(text.lower().replace("_", " ").replace("-", " ").split())
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:

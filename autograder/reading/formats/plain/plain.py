@@ -12,12 +12,11 @@ for the validation, such as `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 import re
 
 from autograder.reading.formats import bars
-from autograder.reading.formats.names import OTHERS, TEST, TRAIN, VAL, data_set_in, plainly
 from autograder.reading.formats.plain import headings
-from autograder.reading.formats.plain.named_values import NOT_NAME, values
-from autograder.reading.formats.reader import Reader, line_facts
+from autograder.reading.formats.plain.named_values import NOT_NAME, On, plainly, values
+from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts, RunFacts
-from autograder.reading.printed_numbers import VALUE
+from autograder.reading.printed_numbers import VALUE, printed
 
 EPOCH = re.compile(
     r"(?i)(?<![a-z])(?<!max[_ ])(?<!num[_ ])(?<!total[_ ])(?<!best[_ ])(?<!per[_ ])(?<!\bn[_ ])"
@@ -34,15 +33,18 @@ STEP_BEHIND = re.compile(
     r"\]?[,:;]?\s{1,8}(\d{1,12})\s?/\s?(\d{1,12})(?![\d.%]|\s{0,3}(?:correct|right|hits))"
 )
 STEP_IN_BRACKETS = re.compile(r"\]?,?\s{0,3}[\[(]\s{0,12}(\d{1,12})\s?/\s?(\d{1,12})")
-MEASURED_ON = re.compile(rf"(?i)(?:^|[\s\[(|>-])({VAL}|{TEST})[\])]?[\s:|-]{{0,3}}$")
+CHECKING = re.compile(
+    r"(?i)(?:^|[\s\[(|>-])(?:(val(?:id(?:ation)?)?|eval(?:uation)?|dev)|(test(?:ing)?))"
+    r"[\])]?(?:[\s:|-]{1,3}$|$)"
+)
 COUNTS = re.compile(
-    rf"(?i)(?:^|[\s|])loss:? {{0,2}}(?P<train_loss>{VALUE}) ?[|,] ?"
-    r"(?:acc|accuracy|top1|prec(?:ision)?(?:@1)?):? {0,2}"
-    rf"(?P<train_accuracy>{VALUE}) ?% ?\(\d{{1,12}}/(?P<step>\d{{1,12}})\)"
+    rf"(?i)(?:^|[\s|])loss:? {{0,2}}({VALUE}) ?[|,] ?(?:acc|accuracy|top1|prec(?:ision)?(?:@1)?):? "
+    rf"{{0,2}}({VALUE}) ?% ?\((\d{{1,12}})/(\d{{1,12}})\)"
 )
 # A line of a block begins with a name, perhaps after words such as these.
 IN_BLOCK = re.compile(
-    rf"(?:(?:{TRAIN}|{VAL}|{TEST}|{OTHERS}|averages|results?|metrics|summary|loss|after) ?){{1,5}}"
+    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|set|average|averages"
+    r"|mean|results?|metrics|epoch|summary|loss|the|on|after) ?){1,5}"
 )
 
 
@@ -50,9 +52,7 @@ def read(line: str) -> LineFacts | None:
     place = EPOCH.search(line)
     if place is None:
         return below(line)
-    # The data set may be named before the epoch, as in `Test Epoch 3: loss 0.2`.
-    before = MEASURED_ON.search(place["on"] or line[max(0, place.start() - 30) : place.start()])
-    on = data_set_in(before[1]) if before else None
+    on = measured_on(place["on"] or line[max(0, place.start() - 30) : place.start()])
     in_json = line.lstrip().startswith('{"')  # where the epoch may come after the values
     named = values(line, 0 if in_json else place.end(), on)
     if not named.numbers:
@@ -79,6 +79,12 @@ def step_behind(line: str, at: int) -> re.Match[str] | None:
     return step if step and int(step[1]) <= int(step[2]) else None
 
 
+def measured_on(before: str) -> On | None:
+    """Return the data set named before the epoch, as in `Test Epoch 3: loss 0.2`."""
+    word = CHECKING.search(before)
+    return ("val" if word[1] else "test") if word else None
+
+
 def below(line: str) -> LineFacts | None:
     """Return the facts of a line in a block below a heading.
 
@@ -97,13 +103,19 @@ def below(line: str) -> LineFacts | None:
 
 def of_counts(line: str, counts: re.Match[str]) -> LineFacts:
     """Return a running mean over a number of samples: first for training, then for validation."""
-    facts = line_facts(counts, {"train_accuracy": "%"}, loose=True, passes=True, redraws=True)
-    facts.scaled = facts.unnamed = True
-    if re.search(r"(?i)\btest", line[: counts.start()]):
-        facts.part = "val"
-        loss, accuracy = facts.numbers["train_loss"], facts.numbers["train_accuracy"]
-        facts.run = RunFacts({"test_loss": loss, "test_accuracy": accuracy})
-    return facts
+    loss, right = printed(counts[1]), printed(counts[2], 0.01)
+    is_test = re.search(r"(?i)\btest", line[: counts.start()]) is not None
+    return LineFacts(
+        loose=True,
+        step=int(counts[4]),
+        part="val" if is_test else None,
+        passes=True,
+        redraws=True,
+        scaled=True,
+        unnamed=True,
+        numbers={"train_loss": loss, "train_accuracy": right},
+        run=RunFacts({"test_loss": loss, "test_accuracy": right}) if is_test else None,
+    )
 
 
 # A loss or an accuracy, with the text between its name and its value; a rate.

@@ -29,9 +29,10 @@ def read(line: str) -> LineFacts | None:
         return None
     named = values(line, place.end())
     named.numbers.pop("seconds", None)
-    rate = rate_in(line[: place.start()]) or rate_of_step(line)
-    if rate is not None:
-        named.numbers.setdefault("throughput", rate)
+    if "throughput" not in named.numbers:
+        rate = rate_in(line[: place.start()]) or rate_of_step(line)
+        if rate is not None:
+            named.numbers["throughput"] = rate
     if not named.numbers:
         return None
     steps = int(place[2]) if place[2] else None

@@ -8,8 +8,16 @@ epoch,loss,val_loss,val_acc
 import re
 from dataclasses import dataclass
 
-from autograder.reading.formats.names import meaning, plainly
-from autograder.reading.formats.plain.named_values import TIMES, values
+from autograder.reading.formats.plain.named_values import (
+    NAMES,
+    TIMES,
+    Kind,
+    Named,
+    On,
+    duration,
+    of_either,
+    plainly,
+)
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts
 from autograder.reading.printed_numbers import VALUE
@@ -17,9 +25,8 @@ from autograder.reading.printed_numbers import VALUE
 FORMAT = "table"
 WIDEST, MOST_COLUMNS = 400, 30
 EPOCHS, COUNTS = ("epoch", "epochs"), ("step", "steps", "iter", "iteration", "global step", "batch")
-COUNT_CELL = re.compile(r"[0-9]{1,9}$")
 CELL = re.compile(rf"({VALUE})\s?(%|s|ms)?$")
-TIME_CELL = re.compile(rf"(?:(?:\d{{1,4}}:)?\d{{1,2}}:\d{{2}}(?:\.\d{{1,9}})?|{CELL.pattern})$")
+CLOCK_CELL = re.compile(r"(?:\d{1,4}:)?\d{1,2}:\d{2}(?:\.\d{1,9})?$")
 SEPARATORS = (",", "|", "│", "\t", ";")
 
 
@@ -30,6 +37,7 @@ class Table:
     separator: str | None  # None: blanks
     names: tuple[str, ...]
     of_steps: bool
+    said: set[tuple[Kind, On | None]]  # kinds and data sets in the column names
 
 
 def head(line: str) -> Table | None:
@@ -42,9 +50,11 @@ def head(line: str) -> Table | None:
         cells = line.split()
     names = tuple(plainly(cell.strip(" #'\"")) for cell in cells)
     index = next((name for name in names if name in (*EPOCHS, *COUNTS)), None)
-    if index is None or not any(map(meaning, names)) or len(names) > MOST_COLUMNS:
+    recognised = sum(name in NAMES for name in names)
+    if index is None or not recognised or len(names) > MOST_COLUMNS:
         return None
-    return Table(separator, names, index not in EPOCHS)
+    kinds = {NAMES[name] for name in names if name in NAMES}
+    return Table(separator, names, index not in EPOCHS, kinds)
 
 
 def row(table: Table, line: str) -> LineFacts | None:
@@ -54,22 +64,33 @@ def row(table: Table, line: str) -> LineFacts | None:
     cells = [cell.strip() for cell in line.strip(" |│").split(table.separator)]
     if len(cells) != len(table.names):
         return None
-    counts, pairs = [], []
+    at: int | None = None
+    named = Named()
     for name, cell in zip(table.names, cells, strict=True):
         if name in EPOCHS or name in COUNTS:
-            if not COUNT_CELL.match(cell):
+            if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
                 return None
-            counts.append(int(cell))
-        elif name in TIMES or meaning(name):
-            if not (TIME_CELL if name in TIMES else CELL).match(cell):
+            at = int(cell) if at is None else at
+        elif name in TIMES and CLOCK_CELL.match(cell):
+            named.numbers.setdefault("seconds", duration(cell, 0, "", ""))
+        elif name in TIMES or name in NAMES:
+            match = CELL.match(cell)
+            if match is None:
                 return None
-            pairs.append(f"{name}: {cell}")
-    # If `accuracy` names no data set, it takes that of the column before: usually validation.
-    named = values(" | ".join(pairs), 0)
+            text, unit = match[1], match[2] or ""
+            if name in TIMES:
+                named.numbers.setdefault("seconds", duration(text, 0, text, unit))
+                continue
+            kind, on = NAMES[name]
+            if on is None and of_either(kind, table.said):
+                on = "val"  # fastai's and Hugging Face's tables have only the loss for both
+            named.add(kind, on or "train", text, unit)
+    if at is None:
+        return None
     if table.of_steps:
         named.numbers.pop("seconds", None)
-        return named.facts(1, step=counts[0], rates=True)
-    return named.facts(counts[0])
+        return named.facts(1, step=at, rates=True)
+    return named.facts(at)
 
 
 # A single line is not a table. The module printed_lines reads the rows below a heading.
