@@ -103,8 +103,8 @@ def shared(
 ) -> Reasons:
     """Yield the students whose runs have the same marks as those of other students.
 
-    `changed` is added if only some numbers of the runs are equal. Looking at a few owners of a mark
-    keeps the work per student constant in a large class.
+    `changed` is added if only some numbers of the runs are equal. Checking only a few owners of
+    each mark keeps the work per student constant in a large class.
     """
     most = MOST_NAMED + 1 + max(map(len, groups.values()), default=0)
     owners: Owners = defaultdict(dict)
@@ -176,7 +176,7 @@ AGREEMENTS = (
 def unlike(
     prints: Prints, groups: Groups, fact: Agreement, contradicted: Collection[Lesson]
 ) -> Reasons:
-    """Yield the students with a run whose fact differs from that of another student's run.
+    """Yield the students with a run that differs in this fact from another student's run.
 
     Differences between a student's own runs are reported with the student's evidence. An edited
     record must not cast doubt on the honest ones, so records that contradict themselves count only

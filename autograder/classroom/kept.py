@@ -91,7 +91,7 @@ def as_line(done: Done) -> str:
 
 
 def from_line(line: bytes) -> Done:
-    """Return the results on this line. Raise ValueError if the line has other contents."""
+    """Return the results on this line. Raise ValueError if the line contains anything else."""
     return _adapter().validate_json(line)
 
 

@@ -89,7 +89,7 @@ def _override_total(grade: Grade, change: Override) -> Grade:
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
-    """Return the grade after its late days, and the number of free days that are left.
+    """Return the grade after the late penalty, and the number of free late days that are left.
 
     A submission without a readable time is on time. If the platform records no times, only the
     instructor needs to know. If a time cannot be read, the student needs to know too.

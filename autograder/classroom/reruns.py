@@ -85,7 +85,7 @@ def compared(
 def conditions(
     hand_in: HandIn, counted: Mapping[str, Run]
 ) -> Iterator[tuple[str, Condition, list[str]]]:
-    """Yield each condition to compare, after its check, with its runs that count."""
+    """Yield each condition to compare, with its check and the runs that count for it."""
     for check in hand_in.rubric.checks:
         for one in check.require if is_asked(hand_in, check) else ():
             others = (one.base, one.minus, one.over, one.threshold.of)

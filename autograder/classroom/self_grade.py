@@ -145,7 +145,7 @@ def untold(check: Check) -> Check:
 def left_open(
     check: Check, asked: RubricCheck, rubric: Rubric, profile: str
 ) -> Iterator[Undecided]:
-    """Yield the shares of a check that only the instructor's answers or calibration decide."""
+    """Yield the parts of a check that depend only on the instructor's answers or calibration."""
     for part in check.parts if asked.answers else ():
         if part.code == ReasonCode.EXPECTED_KEPT:
             share = check.points / len(check.parts)

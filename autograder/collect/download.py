@@ -47,7 +47,10 @@ def is_dir(entry: Entry) -> bool:
 
 
 def is_clone(entry: Entry) -> bool:
-    """Return whether an entry is a folder with a repository. False if it cannot be read."""
+    """Return whether an entry is a folder that contains a repository.
+
+    False if it cannot be read.
+    """
     return is_dir(entry) and os.path.exists(os.path.join(entry.path, archives.REPOSITORY))
 
 

@@ -47,7 +47,7 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
 
 
 def lesson_top(name: str) -> str:
-    """Return the outermost folder or package that is named after a lesson, with those above it."""
+    """Return the outermost folder or package named after a lesson, along with those above it."""
     above = reversed(PurePath(name).parents)
     return next((str(place) for place in above if lesson_of(stem(place.name))), "")
 

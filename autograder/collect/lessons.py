@@ -77,9 +77,10 @@ def spots_of(piece: Piece) -> list[Spot]:
 
 
 def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set[str]:
-    """Return the lessons of a file that has no record. `near` are those of the nearest outputs.
+    """Return the possible lessons of a file without a record.
 
-    `lessons` are the files whose lesson is already known.
+    `near` are the lessons of the nearest outputs. `lessons` are the files whose lesson is already
+    known.
     """
     match piece.kind:
         case Kind.OUTPUT:
@@ -110,7 +111,7 @@ def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set
 def default_lesson(piece: Piece, lessons: Lessons, ids: Ids) -> str:
     """Return the only lesson, or the first one that has files.
 
-    An output may be from another lesson, so it gets none unless there is only one.
+    An output may come from another lesson, so it is assigned to a lesson only if there is just one.
     """
     if len(ids) == 1:
         return next(iter(ids))

@@ -1,7 +1,7 @@
 r"""List the platforms, and recognise which one a download is from.
 
-Most platforms write the student into the name of each entry, so for these a row of PLATFORMS with
-the pattern of the names is enough:
+Most platforms include the student in the name of each entry. For these, a row of PLATFORMS with the
+pattern of the names is enough:
 
 Ada Lovelace_4701_assignsubmission_file_/…                       Moodle's Download all submissions
 Team 1-Ada Lovelace_4701_assignsubmission_file_work.zip
@@ -109,7 +109,7 @@ def clones(place: Path, entries: Sequence[Entry], who: WhoIs) -> Iterator[Item]:
 
 
 def lessons_below(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    """Yield each student's folder with each folder in it: submitted/ada/02_serial/."""
+    """Yield each student's folder with each of its subfolders: submitted/ada/02_serial/."""
     for student in filter(is_dir, entries):
         for lesson in filter(is_dir, listed(Path(student.path))):
             yield student, lesson

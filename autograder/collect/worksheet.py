@@ -1,4 +1,4 @@
-"""Read Moodle's grading worksheet, which has students' addresses and times of submission."""
+"""Read Moodle's grading worksheet, which contains students' addresses and submission times."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

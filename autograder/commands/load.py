@@ -28,7 +28,7 @@ class LoadedClass:
     people: dict[str, Person]
 
     def pseudonyms(self, graded: Collection[str]) -> dict[str, str] | None:
-        """Check the students that the files name, and return the pseudonyms for the leaderboard.
+        """Check the students named in the files, and return the pseudonyms for the leaderboard.
 
         Return None if there is no leaderboard.
         """

@@ -91,7 +91,7 @@ def whole_run(run: Run) -> Finding | None:
 
 
 def no_long_pauses(later: Sequence[Timed]) -> Finding | None:
-    """Compare the clock of the epochs after the first with their training."""
+    """Compare the wall-clock time of each epoch after the first with its training time."""
     waited = sum(wall for _, wall, _ in later)
     trained = sum(seconds.value for _, _, seconds in later)
     if waited <= LONGEST_PAUSE * trained + CLOCK_SLACK_S:

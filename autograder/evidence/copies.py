@@ -161,7 +161,7 @@ def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
 
 
 def results_differ(one: RunTraits, other: RunTraits) -> bool:
-    """Return whether two accuracies cannot be those of the same parameters."""
+    """Return whether two accuracies are too different to come from the same parameters."""
     return abs((one.result or 0.0) - (other.result or 0.0)) > SAME_RESULT
 
 

@@ -188,7 +188,10 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 def changed(
     program: HandedIn, name: str, edition: tuple[Pieces, Pieces], counts: bool
 ) -> ProgramText:
-    """Return the changes in one program. `edition` is its released text and its gaps' solution."""
+    """Return the changes to one program.
+
+    `edition` is its released text, with the solution of its gaps.
+    """
     pieces, solution = edition
     differences = compare(pieces, program.lines)
     gaps = tuple(
@@ -226,7 +229,7 @@ def own_program(program: HandedIn, counts: bool) -> ProgramText:
 
 
 def changed_line(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
-    """Return a line of a program for the instructor, with the reasons to look at it.
+    """Return a line of a program for the instructor, with any reasons to look at it.
 
     `counts`: whether its lines can cause a finding. `usual`: what the gap's solution also uses.
     """

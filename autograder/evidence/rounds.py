@@ -36,7 +36,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 def both_phases(
     events: Sequence[MeasureEvent], what: str
 ) -> Iterator[tuple[float, float, Where | None]]:
-    """Yield this number for the together and the silent phase of the rounds that state both."""
+    """Yield this number for the *together* and *silent* phases of each round that reports both."""
     for event in events:
         together, silent = event.number(f"together_{what}"), event.number(f"silent_{what}")
         if together is not None and silent is not None:

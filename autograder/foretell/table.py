@@ -145,7 +145,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def header_fault(names: list[str]) -> str | None:
-    """Return the fault of a header, or None.
+    """Return what is wrong with a header, or None.
 
     A header needs workers and one of VALUES, and may have nodes.
     """

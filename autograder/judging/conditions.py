@@ -113,7 +113,9 @@ def partial_limit(hand_in: HandIn, condition: Condition, name: str) -> float | N
 def credit_of(
     value: Measure, limit: Measure, begin: float | None, condition: Condition
 ) -> tuple[float, CheckStatus]:
-    """Return the credit and status. Below the threshold, credit grows linearly from `begin` on.
+    """Return the credit and status.
+
+    Below the threshold, credit grows linearly, starting at `begin`.
 
     Partial credit uses the end of the interval that favours the student, so the credit does not
     jump where full credit begins.
@@ -141,7 +143,7 @@ def is_too_noisy(value: Measure, limit: Measure, begin: float | None, condition:
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> CheckStatus:
-    """Return PASSED if the whole interval meets the threshold, BORDERLINE if a part does."""
+    """Return PASSED if the whole interval meets the threshold, or BORDERLINE if only part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value)) + 1e-9 * abs(limit.value)  # exact edges pass
     low, high = value.low - limit.high, value.high - limit.low

@@ -62,10 +62,10 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """Return the reason why there is no run with this name.
 
-    There are several possible reasons. No run was submitted. An output does not state all facts of
-    the run. The job ended before its program began to record, for example after workers waited in
-    vain, so only the file name identifies the job. An output was copied from a terminal window. Or
-    the run is in an archive that could not be opened.
+    There are several possible reasons. No run was submitted. An output does not include all facts
+    about the run. The job ended before its program began to record, for example because workers
+    waited in vain, so only the file name identifies the job. An output was copied from a terminal
+    window. Or the run is in an archive that could not be opened.
     """
     choice = hand_in.rubric.runs[name]
     unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run

@@ -136,7 +136,7 @@ def stated(number: Number | None, what: str, unit: str = "") -> Measure:
 def computed(
     formula: Callable[..., float], *measures: Measure, unit: str = "", basis: str = ""
 ) -> Measure:
-    """Return a formula's value, with the interval of its results over the measures' intervals.
+    """Return a formula's value, with the range of its results over the measures' intervals.
 
     The formula must be monotone in each measure, so its extremes are at the ends of the intervals.
     """

@@ -57,7 +57,7 @@ def seconds_of(epoch: Epoch) -> Measure:
 
 
 def same_in_each_epoch(run: Run, name: str, unit: str) -> int:
-    """Return a count that must be the same in all epochs that state it."""
+    """Return a count that must be the same in every epoch that reports it."""
     counts = {getattr(epoch, name) for epoch in run.epochs} - {None}
     if not counts:
         raise NotMeasured(f"the output does not report the number of {unit} per epoch")

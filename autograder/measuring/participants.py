@@ -1,4 +1,4 @@
-"""Measure the participants of a run: ranks, hosts, devices, and what each rank reports."""
+"""Measure the participants in a run: its ranks, hosts and devices, and what each rank reports."""
 
 import math
 import re
@@ -94,7 +94,7 @@ REPORTED = {  # a fact of each rank, in words
 
 
 def of_each(run: Run, name: str) -> list[Any]:
-    """Return what the ranks report under this name, or raise NotMeasured if one does not."""
+    """Return what the ranks report under this name, or raise NotMeasured if any rank does not."""
     values = [getattr(rank, name) for rank in run.ranks]
     if not values or None in values:
         raise NotMeasured(f"the output does not report {REPORTED[name]}")

@@ -29,7 +29,7 @@ def last_epoch(run: Run) -> tuple[Where, ...]:
 
 
 def recorded(part: str, name: str, unit: str = "") -> Callable[[Run], Measure]:
-    """Return a function that measures a number in the record's header or its end."""
+    """Return a function that reads a number from the header or the end of the record."""
     block = part.partition(".")[0]
     place_in_words = "end of the run" if block == "end" else "output"
 

@@ -94,7 +94,7 @@ def worst_of_points(name: str, choose: Callable) -> OfStudy:
 
 
 def of_law(law: Callable[..., Measure], **defaults: Any) -> OfStudy:
-    """Return a function for a law's parameter or prediction from the speedups over one worker."""
+    """Return a function that computes a law's parameter or prediction from speedups."""
 
     def value(runs: Sequence[Run], at: At) -> Measure:
         points = [(row.ranks, row.speedup) for row in study_table.rows(runs)]

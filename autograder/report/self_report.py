@@ -40,7 +40,7 @@ def has_reasons(self_grade: SelfGrade) -> bool:
 
 
 def decided_parts(reasons: Iterable[Part]) -> list[Part]:
-    """Return the reasons that do not wait for the instructor."""
+    """Return the reasons that do not depend on the instructor."""
     return [
         part
         for part in reasons
@@ -49,7 +49,7 @@ def decided_parts(reasons: Iterable[Part]) -> list[Part]:
 
 
 def by_hint(undecided: Iterable[Undecided]) -> dict[str, list[str]]:
-    """Return the names of undecided answers by hint, starting with those without a hint."""
+    """Return the names of undecided answers, grouped by hint. Those without a hint come first."""
     asked = (left for left in undecided if left.points and not left.looks)
     in_order = sorted(asked, key=lambda left: bool(left.hint))
     return grouped((left.hint, left.about) for left in in_order)

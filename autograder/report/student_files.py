@@ -98,7 +98,7 @@ def finish_pages(
     out: Path,
     with_junit: bool,
 ) -> list[Row]:
-    """Add missing lessons to pages, and write a page for each student in the roster without one.
+    """Add missing lessons to pages, and write a page for each student on the roster who has none.
 
     A student's page is made when that student is graded, before the other submissions are known.
     Return the rows with the new pages.
@@ -123,7 +123,7 @@ def finish_pages(
 
 
 def facts_of(page: Path) -> list[int]:
-    """Return facts that change when a file is written again. They are empty if there is no file."""
+    """Return facts that change when a file is rewritten. They are empty if there is no file."""
     try:
         info = os.stat(page)
     except OSError:

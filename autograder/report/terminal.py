@@ -27,7 +27,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return how many lessons are graded or in any other state, and how many need a look."""
+    """Return how many lessons are in each state, such as graded, and how many need a look."""
     states = Counter(row.status for row in rows)
     graded = states.pop(GradeStatus.GRADED, 0)
     counts = [f"{graded} graded", *(f"{count} {state}" for state, count in sorted(states.items()))]

@@ -21,7 +21,10 @@ from autograder.strict_csv import Row, read_csv
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A student. The other accepted names of a column are beside its type, with nbgrader's."""
+    """A student.
+
+    Other accepted names of a column, including nbgrader's, are listed next to its type.
+    """
 
     student: Annotated[str, "id", "student_id", "folder"]
     name: Annotated[str, "full name", "full_name"] = ""

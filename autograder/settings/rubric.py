@@ -73,11 +73,11 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
 
 
 def load_released(path: Path) -> dict[str, Pieces]:
-    """Return the text of a lesson's released programs, cut where they have gaps.
+    """Return the text of a lesson's released programs, split at the gaps.
 
-    `lessons build` writes these files: {"train.py": [["a line", …], …], …}. Files of the same form
-    beside the expected answers hold the solution's text for the gaps. Without a file, nothing is
-    compared.
+    `lessons build` writes these files: {"train.py": [["a line", …], …], …}. Next to the expected
+    answers, files in the same format hold the solution's text for each gap. Without a file, nothing
+    is compared.
     """
     if not path.exists():
         return {}

@@ -120,7 +120,7 @@ TABLE: dict[FindingCode, Entry] = {
 
 
 def finding_of(doubt: Doubt, where: Iterable[Where] = (), **fields: str) -> Finding:
-    """Return the finding for a doubt. `fields` fill in its heading.
+    """Return the finding that describes a doubt. `fields` fill in its heading.
 
     `where` are the lines of a doubt that names no file.
     """

@@ -1,8 +1,8 @@
 """Read and write manifest.csv: who submitted what. `autograder collect` writes it.
 
-The instructor may edit it. Collecting again keeps these edits and replaces all else. A hidden copy
-holds the rows of the last collection. A cell that differs from the copy was edited. An edit that
-describes a submission no longer applies when another one replaces that submission.
+The instructor may edit it. Collecting again keeps these edits and replaces everything else. A
+hidden copy holds the rows of the last collection. A cell that differs from the copy was edited. An
+edit that describes a submission no longer applies when another one replaces that submission.
 
 folder,students,group,lesson,submitted,late,from,doubts
 ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
@@ -140,7 +140,7 @@ def update(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows
 def merged(
     before: Rows, edited: Rows, collected: Rows, replaced: Collection[str] = ()
 ) -> tuple[Rows, list[str]]:
-    """Return the collected rows with the edits, and the edits that no longer apply.
+    """Return the collected rows with the edits applied, and the edits that no longer apply.
 
     `replaced`: the folders whose files another submission replaced.
     """

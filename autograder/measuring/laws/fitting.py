@@ -27,7 +27,7 @@ class Study:
     """Sizes in increasing order, with the log cost of each (the median over its repeats).
 
     The cost of work is workers × time. Ideal scaling leaves it unchanged, so the laws need no other
-    quantity, and the same runs give the same study in seconds, hours or images per second.
+    quantity. The same runs give the same study in seconds, hours or images per second.
     """
 
     sizes: tuple[int, ...]

@@ -33,7 +33,8 @@ def line_facts(
 ) -> LineFacts:
     """Return the facts about an epoch that a pattern's groups captured.
 
-    Each group has the name of its fact. `facts` are further facts of every such line.
+    Each group is named after the fact that it captures. `facts` are additional facts of every
+    matching line.
     """
     texts = match.groupdict()
     for name, fact in EPOCH_COUNTS.items():
@@ -65,7 +66,7 @@ def numbers_in(
 
 
 def number(name: str, text: str, unit: str) -> Number | None:
-    """Return a printed number: a time in seconds, a percentage as a fraction of 1."""
+    """Return a printed number. Times are in seconds, and percentages are fractions of 1."""
     if unit == "%":
         return printed(text, 0.01)
     if name == "test_accuracy":

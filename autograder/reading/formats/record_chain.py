@@ -31,7 +31,7 @@ class Chain:
         return False
 
     def breaks(self, payload: bytes, stated: Any) -> bool:
-        """Add a line, and return whether it is the first whose stated hash is wrong.
+        """Add a line, and return whether it is the first line whose recorded hash is wrong.
 
         A line's stated hash is the seed of the next line, so a single change breaks the chain only
         once or twice, not in the rest of the file.

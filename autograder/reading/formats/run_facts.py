@@ -29,10 +29,11 @@ Row = tuple[str, re.Pattern[str], dict[str, Any]]
 
 
 def rows(tags: str, *pattern: str, **facts: Any) -> list[Row]:
-    """Return how to read one kind of line, once for each of its tags.
+    """Return the readers of one kind of line, one for each of its tags.
 
-    A file is searched for the tags. The pattern is tried on lines that have the tag, in lower case.
-    Its named groups capture facts. `facts` are further facts of every such line.
+    A file is searched for the tags. The pattern is matched against the lower-case text of lines
+    with the tag. Its named groups capture facts. `facts` are additional facts of every matching
+    line.
     """
     return [(tag, re.compile("".join(pattern)), facts) for tag in tags.split("|")]
 

@@ -124,9 +124,10 @@ def load(source: str) -> Template:
 
 
 def parts_of(source: str) -> tuple[list[str], list[str], set[str]]:
-    """Return a template's texts, the fields between them, and its marks, which match no text.
+    """Return a template's literal texts, the fields between them, and its markers.
 
-    There is one more text than fields: the first and the last may be empty.
+    There is always one more text than there are fields; the first and the last may be empty.
+    Markers match no text.
     """
     if len(source) > LONGEST:
         refuse(source, f"it is longer than {LONGEST} characters")

@@ -111,7 +111,10 @@ def line(
 
 
 def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
-    """Return the cell of a student's rows in a column. Only the column OTHER may have several."""
+    """Return the cell for a student's rows in a column.
+
+    Only the column OTHER can have several rows.
+    """
     if not rows:
         return Cell()
     row, look = rows[0], any(row.look for row in rows)
