@@ -116,7 +116,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
             raise SettingsError(resemblance(name, other))
         raise SettingsError(f"{name} has no submissions with the names that {platform} uses")
     done.nobodys += nobodys(place, {item.path for item in items})
-    if wanted.participants and platform == "moodle":
+    if wanted.participants:
         yield from with_participants(items, wanted.participants, wanted.zone)
     else:
         yield from items

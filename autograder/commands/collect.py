@@ -78,6 +78,8 @@ def collect_command(
         given[name] = given[name] or file.given.get(name)
     if platform is None:
         raise click.UsageError(without_platform(downloads[0]))
+    if given["worksheet"] and platform != "moodle":
+        raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
     check_apart(downloads, into)
     # All settings are read before anything is collected.
     people = read_roster(given["roster"])

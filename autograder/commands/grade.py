@@ -92,10 +92,15 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
         lines, doubtful = roll_call(class_folder, units, loaded.settings.rubrics, loaded.people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
-    has_manifest = (class_folder / manifest.NAME).is_file()
-    unowned = [] if has_manifest else strays([Path(entry.path) for entry in listed(class_folder)])
+    rows = manifest.read(class_folder / manifest.NAME)
+    unowned = strays([Path(entry.path) for entry in listed(class_folder)]) if rows is None else []
     if unowned:
         click.echo(f"Not in a student's folder, so not graded: {enumerated(unowned)}", err=True)
+    nobodys = [row.folder for row in (rows or {}).values() if not row.owners]
+    if nobodys:
+        click.echo(
+            f"Not graded, because {manifest.NAME} names no student: {enumerated(nobodys)}", err=True
+        )
     grade_all(units, loaded, where, names)
 
 

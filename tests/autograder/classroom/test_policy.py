@@ -174,6 +174,17 @@ def test_the_lowest_result_is_dropped(tmp_path, grade):
     assert states == {"00": "excused", "02": "graded"}
 
 
+def test_a_submission_that_cannot_be_graded_is_the_lowest_result(tmp_path, grade):
+    (tmp_path / "class" / "ada" / "00").mkdir(parents=True)
+    (tmp_path / "class" / "ada" / "00" / "work.zip").write_bytes(b"PK no archive")
+    hand_in(tmp_path / "class" / "ada" / "01")
+    hand_in(tmp_path / "class" / "ada" / "02")
+    due = "".join(f'  "{n}": 2099-01-01T12:00+00:00\n' for n in ("00", "01", "02"))
+    lines = grade(tmp_path / "class", *late_rules(tmp_path, f"drop_lowest: 1\ndue:\n{due}")).table
+    states = {line[1]: line[3] for line in lines}
+    assert states == {"00": "missing", "01": "graded", "02": "graded"}
+
+
 # --- who is in the class ----------------------------------------------------------------------
 
 

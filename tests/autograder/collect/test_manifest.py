@@ -3,7 +3,9 @@
 import csv
 
 import pytest
+from click.testing import CliRunner
 
+from autograder.cli import main
 from autograder.finding_codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged
 from tests.autograder.class_yaml import late_rules
@@ -75,6 +77,8 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
         assert values.items() <= after[name].items()
     assert (folder / "ben/01/01_numpy_9.out").read_bytes() == BAD
     assert "Not graded, because the row names no student: zoe/01" in again.stdout
+    words = ["grade", str(folder), "--profile", "smoke", "--out", str(tmp_path / "grades")]
+    assert "zoe/01" in CliRunner().invoke(main, words).stderr
 
 
 def test_work_put_into_the_class_by_hand_is_not_replaced_by_nothing(tmp_path, collect, roster):
