@@ -1,17 +1,18 @@
-"""Several submissions of one lesson, and one submission by several students."""
+"""Several submissions of one lesson, of which one counts."""
 
 import json
 import os
 import time
 
 import pytest
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.submissions.downloads import (
-    KEPT,
+    BAD,
+    FIRST,
+    GOOD,
     ROSTER,
+    SECOND,
     below,
     canvas,
     copied,
@@ -20,11 +21,6 @@ from tests.autograder.submissions.downloads import (
     packed,
     write,
 )
-
-GOOD = (KEPT / "01/right.out.txt").read_bytes()
-BAD = (KEPT / "01/no-biases.out.txt").read_bytes()
-FIRST = {"job_1.out": BAD, "answers.txt": b"predict_shuffled = no\n"}
-SECOND = {"job_2.out": GOOD, "answers.txt": b"predict_shuffled = yes\n"}
 
 
 @pytest.fixture
@@ -211,148 +207,3 @@ def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):
         (told,) = json.loads(record)["grades"][0]["findings"]
         assert told["found"].endswith("left out: v1.zip")
         assert str(tmp_path) not in record
-
-
-# --- groups -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def team(tmp_path, grade):
-    """Return a function that grades a class in which ada and ben work together."""
-    (tmp_path / "roster.csv").write_text(ROSTER)
-
-    def command(files, groups="group,student\nteam 1,Ada Lovelace\nteam 1,ben\n", *more):
-        (tmp_path / "groups.csv").write_text(groups)
-        words = ("--roster", tmp_path / "roster.csv", "--groups", tmp_path / "groups.csv")
-        result = grade(write(tmp_path, "class", files), *words, "--profile", "smoke", *more)
-        result.rows = {(line[0], line[1]): line[2:] for line in result.table}
-        return result
-
-    return command
-
-
-def test_one_hand_in_counts_for_the_group(tmp_path, team):
-    result = team({**below("ada", SECOND), **below("zoe", FIRST)})
-    assert result.rows["ben", "01"][0] == result.rows["ada", "01"][0] == "8.2/10"
-    assert result.rows["kim", "01"][1] == "missing"
-    by_ada = FindingCode.BY_PARTNER.heading.format(name="ada")
-    assert by_ada in (result.folder / "students/ben.html").read_text()
-    assert by_ada not in (result.folder / "students/ada.html").read_text()
-
-
-def test_who_handed_in_keeps_the_own_hand_in(team):
-    lesson = (KEPT / "06/right.out.txt").read_bytes()
-    files = {**below("ada", SECOND), **below("ben", FIRST), "ben/six/06_7.out": lesson}
-    result = team(files)
-    assert result.rows["ben", "01"][0] == "5.2/10"
-    assert result.rows["ada", "01"][0] == "8.2/10"
-    assert result.rows["ada", "06"][0] == result.rows["ben", "06"][0] != "0/10"
-
-
-# An unreadable submission by ben beside his own lesson; the lesson and words of the finding.
-UNREAD = {
-    "an archive that is not read": ("ben/06_parallel.rar", "06", "06_parallel.rar"),
-    "a damaged zip": ("ben/06_parallel.zip", "06", "06_parallel.zip"),
-    "answers that are no text": ("ben/06_parallel/answers.docx", "06", "answers.docx"),
-}
-
-
-@pytest.mark.parametrize(("name", "lesson", "words"), UNREAD.values(), ids=UNREAD)
-@pytest.mark.parametrize("own", [below("ben/01_learning", SECOND), {}], ids=["own", "ada's"])
-def test_what_cannot_be_read_is_not_lost_in_a_group(tmp_path, team, name, lesson, words, own):
-    result = team({**below("ada", SECOND), **own, name: b"no such thing"})
-    assert result.rows["ben", "01"][0] == "8.2/10"
-    assert result.rows["ben", lesson][1] == "missing"
-    assert words in (result.folder / "students/ben.html").read_text()
-    assert ("ada", lesson) not in result.rows or result.rows["ada", lesson][1] == "missing"
-
-
-@pytest.mark.parametrize(("name", "told"), [("work.rar", True), ("notes.md", False)])
-def test_what_lies_in_no_lesson_is_said_with_the_first(tmp_path, team, name, told):
-    result = team({**below("ada", SECOND), f"ben/{name}": b"Rar!"})
-    assert [lesson for student, lesson in result.rows if student == "ben"] == ["01"]
-    assert result.rows["ben", "01"][0] == "8.2/10"
-    assert (name in (result.folder / "students/ben.html").read_text()) == told
-    assert ("is not read" in result.rows["ben", "01"][-1]) == told
-
-
-def test_partners_are_no_copies_of_each_other(tmp_path, team):
-    files = {**below("ada", SECOND), **below("ben", SECOND), **below("zoe", SECOND)}
-    looks = {name: line[-1] for (name, _), line in team(files).rows.items()}
-    assert "submitted by zoe (" in looks["ada"]
-    assert "submitted by zoe (" in looks["ben"]
-    assert "submitted by ada, ben (" in looks["zoe"]
-    whole = tmp_path / "grades/grades.json"
-    before = whole.read_bytes()
-    groups = (tmp_path / "groups.csv").read_text()
-    words = ["--roster", str(tmp_path / "roster.csv"), "--profile", "smoke"]
-    for part in ("1", "2"):
-        out = ["--out", str(tmp_path / part), "--shard", f"{part}/2"]
-        CliRunner().invoke(main, ["grade", str(tmp_path / "collected"), *words, *out])
-    parts = [str(tmp_path / "1"), str(tmp_path / "2")]
-    done = CliRunner().invoke(main, ["merge", *parts, "--out", str(tmp_path / "all"), *words])
-    assert done.exit_code == 1, done.output
-    assert (tmp_path / "all/grades.json").read_bytes() == before
-    (tmp_path / "class/zoe/job_2.out").unlink()
-    assert "submitted by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
-
-
-@pytest.mark.parametrize("lesson", ["", "1"])
-def test_who_hands_in_for_partners_without_a_folder_is_no_copy_of_them(tmp_path, team, lesson):
-    rows = [f"team 1,{name},{lesson}\n" for name in ("ada", "ben", "kim")]
-    groups = "".join(["group,student,lesson\n", *rows])
-    result = team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
-    assert {result.rows[name, "01"][0] for name in ("ada", "ben", "kim")} == {"8.2/10"}
-    assert "submitted by" not in "".join(line[-1] for line in result.rows.values())
-    looks = team({**below("ada", SECOND), **below("zoe", SECOND)}, groups).rows
-    assert "submitted by ada, ben, kim (" in looks["zoe", "01"][-1]
-    assert "submitted by zoe (" in looks["ada", "01"][-1]
-
-
-def test_a_group_in_which_nobody_handed_in_is_missing(team):
-    rows = team(below("zoe", FIRST)).rows
-    assert {name: line[1] for (name, _), line in rows.items() if name != "zoe"} == dict.fromkeys(
-        ("ada", "ben", "kim"), "missing"
-    )
-
-
-def test_a_group_for_one_lesson_alone(team):
-    groups = "group,student,lesson\nx,ada,6\nx,ben,06\ny,ben,01\ny,zoe,01_learning\n"
-    rows = team(below("ada", SECOND), groups).rows
-    assert rows["ben", "01"][1] == "missing"
-    assert (
-        team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
-        .rows["ben", "01"][0]
-        .startswith("5")
-    )
-
-
-def test_a_folder_called_after_the_group_is_of_all_its_members(team):
-    result = team({**below("Team-1", SECOND), **below("zoe", FIRST)})
-    assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.2/10"
-    assert "submitted by" not in result.rows["ada", "01"][-1]
-    assert {name for name, _ in result.rows} == {"ada", "ben", "kim", "zoe"}
-
-
-def test_a_partners_new_hand_in_is_graded_again(team):
-    files = {**below("ada", FIRST), **below("zoe", FIRST)}
-    assert team(files).rows["ben", "01"][0] == "5.2/10"
-    time.sleep(0.01)
-    assert team(files | below("ada", SECOND | {"job_1.out": GOOD})).rows["ben", "01"][0] == "8.2/10"
-
-
-@pytest.mark.parametrize(
-    ("groups", "words"),
-    [
-        ("group,student\na,ada\nb,Ada Lovelace\n", "groups.csv:3: ada is in two groups, first in"),
-        ("group,student\na,nobody\n", "groups.csv:2: 'nobody' is not on the roster"),
-        ("group,student,lesson\na,ada,99\n", "groups.csv:2: there is no rubric for lesson '99'"),
-        ("team,student\na,ada\n", "there is no column `team` here"),
-        ("group,student,lesson\na,ada,\nb,ada,2\n", "groups.csv:3: ada is in two groups"),
-    ],
-)
-def test_a_slip_in_the_groups_stops_the_grading(team, groups, words):
-    result = team(below("ada", SECOND), groups)
-    assert result.exit_code == 2
-    assert words in result.output
-    assert "Traceback" not in result.output

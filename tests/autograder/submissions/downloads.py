@@ -27,6 +27,11 @@ ANSWERS = "predict_shuffled = yes\n"
 TIME = "2026-03-01 20:00:00.123456 UTC"
 
 Files = dict[str, bytes]
+# Two submissions of lesson 01. The second one earns more points.
+GOOD = (KEPT / "01/right.out.txt").read_bytes()
+BAD = (KEPT / "01/no-biases.out.txt").read_bytes()
+FIRST: Files = {"job_1.out": BAD, "answers.txt": b"predict_shuffled = no\n"}
+SECOND: Files = {"job_2.out": GOOD, "answers.txt": b"predict_shuffled = yes\n"}
 
 
 def output(student: str) -> bytes:
