@@ -60,7 +60,7 @@ def _too_long(signum: int, frame: object) -> None:
 
 
 def grade_unit(unit: Unit, work: Work) -> Done:
-    """Grade a unit, publish it, and then save its state, unless the grader failed.
+    """Grade a unit and publish it. Then save its state, unless the grader failed.
 
     A saved state therefore means that the pages exist.
     """

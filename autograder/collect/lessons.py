@@ -77,7 +77,7 @@ def spots_of(piece: Piece) -> list[Spot]:
 
 
 def lessons_for(piece: Piece, near: set[str], lessons: Lessons, ids: Ids) -> set[str]:
-    """Return the possible lessons of a file without a record.
+    """Return the lessons that a file without a record may belong to.
 
     `near` are the lessons of the nearest outputs. `lessons` are the files whose lesson is already
     known.

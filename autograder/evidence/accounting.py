@@ -1,4 +1,4 @@
-"""Compare runs with their jobs in the accounting: place, resources, times, work, end and account.
+"""Compare runs with their jobs in the accounting: place, resources, times, work, end, and account.
 
 A job that slept has the right hosts and the right length, but it used no CPU time. Energy is not
 compared, because an idle node uses most of the energy of a busy one.
@@ -45,8 +45,8 @@ def compare(
 ) -> dict[int, list[Finding]]:
     """Return, by run id, the facts of runs that the scheduler's accounting contradicts.
 
-    A job that is missing from the accounting is odd, but it is not a contradiction. The work of a
-    job, and the time of its steps, are compared with those of all runs in it.
+    A job that is missing from the accounting is odd, but it is not a contradiction. A job's total
+    work and the duration of its steps are compared with the totals of all runs in the job.
     """
     findings: dict[int, list[Finding]] = defaultdict(list)
     # By step, or by job if none of its steps contains the run.

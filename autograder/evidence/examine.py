@@ -123,7 +123,7 @@ def on_itself(run: Run) -> list[Finding]:
 
 
 def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield the differences between a run and its rerun, and a contradiction within the rerun."""
+    """Yield the differences between a run and its rerun, and any contradiction within the rerun."""
     yield from reruns.compare(run, again)
     wrong = [one for one in on_itself(again.run) if one.contradicts] if again.run else []
     for one in wrong[:1]:

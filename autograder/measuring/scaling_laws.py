@@ -1,4 +1,4 @@
-"""Fit the laws of scaling that textbooks use, and report what contradicts them.
+"""Fit the scaling laws that textbooks use, and report what contradicts them.
 
 A point is a number of workers and their speedup over one. The fits are least squares. Amdahl's f
 and Gustafson's s are sums of the measured values with fixed weights, so their intervals follow from

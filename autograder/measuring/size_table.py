@@ -26,7 +26,7 @@ class Compared:
 
 
 def positive(name: str, what: str, unit: str) -> Callable[[Run], Measure]:
-    """Return a function that measures a number of the whole run, which must be positive."""
+    """Return a function that measures one number for the whole run. The number must be positive."""
 
     def value(run: Run) -> Measure:
         found = stated(getattr(run, name), what, unit)

@@ -96,7 +96,7 @@ def required(part: Part) -> str:
 
 
 def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine, bool]]:
-    """Return the quoted lines at and around these places, and whether each is at one of them."""
+    """Return the quoted lines at and near these places, each with whether it is at one of them."""
     lines = {(one.file, one.line): one for one in grade.quoted}
     meant = lines.keys() & {(one.file, one.line) for one in places}
     near = {(file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)}

@@ -1,6 +1,6 @@
 """Read the roster: the names of all students and their ids on other systems.
 
-An export of Canvas's gradebook is also a roster:
+An export of Canvas's gradebook also works as a roster:
 
 Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
     Points Possible,,,,,10

@@ -164,7 +164,7 @@ class Condition(Strict):
         return self
 
     def _check_order(self) -> None:
-        """Check that partial credit begins below the threshold, or above that of `at_most`."""
+        """Check that partial credit begins below the threshold or, for `at_most`, above it."""
         start, threshold = self.half_from or self.zero_from, self.threshold
         if start is None:
             return

@@ -212,7 +212,7 @@ def epochs_of_blocks(
 
     Each epoch gets an equal share of its block's time. A block's evaluation is assigned to the
     block's last epoch. Their numbers must be evenly spaced. Otherwise, an evaluation in the middle
-    is missing, and none is used.
+    is missing, so none is used.
     """
     apart = {check - block for (block, _), (check, _) in zip(blocks, checks, strict=False)}
     if len(checks) > len(blocks) or len(apart) > 1:

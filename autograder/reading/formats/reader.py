@@ -33,8 +33,8 @@ def line_facts(
 ) -> LineFacts:
     """Return the facts about an epoch that a pattern's groups captured.
 
-    Each group is named after the fact that it captures. `facts` are additional facts of every
-    matching line.
+    Each group is named after the fact that it captures. `facts` has more facts, which apply to
+    every matching line.
     """
     texts = match.groupdict()
     for name, fact in EPOCH_COUNTS.items():
@@ -57,7 +57,10 @@ def run_facts(match: re.Match[str], units: Mapping[str, str] = NO_UNITS, **facts
 def numbers_in(
     texts: Mapping[str, str | None], names: Iterable[Name], units: Mapping[str, str]
 ) -> dict[Name, Number | None]:
-    """Return the numbers with these names. Their units are in `units` or in the group `unit`."""
+    """Return the numbers with these names.
+
+    The unit of each is in `units` or in the group named `unit`.
+    """
     return {
         name: number(name, text, units.get(name) or texts.get("unit") or "")
         for name in names

@@ -47,7 +47,7 @@ def a_hash(value: Any) -> str | None:
 
 
 def argument(value: Any) -> str | None:
-    """Return an argument of the program as it is, because reruns use it."""
+    """Return an argument of the program unchanged, because reruns use it."""
     return value if isinstance(value, str) else None
 
 
