@@ -45,13 +45,13 @@ speed-job:
 	cp -r build/demo/run/10_speed build/demo/submissions/you/10; \
 	.venv/bin/autograder rubric part 10 speed --out build/demo/rubrics; fi
 
-# The grader needs seven small packages: where there is no .venv, they get an environment of their own.
+# The grader needs a few small packages: where there is no .venv, they get an environment of their own.
 GRADER = $(if $(wildcard .venv/bin/autograder),.venv/bin/python,build/grader/bin/python)
 
 example:          ## grade a small class, without the frameworks, to see what instructors and students get
 	@[ -x .venv/bin/autograder ] || [ -x build/grader/bin/autograder ] || { \
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make example: Python 3.11 or newer is needed; without it, run make .venv first.")' && \
-	echo "Setting up build/grader: eight small packages, in about a minute" && \
+	echo "Setting up build/grader: a few small packages, in about a minute" && \
 	$(PYTHON) -m venv --clear build/grader && build/grader/bin/pip install --quiet \
 	    --constraint cluster/environment/locked.txt --editable .; }
 	@rm -rf build/example/class build/example/grades # but not overrides of yours

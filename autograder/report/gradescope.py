@@ -65,7 +65,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
 
 def note(finding: Finding) -> str:
     """Return the text of a finding, without advice for the instructor."""
-    advice = sentence(finding.try_) if for_student(finding) else ""
+    advice = sentence(for_student(finding))
     parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
     lines = [f"{name}: {text}" for name, text in parts.items() if text]
     return ". ".join([finding.title, *lines])

@@ -50,9 +50,9 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
     return sorted(steps, key=lambda step: -step.points)[:MOST]
 
 
-def for_student(item: Finding | Part) -> bool:
-    """Return whether there is advice that a student can follow."""
-    return bool(item.try_) and item.code not in ADVISE_INSTRUCTOR
+def for_student(item: Finding | Part) -> str:
+    """Return the advice that a student can follow, or an empty string."""
+    return "" if item.code in ADVISE_INSTRUCTOR else item.try_.partition("; instructor:")[0]
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
@@ -71,7 +71,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
         findings = (one for one in grade.findings if one.try_ and not one.private)
         for finding in filter(for_student, list(findings)[:1]):
-            yield finding.try_, grade.title or finding.title, grade.max_score
+            yield for_student(finding), grade.title or finding.title, grade.max_score
 
 
 def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
