@@ -12,7 +12,7 @@ from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.commands.options import FOLDER
 from autograder.report.back.records import RECORDS, TABLE, read_class, read_record, record_file
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.report.signs import points
 from autograder.safe_text import file_name, printable
 from autograder.settings.claims import NAMES, asked_for, plain

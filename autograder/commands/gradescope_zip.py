@@ -17,7 +17,7 @@ from autograder.commands.options import (
     rubrics_option,
 )
 from autograder.report.back.zipped import zipped
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.settings import rubric
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
@@ -44,8 +44,8 @@ def gradescope_zip_command(
     load_released(rubrics / released)
     script = {"lesson": lesson, "profile": profile, "leaderboard": leaderboard}
     files: dict[str, str | bytes] = {
-        "setup.sh": render("gradescope_setup.sh.j2", packages=requirements()) + "\n",
-        "run_autograder": render("gradescope_run.sh.j2", **script) + "\n",
+        "setup.sh": render("gradescope_setup.sh.j2", packages=requirements()),
+        "run_autograder": render("gradescope_run.sh.j2", **script),
     }
     package = Path(__file__).parent.parent
     for path in package.rglob("*"):

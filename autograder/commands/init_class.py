@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import FOLDER
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.safe_text import shortened
 from autograder.settings.class_file import NAME
 from autograder.writing import write_if_new
@@ -19,5 +19,5 @@ def init_class_command(folder: Path) -> None:
     if path.exists():
         raise click.UsageError(f"{shortened(str(path))} exists already: edit it")
     folder.mkdir(parents=True, exist_ok=True)
-    write_if_new(path, render("class.yaml.j2") + "\n")
+    write_if_new(path, render("class.yaml.j2"))
     click.echo(f"Written: {path}")

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from autograder.errors import SettingsError
 from autograder.reading.printed_lines import READERS
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.settings.rubric import load_rubric
 from autograder.writing import write_if_new
 

@@ -16,7 +16,7 @@ from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus, Outcome
 from autograder.errors import SettingsError
 from autograder.report.back.records import read_record
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import Claim, WhoIs, one_spelling, owners, plain

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from autograder.classroom.kept import PROGRAMS
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.report.signs import check_line
-from autograder.report.student.said_once import grouped
+from autograder.report.student.next_steps import for_student
+from autograder.report.student.said_once import grouped, reasons_in
 from autograder.safe_text import LONGEST, printable
 from autograder.verdict import NOT_MEASURED, Part
 
@@ -27,6 +28,8 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
         legend_needed=any(one.shown for one in grades),
         waits="…",  # the sign of a check that waits for the instructor
         check_line=check_line,
+        reasons_in=reasons_in,
+        for_student=for_student,
         decided_parts=decided_parts,
         by_hint=by_hint,
     )

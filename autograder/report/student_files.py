@@ -17,11 +17,12 @@ from autograder.classroom.late_days import only_by_hand
 from autograder.classroom.one_unit import Publish
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report import gradescope, html, junit, programs
+from autograder.report import gradescope, junit, programs
 from autograder.report.back.records import RECORDS, read_record, record_file
 from autograder.report.class_page import matrix
 from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
+from autograder.report.student.page import student_page
 from autograder.report.student.requests import requests_of_student
 from autograder.safe_text import file_name, printable, readable_name
 from autograder.verdict import Grade
@@ -69,7 +70,7 @@ def page_of(
     mine = missing.get(printable(student), {})
     absent = not_handed_in(student, grades, settings.policy, mine)
     curves, heading = settings.curves, settings.heading
-    return html.student_page(name, grades, curves, requests, absent, heading=heading)
+    return student_page(name, grades, curves, requests, absent, heading=heading)
 
 
 # --- what only the whole class shows ------------------------------------------------------------

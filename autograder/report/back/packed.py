@@ -17,11 +17,14 @@ from pathlib import Path, PurePosixPath
 
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
-from autograder.report import filling, html, moodle
+from autograder.report import filling, moodle
 from autograder.report.back.records import GradedClass, read_record
 from autograder.report.back.zipped import zipped
+from autograder.report.rendering import render
 from autograder.report.signs import full_name
+from autograder.report.student import said_once
 from autograder.report.student.next_steps import next_steps
+from autograder.report.student.page import student_page
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
@@ -48,7 +51,7 @@ class Back:
 
     def page(self, student: str) -> str:
         name = full_name(student, self.people)
-        return html.student_page(name, [self.grades[student]], {}, heading=self.heading)
+        return student_page(name, [self.grades[student]], {}, heading=self.heading)
 
     def files(self, student: str) -> dict[str, str]:
         text = summary(self.grades[student])
@@ -73,7 +76,12 @@ class Back:
 
 def summary(grade: Grade) -> str:
     """Return a grade and the next steps as plain text, for platforms that show comments."""
-    return html.render("feedback.txt.j2", grade=grade, steps=next_steps([grade]))
+    return render(
+        "feedback.txt.j2",
+        grade=grade,
+        steps=next_steps([grade]),
+        adjusted=said_once.adjustments(grade),
+    )
 
 
 def of_lesson(lesson: str, graded: GradedClass, people: Mapping[str, Person]) -> Back:

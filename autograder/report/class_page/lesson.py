@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.report import pictures
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.report.signs import full_name, points
 from autograder.report.student.said_once import grouped
 from autograder.safe_text import file_name

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.class_page import lesson, matrix
-from autograder.report.html import render
+from autograder.report.rendering import render
 from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable

@@ -23,8 +23,9 @@ from autograder.classroom.rows import row_of
 from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
 from autograder.measuring.interval import exact
-from autograder.report import gradescope, html, junit, tables
+from autograder.report import gradescope, junit, tables
 from autograder.report.class_page.page import About, class_pages
+from autograder.report.student.page import student_page
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
 from autograder.settings.rubric_schema import Profile
@@ -326,7 +327,7 @@ def check(grades: list[Grade], profile: str) -> None:
         for one in grade.checks:
             assert 0 <= one.score <= one.points
             assert one.status == "passed" or (one.expected and one.found), one
-    harmless(html.student_page("x", grades, {}))
+    harmless(student_page("x", grades, {}))
     json.loads(gradescope.document(grades).encode("utf-8", "backslashreplace"))
     junit.document("x", grades).encode("utf-8", "backslashreplace")
 

@@ -5,8 +5,8 @@ import pytest
 from autograder.classroom.rows import Row
 from autograder.codes import FindingCode
 from autograder.report.class_page.page import About, class_pages
-from autograder.report.html import student_page
 from autograder.report.student.not_handed_in import Absent
+from autograder.report.student.page import student_page
 from autograder.report.student.requests import Request
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Policy, Regrade

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from autograder.records import Where
-from autograder.report.html import student_page
+from autograder.report.student.page import student_page
 from autograder.submissions import quoted
 from autograder.submissions.quoted import quoted_lines
 from autograder.verdict import Check, Grade, QuotedLine

@@ -1,71 +1,24 @@
-"""Make feedback pages: one for each student, one for the class.
+"""Make a student's page: a single file without scripts or external parts."""
 
-Each page is a single file without scripts or external parts. Only the class page has a few lines of
-script, to sort and filter its table.
-"""
-
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autograder.codes import GradeStatus, Outcome
 from autograder.records import Where
 from autograder.report import pictures
-from autograder.report.signs import LEGEND, SIGNS, changed_line, points
+from autograder.report.rendering import render
+from autograder.report.signs import SIGNS
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.requests import Request
 from autograder.submissions.quoted import AROUND
 from autograder.verdict import Check, Grade, Part, Point, QuotedLine
-from autograder.wording import counted, sentence, shown
 
 OPERATOR = re.compile(r"(?<!\S)([<>≤≥=]+) (?=\S)")
-CODE = re.compile(r"`([^`\n]+)`")
-PLAIN = (".txt.j2", ".yaml.j2", ".sh.j2")
 MANY = 2  # lessons; with more, the details are folded away
 
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
-
-
-@cache
-def environment() -> Environment:
-    env = Environment(
-        loader=PackageLoader("autograder.report"),
-        autoescape=lambda name: name is None or not name.endswith(PLAIN),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    functions: list[Callable] = [points, counted, shown, changed_line, lesson_number, for_student]
-    functions += [curves, met, quoted_near, check_marks]
-    env.globals.update({function.__name__: function for function in functions})
-    env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
-    env.globals.update(said_once=said_once, draw=pictures)
-    env.filters.update(coded=coded, sentence=sentence, as_script_data=as_script_data)
-    return env
-
-
-def render(template: str, **facts: Any) -> str:
-    return environment().get_template(template).render(facts)
-
-
-def coded(text: str) -> Markup:
-    """Mark text between backticks as code, after escaping it."""
-    escaped = escape(text)
-    return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
-
-
-def as_script_data(value: object) -> Markup:
-    """Return JSON that is harmless within a page's script."""
-    text = json.dumps(value, ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
 
 
 def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
@@ -107,6 +60,11 @@ def check_marks(grade: Grade) -> str:
     return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)
 
 
+FUNCTIONS = {  # of the template
+    one.__name__: one for one in (curves, met, quoted_near, check_marks, lesson_number, for_student)
+}
+
+
 def student_page(
     name: str,
     grades: Sequence[Grade],
@@ -142,4 +100,7 @@ def student_page(
         alike=said_once.adjusted_alike(grades),
         many=len(grades) > MANY,
         asked=asked,
+        said_once=said_once,
+        draw=pictures,
+        **FUNCTIONS,
     )
