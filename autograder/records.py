@@ -13,10 +13,13 @@ from autograder.codes import Outcome, ProblemCode
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in a student's file; lines count from 1."""
+    """A place in a student's file, or the whole file."""
 
     file: str
-    line: int
+    line: int  # counts from 1; 0: the whole file
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
         Print(
             run.fingerprint,
             run.launch,
-            f"{run.where.file}:{run.where.line}" if run.where else "?",
+            str(run.where) if run.where else "?",
             student,
             run.traits,
         )

@@ -23,7 +23,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
         for number, check in enumerate(visible, start=1):
             lines = [check.by_hand or check.found]
             if check.status != PASSED:
-                places = ", ".join(f"{w.file}:{w.line}" for w in check.where)
+                places = ", ".join(map(str, check.where))
                 parts = {
                     "status": check.status,
                     "expected": check.expected,

@@ -45,7 +45,7 @@ def _add_result(case: Element, check: Check) -> None:
     if check.status == NOT_MEASURED:
         SubElement(case, "skipped", message=check.found)
     elif check.status not in (PASSED, BORDERLINE):
-        places = " ".join(f"{w.file}:{w.line}" for w in check.where)
+        places = " ".join(map(str, check.where))
         failure = SubElement(case, "failure", type=check.status, message=check.found)
         failure.text = (
             f"{check.title}\nexpected: {check.expected}\nfound: {check.found}\nwhere: {places}\n"
