@@ -62,7 +62,7 @@ def interrupted(course, lessons_process, cell, count, signum, whole_group):
 
 @pytest.mark.parametrize(
     ("signum", "whole_group"),
-    breadth([(signal.SIGINT, True), (signal.SIGTERM, False)], quick=0),
+    breadth([(signal.SIGINT, True), (signal.SIGTERM, False)]),
     ids=["ctrl-c", "sigterm"],
 )
 def test_stopping_leaves_no_kernel_and_no_child(course, lessons_process, signum, whole_group):

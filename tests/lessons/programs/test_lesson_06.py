@@ -60,7 +60,8 @@ def difference(run):
     return next(m["value"] for m in run.measures if m["name"] == "difference_to_serial")
 
 
-@pytest.mark.parametrize("ranks", [*breadth([3, 1, 2], quick=0), FOUR])
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [3, 1, 2, FOUR])
 def test_collectives_equal_the_library(ranks, tmp_path):
     program = ROOT / "tests" / "lessons" / "ranks" / "collectives_ranks.py"
     done = mpirun(ranks, program, folder=tmp_path)

@@ -49,7 +49,8 @@ def test_what_an_honest_job_records(tmp_path):
     assert len({value["seed"] for value in rounds}) == 4
 
 
-@pytest.mark.parametrize("fault", breadth(["half of the batch", "averages nothing"], quick=0))
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["half of the batch", "averages nothing"])
 def test_the_real_update_is_compared(fault, tmp_path):
     rounds, error = measured(tmp_path, LEARNER=fault)
     assert error > 0.1

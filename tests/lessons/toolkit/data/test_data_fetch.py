@@ -24,7 +24,6 @@ from local_mirror import (
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue, fetch, places
 from lessons.toolkit.data.download import Patience
-from tests.breadth import breadth
 
 QUICK = Patience(silence=0.5, tries=3, pause=0.01, window=0.2, least=1000)
 LOAD = "import sys; from lessons.toolkit import data; print(data.load(sys.argv[1]).facts)"
@@ -229,7 +228,8 @@ def start_eight(folder, name: str) -> tuple[set[int], list[str], list[str]]:
     return {process.returncode for process in processes}, outputs, errors_of_all
 
 
-@pytest.mark.parametrize("name", breadth(["mnist", "cifar10"], quick=0))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
 def test_eight_processes_download_once(mirror, world, tmp_path, name):
     mirror.manner = when_seven_wait(tmp_path, good)
     codes, outputs, errors = start_eight(tmp_path, name)
