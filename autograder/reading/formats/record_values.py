@@ -89,8 +89,12 @@ READ_AS: dict[Any, ReadAs] = {
     tuple[int, ...] | None: (list_of(count, 1, MOST_PARTS), "a list of whole numbers"),
     tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
 }
+# These are read elsewhere. A fact of a type that READ_AS does not know fails at import.
+READ_ELSEWHERE = ("dataset", "others", "rank", "ended", "where")
 FACTS: dict[type, dict[str, ReadAs]] = {
-    kind: {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
+    kind: {
+        fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.name not in READ_ELSEWHERE
+    }
     for kind in (Header, DataSet, RunEnd, Rank)
 }
 FACTS[Header] |= {
