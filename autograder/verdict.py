@@ -18,6 +18,7 @@ from autograder.finding_codes import CONTRADICTS, INFORMATION
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
+WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
 PACKED = "packed"  # kind: a submitted file or archive that could not be opened

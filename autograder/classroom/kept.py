@@ -6,7 +6,7 @@ grader's own code.
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -106,13 +106,15 @@ def code_key() -> str:
 
     The key is cached, because a process keeps using the code that it has loaded.
     """
+    return digest(part for name, content in grader_files() for part in (name.encode(), content))
+
+
+def grader_files() -> Iterator[tuple[str, bytes]]:
+    """Yield the relative path and the content of each file of the grader's code."""
     root = Path(__file__).parents[1]
-    files = (path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".j2", ".css"))
-    return digest(
-        part
-        for path in files
-        for part in (path.relative_to(root).as_posix().encode(), path.read_bytes())
-    )
+    for path in sorted(root.rglob("*")):
+        if path.suffix in (".py", ".j2", ".css"):
+            yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
 def digest(parts: Iterable[bytes]) -> str:

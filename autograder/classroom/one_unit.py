@@ -15,6 +15,7 @@ from autograder.classroom.kept import Done
 from autograder.classroom.rows import row_of
 from autograder.codes import FindingCode, GradeStatus
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.safe_text import file_name, printable, shortened
 from autograder.submissions.class_folder import Submission, Unit
 from autograder.submissions.moments import seconds_of
@@ -128,9 +129,7 @@ def each_lesson_once(grades: Sequence[Grade]) -> list[Grade]:
     If there are several submissions, prefer one that contains work, then the latest one. Its grade
     also gets findings about unreadable files in the other submissions.
     """
-    by_lesson: dict[str, list[Grade]] = {}
-    for grade in grades:
-        by_lesson.setdefault(grade.lesson, []).append(grade)
+    by_lesson = grouped((grade.lesson, grade) for grade in grades)
     loose = by_lesson.pop(NO_LESSON, []) if len(by_lesson) > 1 else []
     first, *others = [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
     said = [one for one in loose if [f.code for f in one.findings] != [FindingCode.NOTHING_FOUND]]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
+from autograder.grouping import grouped
 from autograder.safe_text import shortened
 from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import Doubt
@@ -61,7 +62,8 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
             time, unread = noted_time(piece.path, place)
             notes.append((time, place))
             doubts += unread
-            times |= {time} if whole(piece) in working else set()
+            if whole(piece) in working:
+                times.add(time)
     last = max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")
     differ = [f"{time or 'nothing'} in {place}" for time, place in notes if time != last]
     if differ:
@@ -92,7 +94,10 @@ def when_collected(row: Row) -> When:
 
 
 def is_older(new: Row, earlier: Row) -> bool:
-    """Return whether a new attempt is older than the one that was collected before."""
+    """Return whether a new attempt is older than the one that was collected before.
+
+    Upload numbers are comparable only within one platform.
+    """
     one, other = when_collected(new), when_collected(earlier)
     if one.submitted and other.submitted and one.submitted != other.submitted:
         return one.submitted < other.submitted
@@ -112,11 +117,12 @@ def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
     left, doubts, left_out = list(pieces), list[Doubt](), list[str]()
     kinds: tuple[Callable[[Piece], Attempt | None], ...] = (whole, with_top)
     for attempt_of in kinds:
-        attempts: dict[Attempt, list[Piece]] = {}
-        for piece in left:
-            if attempt := attempt_of(piece):
-                attempts.setdefault(attempt, []).append(piece)
-        attempts = {a: mine for a, mine in attempts.items() if any(p.kind in WORK for p in mine)}
+        by_attempt = grouped((attempt_of(piece), piece) for piece in left)
+        attempts = {
+            attempt: mine
+            for attempt, mine in by_attempt.items()
+            if attempt and any(piece.kind in WORK for piece in mine)
+        }
         if len(attempts) > 1:
             last, odd = the_last(attempts)
             dropped = attempts.keys() - {last}
@@ -133,11 +139,10 @@ def the_last(attempts: Mapping[Attempt, Sequence[Piece]]) -> tuple[Attempt, list
     """Return the latest attempt, by the platform's times and uploads, then by file times."""
     times = {attempt: when(pieces) for attempt, pieces in attempts.items()}
     left = sorted(attempts, key=lambda one: (one.shown, one))
-    if all(times[one].submitted for one in left):
-        left = newest(left, {one: times[one].submitted for one in left})
-    if all(times[one].upload for one in left):
-        left = newest(left, {one: times[one].upload for one in left})
-    left = newest(left, {one: times[one].changed for one in left}, FILES_S)
+    for fact, apart in (("submitted", 0.0), ("upload", 0.0), ("changed", FILES_S)):
+        known = {one: getattr(times[one], fact) for one in left}
+        if fact == "changed" or all(known.values()):
+            left = [one for one in left if max(known.values()) - known[one] <= apart]
     last = left[-1]
     contents = [
         contents_of({piece.path: piece.name.name for piece in attempts[one] if piece.kind in WORK})
@@ -148,11 +153,3 @@ def the_last(attempts: Mapping[Attempt, Sequence[Piece]]) -> tuple[Attempt, list
     names = " and ".join(one.shown for one in left)
     detail = shortened(f"of {names}, {last.shown} was taken", 300)
     return last, [Doubt(FindingCode.SAME_TIME, last.shown, detail)]
-
-
-def newest(
-    attempts: list[Attempt], times: Mapping[Attempt, float], apart: float = 0.0
-) -> list[Attempt]:
-    """Return the newest attempt and all attempts that are at most `apart` seconds older."""
-    last = max(times.values())
-    return [one for one in attempts if last - times[one] <= apart]

@@ -1,6 +1,6 @@
 r"""List the platforms, and recognise which one a download is from.
 
-Most platforms include the student's name in the name of each entry. For these, a row of PLATFORMS
+Some platforms include the student's name in the name of each entry. For these, a row of PLATFORMS
 with the pattern of the names is enough:
 
 Ada Lovelace_4701_assignsubmission_file_/…                       Moodle's Download all submissions

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autograder.classroom.kept import grader_files
 from autograder.commands.options import (
     NEW_FILE,
     chosen_profile,
@@ -47,10 +48,7 @@ def gradescope_zip_command(
         "setup.sh": render("gradescope_setup.sh.j2", packages=requirements()),
         "run_autograder": render("gradescope_run.sh.j2", **script),
     }
-    package = Path(__file__).parent.parent
-    for path in package.rglob("*"):
-        if path.suffix in (".py", ".j2", ".css") and "__pycache__" not in path.parts:
-            files[f"autograder/{path.relative_to(package).as_posix()}"] = path.read_bytes()
+    files |= {f"autograder/{name}": content for name, content in grader_files()}
     for name in (f"{lesson}.yaml", answers, released):
         if (rubrics / name).exists():
             files[f"rubrics/{name}"] = (rubrics / name).read_bytes()

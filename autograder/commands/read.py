@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from autograder.grouping import grouped
 from autograder.json_lists import print_json, with_json
 from autograder.measuring import measure, size_table, study_table
 from autograder.reading.files import read_files
@@ -57,9 +58,7 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, w
         check(path)
     runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
-    jobs: dict[tuple[str, ...], list[Run]] = {}
-    for run in runs:
-        jobs.setdefault(run.files, []).append(run)
+    jobs = grouped((run.files, run) for run in runs)
     if why:
         show("\n".join(why_lines(runs)))
     elif as_json:
@@ -117,7 +116,7 @@ def lines_of(reason: Reason, text: str) -> Iterator[str]:
     name = reason.fact.replace("_", " ")
     yield f"  {name}: {'not read' if reason.value is None else shown(reason.value)}"
     if reason.where is not None:
-        yield f"      {reason.where.file}:{reason.where.line}: {printable(text, LONGEST_TEXT)}"
+        yield f"      {reason.where}: {printable(text, LONGEST_TEXT)}"
     yield f"      {reason.rule}"
 
 

@@ -136,23 +136,27 @@ def digest(facts: list) -> str:
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
     """Return findings about runs that are changed copies of other submitted runs, by run id."""
     findings: dict[int, list[Finding]] = defaultdict(list)
-    firsts: dict[tuple[str | None, ...], tuple[Run, RunTraits]] = {}
+    by_seconds: dict[str, Run] = {}  # the first run of each
+    by_losses: dict[tuple[str, str | None], tuple[Run, RunTraits]] = {}
+    by_parameters: dict[str, tuple[Run, RunTraits]] = {}
     for run in runs:
         traits, about = traits_of(run), findings[run.id]
         mine = run, traits
-        first, _ = firsts.setdefault(("seconds", traits.seconds), mine) if traits.seconds else mine
-        if first.launch != run.launch:
-            expected = "different seconds in each run"
-            about.append(copied(Code.SAME_SECONDS, expected, run, first))
-            continue
+        if traits.seconds:
+            first = by_seconds.setdefault(traits.seconds, run)
+            if first.launch != run.launch:
+                expected = "different seconds in each run"
+                about.append(copied(Code.SAME_SECONDS, expected, run, first))
+                continue
         if traits.losses:
-            first, other = firsts.setdefault(("losses", traits.losses, run.header.program), mine)
+            key = traits.losses, run.header.program
+            first, other = by_losses.setdefault(key, mine)
             if traits.settings != other.settings:
                 expected = f"different losses in each run ({differences(run, first)})"
                 advice = "submit each output as its own job wrote it"
                 about.append(copied(Code.SAME_LOSSES, expected, run, first, advice))
         if traits.parameters:
-            first, other = firsts.setdefault(("parameters", traits.parameters), mine)
+            first, other = by_parameters.setdefault(traits.parameters, mine)
             if results_differ(traits, other):
                 expected, found = f"test accuracy {other.result:g}", f"{traits.result:g}"
                 where = [run.start, first.start]
@@ -172,5 +176,5 @@ def differences(run: Run, first: Run) -> str:
 
 
 def copied(code: Code, expected: str, run: Run, first: Run, advice: str = AS_WRITTEN) -> Finding:
-    place = f"{first.start.file}:{first.start.line}" if first.start else "another run"
+    place = str(first.start) if first.start else "another run"
     return finding(code, expected, f"those of {place} again", [run.start, first.start], advice)

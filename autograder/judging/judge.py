@@ -25,11 +25,11 @@ from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, RubricCheck
 from autograder.verdict import (
-    BORDERLINE,
     FAILED,
     NOT_MEASURED,
     PARTIAL,
     PASSED,
+    WORST_FIRST,
     Check,
     Finding,
     Judged,
@@ -37,8 +37,6 @@ from autograder.verdict import (
     make_finding,
 )
 from autograder.wording import sentences, shown
-
-WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 
 
 def judge(hand_in: HandIn) -> Judged:

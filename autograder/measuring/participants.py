@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from autograder.grouping import grouped
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.record_facts import at_end, first_line, in_header, yes_if
@@ -58,9 +59,7 @@ def devices(run: Run) -> Measure:
 
 def local_ranks(run: Run) -> str:
     """Return "yes" if the ranks of each host count from 0 without a gap."""
-    by_host: dict[str | None, list[int | None]] = {}
-    for rank in present_ranks(run):
-        by_host.setdefault(rank.host, []).append(rank.local_rank)
+    by_host = grouped((rank.host, rank.local_rank) for rank in present_ranks(run))
     return yes_if(all(set(own) == set(range(len(own))) for own in by_host.values()))
 
 

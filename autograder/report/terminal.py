@@ -2,14 +2,14 @@
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.classroom.kept import PAGES
 from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
 from autograder.codes import EvidenceLevel, GradeStatus
-from autograder.report.signs import SIGNS, check_line, notice, points
+from autograder.report.signs import SIGNS, Titles, check_line, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
 from autograder.wording import counted
@@ -17,8 +17,6 @@ from autograder.wording import counted
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
 MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a person should look at
 WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
-
-Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 
 
 def cells(row: Row) -> tuple[str, ...]:

@@ -76,10 +76,16 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
 def read_rerun(path: Path) -> Rerun:
     try:
         content = path.read_bytes()
-        rerun = RerunFile.model_validate_json(content)
+        file = RerunFile.model_validate_json(content)
     except (OSError, ValueError) as error:
         raise SettingsError(
             f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
         ) from None
     key = blake2b(content, digest_size=16).hexdigest()
-    return Rerun(rerun.student, rerun.lesson, path.parent / OUTPUTS, rerun.jobs, key)
+    return Rerun(
+        student=file.student,
+        lesson=file.lesson,
+        outputs=path.parent / OUTPUTS,
+        jobs=file.jobs,
+        key=key,
+    )

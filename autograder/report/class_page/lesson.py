@@ -14,20 +14,17 @@ from statistics import mean, median
 from markupsafe import Markup
 
 from autograder.classroom.rows import Row
+from autograder.grouping import grouped
 from autograder.report import pictures
 from autograder.report.rendering import render
-from autograder.report.signs import full_name, points
-from autograder.report.student.said_once import grouped
+from autograder.report.signs import Titles, full_name, points
 from autograder.safe_text import file_name
 from autograder.settings.roster import Person
-from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+from autograder.verdict import BORDERLINE, PASSED, WORST_FIRST
 
 LESSONS = "lessons"  # the folder of these pages
-WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 NO_RANK = 99
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
-
-Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 
 
 @dataclass(frozen=True, slots=True)

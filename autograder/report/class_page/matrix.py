@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
+from autograder.grouping import grouped
 from autograder.report.signs import check_signs, full_name, notice, points
-from autograder.report.student.said_once import grouped
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeStatus
+from autograder.grouping import grouped
 from autograder.report.signs import points
-from autograder.report.student.said_once import grouped
 from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
 from autograder.wording import sentence

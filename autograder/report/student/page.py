@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autograder.codes import GradeStatus, Outcome
+from autograder.grouping import grouped
 from autograder.records import Where
 from autograder.report import pictures
 from autograder.report.rendering import render
@@ -24,7 +25,7 @@ Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
     """Yield speedups by number of workers for every program that ran at several sizes."""
     finished = (run for run in grade.runs if run.outcome == Outcome.COMPLETED)
-    for program, runs in sorted(said_once.grouped((run.program, run) for run in finished).items()):
+    for program, runs in sorted(grouped((run.program, run) for run in finished).items()):
         line = [(run.workers or 0, run.speedup) for run in runs if run.speedup]
         line = [(workers, speedup) for workers, speedup in line if workers > 1]
         if line and any(run.workers == 1 for run in runs):

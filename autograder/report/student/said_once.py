@@ -3,27 +3,16 @@
 The joined entry names all places.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from autograder.codes import ReasonCode
+from autograder.grouping import grouped
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
 MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the values by key, in the order of the pairs."""
-    groups = defaultdict[K, list[V]](list)
-    for key, value in pairs:
-        groups[key].append(value)
-    return groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from pathlib import Path
 KEPT = Path(__file__).parents[2] / "lessons/planted/outputs"
 OUTPUTS = {"ada": "right", "ben": "right-in-uneven-batches", "zoe": "no-biases"}
 NAMES = {"ada": "Ada Lovelace", "ben": "Ben Meyer", "zoe": "Zoë Lee-Wei"}
-SORTED = {"ada": "lovelaceada", "ben": "meyerben", "zoe": "leeweizo"}  # as Canvas writes them
 MOODLE = {"ada": "4701", "ben": "4702", "zoe": "4703"}
 CANVAS = {"ada": "101", "ben": "102", "zoe": "103"}
 GITHUB = {"ada": "ada-l", "ben": "Benmey", "zoe": "zlw"}
