@@ -84,6 +84,23 @@ def test_faster_than_the_hardware():
     assert not seen(fine).findings
 
 
+@pytest.mark.parametrize(
+    ("wall", "found"),
+    [
+        ((1.0, 1.0), False),
+        ((1.3, 1.0), False),  # one slow write
+        ((1.3, 1.3), True),
+        ((1.5, 1.0, 1.0, 1.5), False),
+        ((1.3, 1.0, 1.3, 1.3), True),
+        ((1.3,), False),
+        ((1.5,), True),
+    ],
+)
+def test_most_epochs_have_to_be_longer_by_the_clock(wall, found):
+    lines = make_record(framework="numpy", seconds=(1.0,) * len(wall), wall=wall)
+    assert (Code.EPOCHS_SHORT_OF_CLOCK in codes(seen(lines))) is found
+
+
 @pytest.mark.parametrize(("late", "found"), [(0, False), (1, False), (2, True)])
 def test_steps_that_keras_has_not_counted_yet(late, found):
     lines = rewriting.kept("03", "right")
