@@ -28,8 +28,8 @@ from autograder.safe_text import file_name, printable, readable_name
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
-Missing = Mapping[str, Mapping[str, float]]  # student -> lesson that others submitted -> points
-MISSING = ".missing"  # the missing lessons listed on the students' pages
+Missing = Mapping[str, Mapping[str, float]]  # student -> missing lesson -> its points, or 0
+MISSING = ".missing"  # the missing lessons that changed the students' pages
 FOLDERS = {PAGES: ".html", RECORDS: ".json", "junit": ".xml"}  # of the files of one student
 
 
@@ -68,26 +68,32 @@ def page_of(
     name = readable_name(settings.names.get(student) or student)
     requests = requests_of_student(student, grades, settings.policy)
     mine = missing.get(printable(student), {})
-    absent = not_handed_in(student, grades, settings.policy, mine)
-    curves, heading = settings.curves, settings.heading
-    return student_page(name, grades, curves, requests, absent, heading=heading)
+    counted = {lesson: points for lesson, points in mine.items() if points}
+    absent = not_handed_in(student, grades, settings.policy, counted)
+    uncounted, curves = mine.keys() - counted.keys(), settings.curves
+    return student_page(name, grades, curves, requests, absent, uncounted, heading=settings.heading)
 
 
 # --- what only the whole class shows ------------------------------------------------------------
 
 
 def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
-    """Return the lessons that count towards a student's points but are missing from their page."""
-    absent = {
-        (row.student, row.lesson)
+    """Return the missing lessons that a student's page alone would count wrongly.
+
+    Unsubmitted lessons count if others submitted them. Lessons that could not be graded do not
+    count if they are dropped.
+    """
+    on_page = {
+        (row.student, row.lesson): bool(row.page)
         for row in rows
-        if row.status == GradeStatus.MISSING and not row.page
+        if row.status == GradeStatus.MISSING
     }
     found = defaultdict[str, dict[str, float]](dict)
     columns, lines = matrix.table(rows, {}, settings.policy)
     for line in lines:
         for column, cell in zip(columns, line.cells, strict=True):
-            if cell.most and (line.student, column.lesson) in absent:
+            alone = on_page.get((line.student, column.lesson))
+            if alone is not None and alone != bool(cell.most):
                 found[line.student][column.lesson] = cell.most
     return found
 
@@ -106,9 +112,10 @@ def finish_pages(
     """
     missing = missing_lessons(rows, settings)
     publish = publisher(settings, out, with_junit, missing=missing)
-    without_page = {row.student for row in rows} - {row.student for row in rows if row.page}
+    pages = {row.student for row in rows if row.page}
+    without_page = {row.student for row in rows} - pages
     before, now, added = read_state(out / MISSING), {}, {}
-    for student in people:
+    for student in (*people, *sorted(pages - {printable(one) for one in people})):
         name, page = printable(student), f"{file_name(student)}.html"
         path, mine = out / PAGES / page, missing.get(name, {})
         changed = (mine or page in before) and before.get(page) != [mine, facts_of(path)]

@@ -1,7 +1,7 @@
 """Make a student's page: a single file without scripts or external parts."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from autograder.codes import GradeStatus, Outcome
 from autograder.grouping import grouped
@@ -66,25 +66,28 @@ FUNCTIONS = {  # of the template
 }
 
 
+def counts(grade: Grade, uncounted: Collection[str]) -> bool:
+    missing = grade.status == GradeStatus.MISSING and grade.lesson not in uncounted
+    return bool(lesson_number(grade)) and (missing or grade.score is not None)
+
+
 def student_page(
     name: str,
     grades: Sequence[Grade],
     references: Curves,
     asked: Sequence[Request] = (),
     absent: Sequence[Absent] = (),
+    uncounted: Collection[str] = (),
     heading: str = "Grades",
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count but are not shown. `absent` contains the lessons that were not submitted.
+    Hidden checks count but are not shown. `absent` contains the lessons that were not submitted,
+    and `uncounted` those that could not be graded and that the class page does not count.
     """
     remarks = said_once.remarks(grades)
     # As on the class page, a lesson counts if it has points or is missing.
-    counting = [
-        grade.max_score
-        for grade in grades
-        if lesson_number(grade) and (grade.score is not None or grade.status == GradeStatus.MISSING)
-    ]
+    counting = [grade.max_score for grade in grades if counts(grade, uncounted)]
     counting += [one.points for one in absent if one.points > 0]
     return render(
         "student.html.j2",

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in, write_lines
 from tests.autograder.submissions.downloads import KEPT
 
@@ -44,6 +45,19 @@ def test_both_pages_count_the_same(graded):
     assert "Not submitted so far: 01." in on_page(folder, "ben")
     assert "Not submitted so far: 01, 02." in on_page(folder, "kim")
     assert "Not submitted" not in on_page(folder, "ada")
+
+
+@pytest.mark.parametrize(("dropped", "lessons"), [("", "3"), ("drop_lowest: 1\n", "2")])
+def test_a_dropped_lesson_that_cannot_be_graded_does_not_count(tmp_path, grade, dropped, lessons):
+    for lesson in ("01", "02"):
+        hand_in(tmp_path / "class/ada" / lesson)
+    (tmp_path / "class/ada/00").mkdir()
+    (tmp_path / "class/ada/00/work.zip").write_bytes(b"no archive")
+    due = "".join(f'  "{n}": 2099-01-01T12:00+00:00\n' for n in ("00", "01", "02"))
+    folder = grade(tmp_path / "class", *late_rules(tmp_path, f"{dropped}due:\n{due}")).folder
+    *points, counted = TOTAL.search(on_page(folder, "ada")).groups()
+    assert [float(each) for each in points] == [float(c) for c in on_class_page(folder, "ada")]
+    assert counted == lessons
 
 
 def test_naming_a_missing_lesson_changes_only_the_page(graded, tmp_path):
