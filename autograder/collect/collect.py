@@ -85,7 +85,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         for owner in owned(items, wanted.who):
             for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
-    collected = before | {row.folder: row for row in done.new}
+    collected = before | {row.folder: with_known_time(row, before, done) for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
@@ -93,6 +93,13 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     collected = {row.folder: row for row in rows}
     done.rows, done.ended = manifest.update(home, collected, done.replaced)
     return done
+
+
+def with_known_time(row: Row, before: Rows, done: Collected) -> Row:
+    """Keep the time of an unchanged submission if this download has no time for it."""
+    if row.submitted or row.folder in done.replaced or row.folder not in before:
+        return row
+    return replace(row, submitted=before[row.folder].submitted)
 
 
 # --- a download -----------------------------------------------------------------------------------

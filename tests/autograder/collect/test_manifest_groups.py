@@ -73,8 +73,25 @@ def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, m
 def test_times_of_the_instructor(tmp_path, collect, roster):
     (tmp_path / "times.csv").write_text("student,lesson,time\nLovelace Ada,1,2026-03-01T20:00Z\n")
     words = (*roster, "--times", tmp_path / "times.csv")
-    rows = collect(write(tmp_path, "down", canvas()), *words, platform="canvas").rows
+    place = write(tmp_path, "down", canvas())
+    rows = collect(place, *words, platform="canvas").rows
     assert rows["ada/01"].submitted == "2026-03-01T20:00:00+00:00"
+
+
+def test_only_the_same_submission_keeps_a_time_that_the_download_lacks(tmp_path, collect, roster):
+    (tmp_path / "times.csv").write_text("student,lesson,time\nben,1,2026-03-01T20:00Z\n")
+    first, told = write(tmp_path, "first", canvas()), ("--times", tmp_path / "times.csv")
+    time = collect(first, *roster, *told, platform="canvas").rows["ben/01"].submitted
+    assert time
+    for _ in range(2):
+        again = collect(first, *roster, platform="canvas")
+        assert again.rows["ben/01"].submitted == time
+    changed = {
+        name: data + b"\n# changed" if "meyerben" in name else data
+        for name, data in canvas().items()
+    }
+    newer = write(tmp_path, "newer", changed)
+    assert collect(newer, *roster, platform="canvas").rows["ben/01"].submitted == ""
 
 
 @pytest.mark.parametrize(
