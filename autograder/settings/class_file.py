@@ -36,7 +36,10 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, Vali
     def path_of(text: str, info: ValidationInfo) -> Path:
         path = Path(info.context or "") / Path(text).expanduser()
         if not is_there(path):
-            raise ValueError(f"there is no {kind} {shortened(str(path))}")
+            name = shortened(str(path))
+            raise ValueError(
+                f"{name} is not a {kind}" if path.exists() else f"there is no {kind} {name}"
+            )
         return path
 
     return path_of

@@ -61,6 +61,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("overides: x.csv\n", ":1: overides: no such field; did you mean overrides?"),
         ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
+        ("roster: .\n", " is not a file"),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle: there is no file "),
         ("profile: fast\n", ":1: profile has to be "),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
