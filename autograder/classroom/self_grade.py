@@ -43,7 +43,7 @@ class SelfGrade:
 
     @property
     def open_points(self) -> float:
-        return sum(part.points for part in self.undecided)
+        return sum(part.points for part in self.undecided if part.looks != "wrong")
 
     @property
     def complete(self) -> bool:

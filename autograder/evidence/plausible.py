@@ -128,7 +128,7 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     if name_by_hash is None and synthetic is False:
         expected = f"the hash {str(known.sha256)[:12]}… of {name}"
         found = shortened(str(dataset.sha256), 16)
-        advice = "`lessons data check`, then submit again"
+        advice = "`lessons data check`, then run the job again"
         yield finding(Code.DATA_IS_ANOTHER, expected, found, where, advice, name=name)
     for part in ("train_samples", "test_samples"):
         count, most = dataset[part], known[part]
@@ -140,6 +140,6 @@ def data_as_known(run: Run) -> Iterator[Finding]:
 def real_data(run: Run) -> Iterator[Finding]:
     if run.header.dataset.synthetic:
         found = "synthetic data, whose accuracy says nothing about the task"
-        advice = "`lessons data fetch` on a login node, then submit again"
+        advice = "`lessons data fetch` on a login node, then run the job again"
         where = run.rank_lines[:1]
         yield finding(Code.SYNTHETIC_DATA, "the real data set", found, where, advice)

@@ -60,6 +60,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
         yield from not_as_asked(asked, ended)
         yield from to_run_again(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
+    yield from without_real_data(latest_runs(ended))
     yield from missing_answers(bundle, in_every_profile(asked) if asked else {}, lesson)
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
         yield "no report.md: one of the notebook's last cells writes it"
@@ -163,6 +164,15 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
             continue
         if program.stat().st_mtime > output.stat().st_mtime + COPIED:
             yield f"{output.name} is older than {program.name}: run the job again"
+
+
+def without_real_data(latest: list[Run]) -> Iterator[str]:
+    files = {Path(run.files[0]).name: None for run in latest if run.header.dataset.synthetic}
+    if files:
+        yield (
+            f"{', '.join(files)}: trained on synthetic data. Run `lessons data fetch` on a login "
+            "node, then the job again"
+        )
 
 
 def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str) -> Iterator[str]:

@@ -255,6 +255,18 @@ def test_answers_are_checked_as_in_the_notebook(folder, lessons_command, run_out
     assert right.split(": ")[1] == "s4_epoch_s"
     assert re.search(r"These answers are wrong:\n    cpu_gpu_is_speedup: \S", end)
     assert "cpu_gpu_is_speedup" not in end.partition("Only your instructor")[2]
+    (folder / "answers.txt").write_text("s4_epoch_s = 7.2\n")
+    without = lessons_command("submit", "02", "--in", folder).output
+    lost = [re.search(r"([\d.]+) not yet", text) for text in (end, without)]
+    assert lost[0][1] == lost[1][1]  # a wrong answer is lost, like one that is missing
+
+
+def test_a_run_on_synthetic_data_is_named(folder, lessons_command, run_output):
+    real = run_output.replace('"synthetic":true', '"synthetic":false')
+    for text, synthetic in ((run_output, True), (real, False)):
+        (folder / "02_keras_7.out").write_text(text)
+        output = lessons_command("submit", "02", "--in", folder).output
+        assert ("lessons data fetch" in output) is synthetic
 
 
 def test_it_ends_with_what_the_outputs_decide(folder, lessons_command, run_output):
