@@ -198,8 +198,8 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     It is not a zero yet: a file may be missing by mistake or have an unknown format. If a file
     could not be opened, this is the only finding.
     """
-    only = f", only {', '.join(files.others)}" if files.others else ""
-    doubt = Doubt(FindingCode.NOTHING_FOUND, "", f"no file of these kinds{only}")
+    found = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
+    doubt = Doubt(FindingCode.NOTHING_FOUND, "", found)
     nothing = replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others))
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)

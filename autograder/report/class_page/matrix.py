@@ -105,7 +105,10 @@ def line(
         score=sum(row.score or 0.0 for row in graded),
         most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
         tier=min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
-        reasons=[f"{', '.join(lessons)}: {reason}" for reason, lessons in by_reason.items()],
+        reasons=[
+            f"{', '.join(dict.fromkeys(lessons))}: {reason}"
+            for reason, lessons in by_reason.items()
+        ],
         rank=looks[0][0].code.rank if looks else 0,
     )
 
