@@ -38,7 +38,7 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, Vali
         if not is_there(path):
             name = shortened(str(path))
             raise ValueError(
-                f"{name} is not a {kind}" if path.exists() else f"there is no {kind} {name}"
+                f"{name} is not a {kind}" if os.path.exists(path) else f"there is no {kind} {name}"
             )
         return path
 
