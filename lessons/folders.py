@@ -20,6 +20,7 @@ PRODUCTS = (
     "*.pyc",
     "answers.txt",
     "checkpoints",
+    "input",  # lesson 04's files and packs
     "parts",
     "stack_of_rank_*.txt",
     "timeline*.json",

@@ -156,6 +156,9 @@ def test_what_a_run_left_is_no_drift(course, lessons_command):
     (made / "answers.txt").write_text("")
     (made / "__pycache__").mkdir()
     (made / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"")
+    packs = course / "solutions" / NAME / "data" / "input"  # a solution may have been run too
+    packs.mkdir(parents=True)
+    (packs / "pack_0001.bin").write_bytes(b"\xff")
     assert lessons_command("build", "--check").exit_code == 0
 
 
