@@ -101,7 +101,7 @@ class FindingCode(StrEnum):
     MORE_EPOCHS_THAN_ASKED = auto(), CONTRADICTS, "More epochs than requested"
     FEWER_EPOCHS_THAN_ASKED = auto(), DOUBT, "Fewer epochs than requested, in a successful run"
     MORE_SAMPLES_THAN_SET = (auto(), CONTRADICTS,
-        "An epoch read more different samples than there are")
+        "An epoch read more distinct samples than the data set has")
     MORE_SAMPLES_THAN_STEPS = (auto(), CONTRADICTS,
         "An epoch read more samples than its steps can process")
     SHARES_TOO_SMALL = (auto(), CONTRADICTS,

@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the values by key, in the order of the pairs."""
+    """Group the values of (key, value) pairs by key, in the order of the pairs."""
     groups = defaultdict[K, list[V]](list)
     for key, value in pairs:
         groups[key].append(value)

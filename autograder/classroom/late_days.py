@@ -34,7 +34,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if not change.check:
                 grade = _override_total(grade, change)
         changed.append(grade)
-    # Missing lessons are the lowest results, also if there are only files that cannot be graded.
+    # A missing lesson is the lowest result, even if there are files that cannot be graded.
     absent = set(policy.late.due) - {g.lesson for g in changed if g.status != GradeStatus.MISSING}
     return _drop_lowest(changed, policy.late.drop_lowest - len(absent))
 

@@ -210,7 +210,7 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
 
 
 def with_reasons(grade: Grade, findings: Sequence[Finding]) -> Grade:
-    """Return the grade with its findings and any reasons to look at it.
+    """Return the grade with its findings and any reasons to review it.
 
     All files that were left out are combined into one reason, which names the first file.
     """

@@ -76,7 +76,7 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
 
 
 class When(NamedTuple):
-    """When an attempt was made. 0: unknown."""
+    """The facts that put attempts in order. 0: unknown."""
 
     submitted: float
     upload: int

@@ -25,7 +25,7 @@ from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """How a platform's download is recognised and read. `items` yields its Item objects."""
+    """The functions that recognise and read a platform's download. `items` yields Item objects."""
 
     looks_like: Callable[[Path, Sequence[Entry]], bool]
     items: Callable[[Path, Sequence[Entry], WhoIs], Iterator[Item]]

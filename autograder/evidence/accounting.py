@@ -1,4 +1,4 @@
-"""Compare runs with their jobs in the accounting: place, resources, times, work, end, and account.
+"""Compare runs with the scheduler's accounting of their jobs.
 
 A job that slept has the right hosts and the right length, but it used no CPU time. Energy is not
 compared, because an idle node uses most of the energy of a busy one.

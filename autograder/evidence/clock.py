@@ -16,8 +16,8 @@ CLOCK_SLACK_S = 5.0
 # Longest evaluation and checkpoint between an epoch's lines, in units of its seconds.
 LONGEST_PAUSE = 3
 SLEEPS = ("laptop", "none")  # the clock for seconds stops while a laptop's lid is closed
-# Seconds; nothing else happens between an epoch's two lines. Writing them takes less, but on a busy
-# machine one line may take longer, which only a run of several epochs can show.
+# Seconds by which the clock of an epoch's two lines may exceed its time. Writing a line takes less,
+# but on a busy machine a single line may take longer. Several epochs show whether it was one line.
 WITHIN_S, ALONE_S = 0.02, 0.25
 
 Timed = tuple[Epoch, float, Number]  # an epoch with its wall-clock seconds and measured seconds
@@ -109,8 +109,8 @@ def no_long_pauses(later: Sequence[Timed]) -> Finding | None:
 def as_long_as_stated(run: Run, timed: Sequence[Timed]) -> Finding | None:
     """Compare reported seconds with the clock if no evaluation can have run within the epoch.
 
-    This is a finding only if more than half of the epochs differ, because a single one may include
-    a sleep or a slow write.
+    This is a finding only if more than half of the epochs differ, because a sleep or a slow write
+    may have lengthened a single one.
     """
     paused = run.header.framework != "numpy"
     if not timed or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in timed)):

@@ -229,7 +229,7 @@ def own_program(program: HandedIn, counts: bool) -> ProgramText:
 
 
 def changed_line(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
-    """Return a line of a program for the instructor, with any reasons to look at it.
+    """Return a program's line as the instructor sees it, with any reasons to review it.
 
     `counts`: whether its lines can cause a finding. `usual`: what the gap's solution also uses.
     """

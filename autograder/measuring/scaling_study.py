@@ -122,7 +122,7 @@ def latest(runs: Sequence[Run], *facts: str) -> dict[tuple, Run]:
 
 
 def useful_workers(runs: Sequence[Run], at: At) -> Measure:
-    """Return the largest N whose best rule loses at most `within` accuracy compared with N = 1.
+    """Return the largest N whose best rule loses at most `within` in accuracy relative to N = 1.
 
     The accuracy of a rule is the mean over the seeds.
     """

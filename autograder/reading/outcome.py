@@ -157,7 +157,7 @@ EXCEPTION = re.compile(
 
 
 def read(line: str, where: Where) -> EndLine | None:
-    """Return the end of a run if a line seems to report one, otherwise None."""
+    """Return how a run ended if this line seems to report it, otherwise None."""
     for tag, regex, kind, reason in COMPILED:
         if tag in line and regex.search(line):
             return EndLine(kind, where, line.strip()[:300], reason)

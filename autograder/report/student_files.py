@@ -29,7 +29,7 @@ from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
 Missing = Mapping[str, Mapping[str, float]]  # student -> missing lesson -> its points, or 0
-MISSING = ".missing"  # the missing lessons that changed the students' pages
+MISSING = ".missing"  # missing lessons that the students' pages already show
 FOLDERS = {PAGES: ".html", RECORDS: ".json", "junit": ".xml"}  # of the files of one student
 
 
@@ -78,10 +78,10 @@ def page_of(
 
 
 def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
-    """Return the missing lessons that a student's page alone would count wrongly.
+    """Return the missing lessons whose points on a student's page depend on the rest of the class.
 
-    Unsubmitted lessons count if others submitted them. Lessons that could not be graded do not
-    count if they are dropped.
+    A lesson that was not submitted counts if other students submitted it. One that could not be
+    graded counts unless it is dropped.
     """
     on_page = {
         (row.student, row.lesson): bool(row.page)

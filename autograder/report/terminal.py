@@ -74,7 +74,7 @@ def show_shard(rows: Sequence[Row], shard: Shard, everybody: int, out: Path) -> 
     path = out / shard.file_name
     print(
         text,
-        f"Written: {path}. When all shards are there: autograder merge, with the same options",
+        f"Written: {path}. After all shards, run autograder merge with the same options",
         sep="\n",
         file=sys.stderr,
     )

@@ -100,7 +100,7 @@ def pipeline(tf, cifar, way: str, batch: int, size: int):
 
 
 def peak_mb() -> float:
-    # Not ru_maxrss, which is at least the memory of the process that started this one.
+    # ru_maxrss is never below the memory of the process that started this one.
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 

@@ -171,7 +171,7 @@ def without_real_data(latest: list[Run]) -> Iterator[str]:
     if files:
         yield (
             f"{', '.join(files)}: trained on synthetic data. Run `lessons data fetch` on a login "
-            "node, then the job again"
+            "node, then run the job again"
         )
 
 

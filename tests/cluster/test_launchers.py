@@ -1,4 +1,4 @@
-"""Which launcher started this process, recognised by the variables that launchers set."""
+"""Test how the launcher of a process is recognised, by the variables that launchers set."""
 
 import pytest
 

@@ -211,8 +211,8 @@ def epochs_of_blocks(
     """Return the epochs of all finished blocks, from the numbered blocks and evaluations.
 
     Each epoch gets an equal share of its block's time. A block's evaluation is assigned to the
-    block's last epoch. Their numbers must be evenly spaced. Otherwise, an evaluation in the middle
-    is missing, so none is used.
+    block's last epoch. If their numbers are not evenly spaced, at least one is missing, so none is
+    used.
     """
     apart = {check - block for (block, _), (check, _) in zip(blocks, checks, strict=False)}
     if len(checks) > len(blocks) or len(apart) > 1:

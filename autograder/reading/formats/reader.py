@@ -33,8 +33,8 @@ def line_facts(
 ) -> LineFacts:
     """Return the facts about an epoch that a pattern's groups captured.
 
-    Each group is named after the fact that it captures. `facts` has more facts, which apply to
-    every matching line.
+    Each group is named after the fact that it captures. `facts` adds facts that apply to every
+    matching line.
     """
     texts = match.groupdict()
     for name, fact in EPOCH_COUNTS.items():
@@ -59,7 +59,7 @@ def numbers_in(
 ) -> dict[Name, Number | None]:
     """Return the numbers with these names.
 
-    The unit of each is in `units` or in the group named `unit`.
+    A number's unit comes from `units` or, failing that, from the group named `unit`.
     """
     return {
         name: number(name, text, units.get(name) or texts.get("unit") or "")

@@ -47,7 +47,7 @@ def a_hash(value: Any) -> str | None:
 
 
 def argument(value: Any) -> str | None:
-    """Return an argument of the program unchanged, because reruns use it."""
+    """Return a command-line argument unchanged, because reruns need it letter for letter."""
     return value if isinstance(value, str) else None
 
 
@@ -89,7 +89,7 @@ READ_AS: dict[Any, ReadAs] = {
     tuple[int, ...] | None: (list_of(count, 1, MOST_PARTS), "a list of whole numbers"),
     tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
 }
-# These are read elsewhere. A fact of a type that READ_AS does not know fails at import.
+# Other modules read these. Any other fact must have a type in READ_AS, or the import fails.
 READ_ELSEWHERE = ("dataset", "others", "rank", "ended", "where")
 FACTS: dict[type, dict[str, ReadAs]] = {
     kind: {

@@ -32,8 +32,8 @@ def rows(tags: str, *pattern: str, **facts: Any) -> list[Row]:
     """Return the readers of one kind of line, one for each of its tags.
 
     A file is searched for the tags. The pattern is matched against the lower-case text of lines
-    with the tag. Its named groups capture facts. `facts` has more facts, which apply to every
-    matching line.
+    with the tag. Its named groups capture facts. `facts` adds facts that apply to every matching
+    line.
     """
     return [(tag, re.compile("".join(pattern)), facts) for tag in tags.split("|")]
 

@@ -50,7 +50,7 @@ def required(part: Part) -> str:
 
 
 def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine, bool]]:
-    """Return the quoted lines at and near these places, each with whether it is at one of them."""
+    """Return the quoted lines at and near these places. True marks the lines at a place."""
     lines = {(one.file, one.line): one for one in grade.quoted}
     meant = lines.keys() & {(one.file, one.line) for one in places}
     near = {(file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)}
@@ -82,8 +82,8 @@ def student_page(
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count but are not shown. `absent` contains the lessons that were not submitted,
-    and `uncounted` those that could not be graded and that the class page does not count.
+    Hidden checks count but are not shown. `absent` contains the lessons that were not
+    submitted. `uncounted` contains lessons that could not be graded and that do not count.
     """
     remarks = said_once.remarks(grades)
     # As on the class page, a lesson counts if it has points or is missing.

@@ -27,8 +27,8 @@ class Remark:
 def remarks(grades: Iterable[Grade]) -> list[Remark]:
     """Return the findings for the student, most severe first. Findings on several runs are joined.
 
-    Two findings are joined if they are the same except for what was found and where. Findings are
-    not joined if they are about two submissions without a lesson.
+    Two findings are joined if they differ only in what was found and where. Findings about two
+    submissions without a lesson are not joined.
     """
     by_what = grouped(
         ((finding.title, finding.expected, finding.try_), (position, grade.lesson, finding))

@@ -1,4 +1,4 @@
-"""Several submissions of one lesson, of which one counts."""
+"""Test which of a student's several submissions of one lesson counts."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One submission by several students."""
+"""Test submissions by groups of students."""
 
 import time
 
@@ -48,7 +48,7 @@ def test_who_handed_in_keeps_the_own_hand_in(team):
     assert result.rows["ada", "06"][0] == result.rows["ben", "06"][0] != "0/10"
 
 
-# An unreadable submission by ben beside his own lesson; the lesson and words of the finding.
+# Ben's unreadable file, and the lesson and the words of the finding about it.
 UNREAD = {
     "an archive that is not read": ("ben/06_parallel.rar", "06", "06_parallel.rar"),
     "a damaged zip": ("ben/06_parallel.zip", "06", "06_parallel.zip"),

@@ -1,4 +1,4 @@
-"""What a forger has: a job's real output as events and lines, and code that seals the chain again.
+"""Change a job's real output like a forger, event by event, and recompute the chain of hashes.
 
 This module knows nothing about the grader.
 """

@@ -1,4 +1,4 @@
-"""Which rank reads which samples and writes which files: sums over the ranks' own lines."""
+"""Test sums over the ranks' own lines: samples that they read and files that they write."""
 
 from collections import Counter
 from itertools import chain

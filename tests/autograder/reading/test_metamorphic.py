@@ -1,4 +1,4 @@
-"""What happens to an output on its way to the grader does not change what is read from it.
+"""Test that changes to an output on its way to the grader do not change what is read from it.
 
 Every output goes through every relation (relations.py). No table lists the true facts of each; they
 only have to stay the same or become unknown.

@@ -1,4 +1,4 @@
-"""Which runs a student's page calls graded."""
+"""Test which runs a student's page calls graded."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which students are run again, and what `cluster rerun` refuses before it runs anything."""
+"""Test which submissions `cluster rerun` runs again, and its refusals before it runs anything."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A shell on a machine with Slurm, and with a job file."""
+"""Provide a shell on a machine with Slurm and a job file."""
 
 import pytest
 

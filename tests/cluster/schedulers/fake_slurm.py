@@ -10,7 +10,7 @@ with open(os.environ["FAKE_LOG"], "a") as log:
     log.write(json.dumps({"name": name, "words": sys.argv[1:], "environment": kept}) + "\\n")
 answers = json.loads(os.environ.get("FAKE_ANSWERS", "{}"))
 out, err, code = answers.get(name, ["", "", 0])
-if isinstance(out, list):  # one answer a call, the last one for ever
+if isinstance(out, list):  # one per call; the last one is repeated
     count = open(os.environ["FAKE_LOG"]).read().count(f'"name": "{name}"')
     out = out[min(count, len(out)) - 1]
 print(out, end="")
@@ -20,7 +20,7 @@ sys.exit(code)
 
 
 def install(shell) -> None:
-    """Put the programs first into the shell's PATH."""
+    """Put the stand-ins first in the shell's PATH."""
     programs = shell.home / "bin"
     programs.mkdir()
     for name in ("sbatch", "squeue", "scancel", "sacct"):

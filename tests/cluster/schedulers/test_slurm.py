@@ -1,4 +1,4 @@
-"""What Slurm sites are asked for, and what they refuse, with stand-ins for Slurm's programs."""
+"""Test how jobs are submitted to Slurm sites and refused, with stand-ins for Slurm's programs."""
 
 import re
 

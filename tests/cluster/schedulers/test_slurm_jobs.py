@@ -1,4 +1,4 @@
-"""Jobs that were submitted to Slurm: waiting, logs, the queue, and accounting."""
+"""Test commands about submitted Slurm jobs: waiting, logs, the queue, and accounting."""
 
 import json
 

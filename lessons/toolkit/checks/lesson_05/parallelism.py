@@ -20,7 +20,7 @@ WHO_HOLDS = {
 
 @exercise("5.1")
 def check_5_1(holds: Function) -> str:
-    """Which device has which layers and images, for four ways to divide the work."""
+    """Check which device has which layers and images, for four ways to divide the work."""
     for device in range(4):
         half, part = divmod(device, 2)
         quarter, two = [2 * device, 2 * device + 1], [2 * part, 2 * part + 1]
