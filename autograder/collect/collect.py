@@ -1,6 +1,6 @@
 """Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -85,7 +85,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         for owner in owned(items, wanted.who):
             for row in rows_of(owner, home, wanted, stack, before, done):
                 done.new.append(row)
-    collected = before | {row.folder: with_known_time(row, before, done) for row in done.new}
+    collected = before | {row.folder: row for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
@@ -93,13 +93,6 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     collected = {row.folder: row for row in rows}
     done.rows, done.ended = manifest.update(home, collected, done.replaced)
     return done
-
-
-def with_known_time(row: Row, before: Rows, done: Collected) -> Row:
-    """Keep the time of an unchanged submission if this download has no time for it."""
-    if row.submitted or row.folder in done.replaced or row.folder not in before:
-        return row
-    return replace(row, submitted=before[row.folder].submitted)
 
 
 # --- a download -----------------------------------------------------------------------------------
@@ -230,7 +223,15 @@ def rows_of(
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
             done.older += [row.folder] if written.replaced and is_old else []
+            if earlier and written.unchanged and is_untimed(row, odd, wanted):
+                row = replace(row, submitted=earlier.submitted)
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
+
+
+def is_untimed(row: Row, found: Iterable[Doubt], wanted: Wanted) -> bool:
+    """Return whether neither the download nor a table has a time for the row, right or wrong."""
+    unread = any(doubt.code == FindingCode.TIME_UNREAD for doubt in found)
+    return not (row.submitted or unread or wanted.times)
 
 
 def earlier_counts(row: Row) -> Doubt:

@@ -71,6 +71,7 @@ class Written:
     doubts: list[Doubt] = field(default_factory=list)  # about the new files
     removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone
     replaced: bool = False  # whether the folder had other files before
+    unchanged: bool = False  # whether it had these files before
 
 
 def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
@@ -85,6 +86,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
             for name, source in files.items():
                 done.doubts += copied(source, new / name, name)
             before, after = digests(target), digests(new)
+            done.unchanged = bool(before) and after == before
             if after != before or not target.exists():
                 kept = [*after, *after.values()]  # a file may only have another name now
                 done.removed = [

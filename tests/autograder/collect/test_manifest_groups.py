@@ -94,6 +94,23 @@ def test_only_the_same_submission_keeps_a_time_that_the_download_lacks(tmp_path,
     assert collect(newer, *roster, platform="canvas").rows["ben/01"].submitted == ""
 
 
+def test_work_after_an_unreadable_submission_does_not_get_its_time(tmp_path, collect, roster):
+    (tmp_path / "times.csv").write_text("student,lesson,time\nben,1,2026-03-01T20:00Z\n")
+    damaged = write(tmp_path, "damaged", {"ben/01.zip": b"PK no archive"})
+    first = collect(damaged, *roster, "--times", tmp_path / "times.csv").rows["ben/01"]
+    again = collect(write(tmp_path, "again", below("ben", work("ben"))), *roster).rows["ben/01"]
+    assert (bool(first.submitted), again.submitted) == (True, "")
+
+
+def test_a_time_that_was_removed_from_the_table_is_gone(tmp_path, collect, roster):
+    place, times = write(tmp_path, "down", canvas()), tmp_path / "times.csv"
+    for lines, submitted in (("ada,1,2026-03-01T20:00Z\nben,1,2026-03-02T20:00Z\n", True),
+                             ("ada,1,2026-03-01T20:00Z\n", False)):  # fmt: skip
+        times.write_text(f"student,lesson,time\n{lines}")
+        rows = collect(place, *roster, "--times", times, platform="canvas").rows
+        assert (rows["ada/01"].submitted != "", rows["ben/01"].submitted != "") == (True, submitted)
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
