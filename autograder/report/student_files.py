@@ -81,7 +81,7 @@ def missing_lessons(rows: Sequence[Row], settings: ClassSettings) -> Missing:
     """Return the missing lessons whose points on a student's page depend on the rest of the class.
 
     A lesson that was not submitted counts if other students submitted it. One that could not be
-    graded counts unless it is dropped.
+    graded counts unless it is dropped or never due.
     """
     on_page = {
         (row.student, row.lesson): bool(row.page)
@@ -112,11 +112,12 @@ def finish_pages(
     """
     missing = missing_lessons(rows, settings)
     publish = publisher(settings, out, with_junit, missing=missing)
-    pages = {row.student for row in rows if row.page}
-    without_page = {row.student for row in rows} - pages
+    pages = {row.student: row.page for row in rows if row.page}
+    without_page = {row.student for row in rows} - pages.keys()
     before, now, added = read_state(out / MISSING), {}, {}
-    for student in (*people, *sorted(pages - {printable(one) for one in people})):
-        name, page = printable(student), f"{file_name(student)}.html"
+    for student in (*people, *sorted(pages.keys() - {printable(one) for one in people})):
+        name = printable(student)
+        page = pages.get(name, f"{file_name(student)}.html")
         path, mine = out / PAGES / page, missing.get(name, {})
         changed = (mine or page in before) and before.get(page) != [mine, facts_of(path)]
         if name in without_page:

@@ -67,6 +67,7 @@ FUNCTIONS = {  # of the template
 
 
 def counts(grade: Grade, uncounted: Collection[str]) -> bool:
+    """Return whether a lesson counts, as on the class page: it has points or is missing."""
     missing = grade.status == GradeStatus.MISSING and grade.lesson not in uncounted
     return bool(lesson_number(grade)) and (missing or grade.score is not None)
 
@@ -86,7 +87,6 @@ def student_page(
     submitted. `uncounted` contains lessons that could not be graded and that do not count.
     """
     remarks = said_once.remarks(grades)
-    # As on the class page, a lesson counts if it has points or is missing.
     counting = [grade.max_score for grade in grades if counts(grade, uncounted)]
     counting += [one.points for one in absent if one.points > 0]
     return render(

@@ -49,15 +49,23 @@ def test_both_pages_count_the_same(graded):
 
 @pytest.mark.parametrize(("dropped", "lessons"), [("", "3"), ("drop_lowest: 1\n", "2")])
 def test_a_dropped_lesson_that_cannot_be_graded_does_not_count(tmp_path, grade, dropped, lessons):
-    for lesson in ("01", "02"):
-        hand_in(tmp_path / "class/ada" / lesson)
-    (tmp_path / "class/ada/00").mkdir()
-    (tmp_path / "class/ada/00/work.zip").write_bytes(b"no archive")
+    students = ("ada", "علی\u200cرضا")  # the second has another name in files
+    write_lines(tmp_path / "roster.csv", ["student", *students])
+    for student in students:
+        for lesson in ("01", "02"):
+            hand_in(tmp_path / "class" / student / lesson)
+        (tmp_path / "class" / student / "00").mkdir()
+        (tmp_path / "class" / student / "00/work.zip").write_bytes(b"no archive")
     due = "".join(f'  "{n}": 2099-01-01T12:00+00:00\n' for n in ("00", "01", "02"))
-    folder = grade(tmp_path / "class", *late_rules(tmp_path, f"{dropped}due:\n{due}")).folder
-    *points, counted = TOTAL.search(on_page(folder, "ada")).groups()
-    assert [float(each) for each in points] == [float(c) for c in on_class_page(folder, "ada")]
-    assert counted == lessons
+    for words in ((), ("--roster", tmp_path / "roster.csv")):
+        rules = late_rules(tmp_path, f"{dropped}due:\n{due}")
+        folder = grade(tmp_path / "class", *rules, *words).folder
+        ours = [float(cell) for cell in on_class_page(folder, "ada")]
+        pages = [*(folder / "students").glob("*.html")]
+        assert len(pages) == len(students)
+        for page in pages:
+            *points, counted = TOTAL.search(page.read_text()).groups()
+            assert ([float(each) for each in points], counted) == (ours, lessons)
 
 
 def test_naming_a_missing_lesson_changes_only_the_page(graded, tmp_path):
