@@ -23,15 +23,13 @@ from autograder.commands.options import (
     options_of,
     shard_option,
 )
-from autograder.commands.roll_call import roll_call
+from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
-from autograder.submissions import manifest
-from autograder.submissions.class_folder import Unit, listed, read_class, strays, units_of
-from autograder.wording import enumerated
+from autograder.submissions.class_folder import Unit, read_class, units_of
 
 # The folders that the grader writes into --out
 OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS, LESSONS}
@@ -92,15 +90,8 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
         lines, doubtful = roll_call(class_folder, units, loaded.settings.rubrics, loaded.people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
-    rows = manifest.read(class_folder / manifest.NAME)
-    unowned = strays([Path(entry.path) for entry in listed(class_folder)]) if rows is None else []
-    if unowned:
-        click.echo(f"Not in a student's folder, so not graded: {enumerated(unowned)}", err=True)
-    nobodys = [row.folder for row in (rows or {}).values() if not row.owners]
-    if nobodys:
-        click.echo(
-            f"Not graded, because {manifest.NAME} names no student: {enumerated(nobodys)}", err=True
-        )
+    for line in not_graded(*unassigned(class_folder)):
+        click.echo(line, err=True)
     grade_all(units, loaded, where, names)
 
 

@@ -12,15 +12,27 @@ from autograder.submissions.walk import holds
 from autograder.wording import counted, enumerated
 
 
-def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
-    """Return what to check in a class's manifest. `unowned` lists files that belong to nobody."""
-    doubtful = [row.folder for row in rows.values() if manifest.is_doubtful(row)]
+def unassigned(folder: Path) -> tuple[manifest.Rows, list[str]]:
+    """Return the manifest's rows or, without a manifest, the files beside the students' folders."""
+    rows = manifest.read(folder / manifest.NAME)
+    files = strays([Path(entry.path) for entry in listed(folder)]) if rows is None else []
+    return rows or {}, files
+
+
+def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list[str]:
+    """Return lines about submissions and files that are not graded because they have no student."""
     of_nobody = [row.folder for row in rows.values() if not row.owners]
     return listed_lines(
-        (f"To check in {folder / manifest.NAME}", doubtful),
         ("Not graded, because the row names no student", of_nobody),
         ("Files that belong to nobody", unowned),
     )
+
+
+def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
+    """Return what to check in a class's manifest. `unowned` lists files that belong to nobody."""
+    doubtful = [row.folder for row in rows.values() if manifest.is_doubtful(row)]
+    lines = listed_lines((f"To check in {folder / manifest.NAME}", doubtful))
+    return [*lines, *not_graded(rows, unowned)]
 
 
 def against_roster(students: Collection[str], people: Collection[str]) -> list[str]:
@@ -54,9 +66,8 @@ def roll_call(
         absent = everybody - there if lesson in lessons else ()
         missing = f"; missing: {some(sorted(absent))}" if absent else ""
         lines.append(f"Lesson {lesson}: {len(there)} of {len(everybody)} students{missing}")
-    rows = manifest.read(folder / manifest.NAME)
-    unowned = strays([Path(entry.path) for entry in listed(folder)]) if rows is None else []
-    checks = to_check(rows or {}, folder, unowned) + against_roster(students, people)
+    rows, unowned = unassigned(folder)
+    checks = to_check(rows, folder, unowned) + against_roster(students, people)
     checks += listed_lines(("Of a lesson without a rubric", unknown))
     return [*lines, *checks], bool(checks)
 
