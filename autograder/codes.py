@@ -117,11 +117,15 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.OWNER_UNCERTAIN,
         FindingCode.MARKED_LATE,
         FindingCode.TIMES_DIFFER,
+        FindingCode.TIME_UNREAD,
+        FindingCode.LESSON_OVERRIDDEN,
         FindingCode.FILE_UNREADABLE,
         FindingCode.ARCHIVE_CLOSED,
         FindingCode.CHANGED_OUTSIDE_GAPS,
+        FindingCode.GAPS_UNFILLED,
         FindingCode.RERUN_OTHER_DATA,
         FindingCode.RERUN_FAR_SLOWER,
         ReasonCode.NOT_CALIBRATED,
+        ReasonCode.RUN_UNCLEAR,
     }
 )

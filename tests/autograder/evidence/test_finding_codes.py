@@ -13,10 +13,11 @@ from types import FunctionType, ModuleType
 from typing import get_type_hints
 
 from autograder import evidence
-from autograder.codes import ReasonCode
+from autograder.codes import ADVISE_INSTRUCTOR, ReasonCode
 from autograder.evidence import examine
 from autograder.finding_codes import FindingCode
 from autograder.records import Run
+from autograder.submissions import doubts
 from autograder.verdict import Finding
 
 SNAPSHOT = Path(__file__).parent / "titles.txt"
@@ -70,6 +71,11 @@ def checks_of_a_run(module: ModuleType) -> Iterator[FunctionType]:
         own = function.__module__ == module.__name__ and not name.startswith("_")
         if own and hints == [Run, Iterator[Finding]]:
             yield function
+
+
+def test_students_do_not_read_advice_that_begins_with_the_instructor():
+    for code, entry in doubts.TABLE.items():
+        assert entry.advice.startswith("instructor:") == (code in ADVISE_INSTRUCTOR)
 
 
 def test_findings_and_reasons_share_no_code():
