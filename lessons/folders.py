@@ -4,6 +4,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -20,7 +21,6 @@ PRODUCTS = (
     "*.pyc",
     "answers.txt",
     "checkpoints",
-    "input",  # lesson 04's files and packs
     "parts",
     "stack_of_rank_*.txt",
     "timeline*.json",
@@ -82,9 +82,16 @@ def is_product(relative: Path) -> bool:
     return any(fnmatch.fnmatch(part, rule) for part in relative.parts for rule in PRODUCTS)
 
 
+def is_data(path: Path) -> bool:
+    """Return whether a path is in a lesson's folder `data`, where runs of lesson 04 put files."""
+    return any(
+        LESSON_NAME.fullmatch(folder) and name == "data" for folder, name in pairwise(path.parts)
+    )
+
+
 def made_by_hand(folder: Path) -> Iterator[Path]:
     """Yield the files that were not created by a lesson's runs, relative to its folder."""
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if path.is_file() and not is_product(relative):
+        if path.is_file() and not is_product(relative) and not is_data(folder.name / relative):
             yield relative
