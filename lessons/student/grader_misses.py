@@ -170,8 +170,8 @@ def without_real_data(latest: list[Run]) -> Iterator[str]:
     files = {Path(run.files[0]).name: None for run in latest if run.header.dataset.synthetic}
     if files:
         yield (
-            f"{', '.join(files)}: trained on synthetic data. Run `lessons data fetch` on a login "
-            "node, then run the job again"
+            f"{', '.join(files)}: trained on synthetic data. Submit a run on real data instead: "
+            "`lessons data fetch` gets it, on a login node"
         )
 
 
