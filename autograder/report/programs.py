@@ -25,10 +25,11 @@ def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str
     if not with_programs:
         remove(out, page)
         return
-    facts = {"heading": heading, "student": name, "grades": with_programs}
-    for path in files(out, page):
-        template = f"programs{path.suffix}.j2"
-        write_if_new(path, render(template, kinds=KINDS, zip_longest=zip_longest, **facts))
+    html, text = files(out, page)
+    facts = {"student": name, "grades": with_programs}
+    shown = {"heading": heading, "kinds": KINDS, "zip_longest": zip_longest}
+    write_if_new(html, render("programs.html.j2", **facts, **shown))
+    write_if_new(text, render("programs.txt.j2", **facts))
 
 
 def files(out: Path, page: str) -> list[Path]:
