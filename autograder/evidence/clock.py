@@ -18,6 +18,7 @@ LONGEST_PAUSE = 3
 SLEEPS = ("laptop", "none")  # the clock for seconds stops while a laptop's lid is closed
 # Seconds by which the clock of an epoch's two lines may exceed its time. Writing a line takes less,
 # but on a busy machine a single line may take longer. Several epochs show whether it was one line.
+# A single epoch may hide a quarter of a second, so speed is better graded by several.
 WITHIN_S, ALONE_S = 0.02, 0.25
 
 Timed = tuple[Epoch, float, Number]  # an epoch with its wall-clock seconds and measured seconds
