@@ -68,6 +68,7 @@ class Collected:
     replaced: list[str] = field(default_factory=list)  # folders whose files were replaced
     older: list[str] = field(default_factory=list)  # folders that now hold an earlier attempt
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
+    unused_times: list[str] = field(default_factory=list)  # no submission in the class has them
 
 
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
@@ -87,6 +88,8 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
                 done.new.append(row)
     collected = before | {row.folder: row for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
+    timed = {(one, row.lesson) for row in rows for one in row.owners}
+    done.unused_times = [f"{one}/{lesson}" for one, lesson in wanted.times.keys() - timed]
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)

@@ -136,6 +136,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ("Replaced by an earlier attempt (--latest keeps the later one)", done.older),
         ("Edits that no longer apply, because the files were replaced", done.ended),
         ("Files from a lesson other than --lesson", other_lesson),
+        ("Times in --times without a submission", sorted(done.unused_times)),
     )
     everybody = {student for row in done.rows.values() for student in row.owners}
     return [*lines, *to_check(done.rows, into, done.nobodys), *against_roster(everybody, people)]

@@ -76,6 +76,10 @@ def test_times_of_the_instructor(tmp_path, collect, roster):
     place = write(tmp_path, "down", canvas())
     rows = collect(place, *words, platform="canvas").rows
     assert rows["ada/01"].submitted == "2026-03-01T20:00:00+00:00"
+    for student, listed in (("ben", False), ("bem", True)):
+        (tmp_path / "times.csv").write_text(f"student,lesson,time\n{student},1,2026-03-01T20:00Z\n")
+        again = collect(place, *words, platform="canvas")
+        assert (f"{student}/01" in again.stdout) is listed
 
 
 def test_only_the_same_submission_keeps_a_time_that_the_download_lacks(tmp_path, collect, roster):
