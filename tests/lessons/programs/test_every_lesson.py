@@ -26,6 +26,18 @@ HERE = [lesson for lesson in LESSONS if lesson not in (*ON_THE_BOX, *ELSEWHERE)]
 
 @pytest.mark.parametrize("lesson", HERE)
 def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
+    try:
+        run_and_earn_all_points(lesson, tmp_path / "once")
+    except AssertionError:
+        # Lesson 04 compares two speeds once, without rounds or a ceiling. On a busy machine a
+        # student, too, has to submit its job again.
+        if lesson != "04":
+            raise
+        run_and_earn_all_points(lesson, tmp_path / "again")
+
+
+def run_and_earn_all_points(lesson: str, tmp_path: Path) -> None:
+    tmp_path.mkdir()
     done = course(f"lessons run {lesson} --site laptop --out {tmp_path}/run", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     [folder] = (tmp_path / "run").glob(f"{lesson}_*/")
