@@ -15,18 +15,18 @@ GROUPS = {
         *("student-tasks", "install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
         *("collect", "grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
-        *("writing-a-lesson", "fuzzing", "book"),
+        "writing-a-lesson",
         *("sites", "containers", "horovod", "box", "foretell"),
     ),
     "Reference": (
-        *("README", "glossary", "commands", "data"),
-        *("grading", "class-settings", "rubrics", "formats-read", "run-record", "lesson-format"),
-        *("jobs", "supported-sites", "doctor", "box-reference"),
+        *("README", "glossary", "data"),
+        *("grading", "class-settings", "rubrics", "formats-read", "run-record"),
+        *("jobs", "supported-sites", "doctor"),
         *("support", "privacy"),
     ),
     "Explanation": (
         *("points", "evidence", "speed-jobs", "rerun-limits", "foretell-method"),
-        *("scale", "scale-jobs", "scale-class", "large-batches", "architecture"),
+        "architecture",
     ),
 }
 SHORT = {"for-students": "A student's first hour"}  # its own title is the course's

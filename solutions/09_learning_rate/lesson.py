@@ -194,7 +194,6 @@ plots.accuracy_by_workers(results)
 # The rules were made for SGD. **With Adam**, the size of a step is about the rate, whatever the norm of the gradient.
 # For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
 # 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
-# `docs/large-batches.md` has the whole table.
 #
 # **Exercise 9.4.** Up to what N does the best rule stay within 0.01 of one worker's accuracy?
 
@@ -241,8 +240,7 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # others). Three reasons were suggested: overfitting, attraction to saddle points, and less exploration because of
 # less noise. Keskar and others found that large batches end in *sharp* minima, where a small step in the weights
 # raises the loss a lot. Sharpness alone does not explain the gap: the same network written with rescaled weights is
-# sharper, but its test accuracy is the same (L. Dinh and others; measured for this network in
-# `docs/large-batches.md`). With longer training the gap may disappear (Hoffer and others).
+# sharper, but its test accuracy is the same (L. Dinh and others, arXiv:1703.04933). With longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
 # is 0.15, for at most twenty epochs. It is measured after each epoch, over all training images.
