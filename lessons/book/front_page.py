@@ -12,7 +12,7 @@ TEMPLATE = Path(__file__).with_name("front.md")
 GROUPS = {
     "Tutorials": ("for-students", "first-class", "own-course"),
     "How-to guides": (
-        *("student-tasks", "install", "install-cluster", "ondemand"),
+        *("install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
         *("collect", "grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
         "writing-a-lesson",
