@@ -25,7 +25,7 @@ GROUPS = {
         *("support", "privacy"),
     ),
     "Explanation": (
-        *("points", "evidence", "speed-jobs", "rerun-limits", "foretell-method"),
+        *("evidence", "rerun-limits", "foretell-method"),
         "architecture",
     ),
 }
