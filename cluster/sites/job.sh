@@ -35,7 +35,7 @@ gpu_names() {
 
 # launch PROGRAM …: run the program on all ranks of the job.
 # LAUNCHER=torchrun or LAUNCHER=horovodrun uses that launcher instead of the site's.
-# COURSE_IMAGE=FILE.sif runs every rank in that image: docs/containers.md.
+# COURSE_IMAGE=FILE.sif runs every rank in that image: docs/install-cluster.md.
 launch() {
     local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH
     own_environment "$@"
@@ -98,7 +98,7 @@ container_words() {
     elif ! command -v "${container[0]}" >/dev/null; then
         echo "launch: COURSE_IMAGE is set, but ${container[0]} is not on $(hostname); is it a module?" >&2
     elif [[ $COURSE_IMAGE == *.sif && ! -f $COURSE_IMAGE ]]; then
-        echo "launch: there is no image $COURSE_IMAGE; docs/containers.md says how it is made" >&2
+        echo "launch: there is no image $COURSE_IMAGE; docs/install-cluster.md says how it is made" >&2
     else
         # The image sees your home, this folder and /tmp. Data sets are elsewhere.
         local folder seen=

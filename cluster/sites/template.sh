@@ -52,7 +52,7 @@ SITE_PBS_SELECT=
 SITE_PBS_FILESYSTEMS=
 
 # The words in front of an image and a program, for jobs with COURSE_IMAGE=FILE.sif; --nv shows the
-# GPUs inside. Its module, if it has one: in load_software. See docs/containers.md.
+# GPUs inside. Its module, if it has one: in load_software. See docs/install-cluster.md.
 SITE_CONTAINER="apptainer exec --nv"
 
 # Where and when this file was tested, or which sources it was written from.

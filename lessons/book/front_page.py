@@ -16,10 +16,10 @@ GROUPS = {
         *("teaching", "teaching-notes", "private-course", "term"),
         *("collect", "grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
         "writing-a-lesson",
-        *("sites", "containers", "horovod", "box", "foretell"),
+        *("sites", "horovod", "box", "foretell"),
     ),
     "Reference": (
-        *("README", "glossary", "data"),
+        *("README", "glossary"),
         *("grading", "class-settings", "rubrics", "formats-read", "run-record"),
         *("jobs", "supported-sites", "doctor"),
         *("support", "privacy"),

@@ -13,7 +13,7 @@ from cluster.doctor.position import Position
 from cluster.sites import site_files
 
 GB = 1e9
-FETCH = "on a machine with internet: lessons data fetch (docs/data.md)"
+FETCH = "on a machine with internet: lessons data fetch (docs/install.md)"
 PIECE = 64 * 10**6  # bytes written to measure the scratch folder
 
 
