@@ -1,43 +1,57 @@
-"""Work out how many GPUs a job can use, from its ranks and its program.
+"""Work out how many GPUs a job can use, and how many cores belong to each of its ranks.
 
-On sites that share nodes, the job requests only these GPUs, with their share of cores and memory.
+A rank that trains on a GPU gets the GPU's share of its node's cores, and with them of the memory,
+even if the job file requests fewer. On sites that share nodes, the job requests only the GPUs that
+it can use.
 """
 
 import math
 import re
 
+from autograder.cpus import whole_cores
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.job_file.programs import imports_any, programs_of
+from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 FRAMEWORKS = {"horovod", "keras", "lightning", "tensorflow", "tf_keras", "torch"}
+USUAL_CORES = 8  # per GPU, where a site file does not say what its nodes have
 
 
 def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
     """Return the site with settings adapted to this job, more options for sbatch, and remarks."""
-    most = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
-    if site.scheduler != "slurm" or not most:
-        return site, {}, []
     by_hand = asked_by_hand(job.options | options, asked)
+    most = site.number("SITE_GPUS_PER_NODE") or by_hand
+    if not most:
+        return site, {}, []
     programs = programs_of(job.path)
-    on_gpus = bool(by_hand) or not programs or any(imports_any(p, FRAMEWORKS) for p in programs)
+    trains = any(imports_any(program, FRAMEWORKS) for program in programs)
     ranks = -(-asked.ntasks // asked.nodes)
-    of_ranks = (ranks if on_gpus else 1) if programs else most  # else programs unknown
+    of_ranks = (ranks if trains else 1) if programs else most  # else programs unknown
     gpus = min(most, by_hand or of_ranks)
     here = site_files.load(site.file, NEEDED_GPUS_PER_NODE=str(gpus), NEEDED_NODES=str(asked.nodes))
-    each = int(site.settings.get("SITE_CORES_PER_GPU") or 0)
-    cores = each * max(1, gpus // ranks)
-    enough = asked.cpus_per_task >= cores or "cpus-per-task" in options
-    if enough or not on_gpus or ranks > most:
+    cores = max(1, cores_per_gpu(site) * gpus // ranks)
+    shares_nodes = bool(site.number("SITE_CORES_PER_GPU"))
+    can_use = trains or (shares_nodes and (by_hand or not programs))
+    if asked.cpus_per_task >= cores or "cpus-per-task" in options or not can_use:
         return here, {}, []
     remark = (
-        f"{site.name}: memory follows cores, and {each} belong to a GPU: each rank gets"
-        f" {cores} cores, not {asked.cpus_per_task}"
+        f"{site.name}: each rank gets {cores} cores and their memory, its GPUs' share of a node,"
+        f" instead of {asked.cpus_per_task}"
     )
     return here, {"cpus-per-task": str(cores)}, [remark]
+
+
+def cores_per_gpu(site: Site) -> int:
+    """Return the site's cores per GPU, or its cores per node divided by its GPUs, or 8."""
+    gpus = site.number("SITE_GPUS_PER_NODE")
+    here = scheduler_of(site).RUNS_HERE
+    of_node = len(whole_cores()) if here else site.number("SITE_CORES_PER_NODE")
+    shared = max(1, of_node // gpus) if of_node and gpus else USUAL_CORES
+    return site.number("SITE_CORES_PER_GPU") or shared
 
 
 def asked_by_hand(options: dict[str, str], asked: JobRequest) -> int:

@@ -9,7 +9,7 @@ import click
 
 from cluster.job_file import jobfile
 from cluster.job_file.programs import programs_of, with_imports
-from cluster.jobs import failure_advice, placing
+from cluster.jobs import failure_advice, gpu_share, placing
 from cluster.jobs.live import LiveEpochs
 from cluster.jobs.readable import readable_lines
 from cluster.jobs.submit import submit
@@ -100,20 +100,17 @@ def submit_sizes(
     *arguments: object,
     ranks: int,
     gpus: str = "",
-    cores: int = 0,
+    minutes: int = placing.MINUTES,
     site_name: str | None = None,
 ) -> list[Path]:
-    """Call submit_once for 1, 2, 4 … up to `ranks` ranks, each on as few nodes as possible.
+    """Call submit_once for 1, 2, 4 … up to `ranks` ranks, with the options of `on_nodes` for each.
 
-    `gpus` is the option that requests n GPUs per node, such as "gres=gpu:{n}". `cores` is the
-    number of cores per rank, if it differs from the job file's. All jobs are submitted at once if
-    the site allows it.
+    All jobs are submitted at once if the site allows it.
     """
     path, words = Path(job_file), [str(word) for word in arguments]
-    more = {"cpus-per-task": str(cores)} if cores else {}
     try:
         site = site_files.current(site_name)
-        plan = [placing.placed(size, site, gpus) | more for size in placing.up_to(ranks)]
+        plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
         together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
         if together and (history.of(path) or not outputs(job_file)):
             for asked in plan:
@@ -125,18 +122,40 @@ def submit_sizes(
     return list(dict.fromkeys(file for files in found for file in files))
 
 
-def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[str, str]:
-    """Return `submit_once` options for this many ranks, on as few nodes as possible."""
+def on_nodes(
+    ranks: int, gpus: str = "", *, minutes: int = placing.MINUTES, site_name: str | None = None
+) -> dict[str, str]:
+    """Return `submit_once` options for this many ranks, on as few nodes as possible.
+
+    `gpus` is the option that requests n GPUs of a node, such as "gres=gpu:{n}". A page gives it in
+    `full` only: `on_nodes(ranks, gpus if profile == "full" else "")`. The job then also gets a time
+    limit of 30 minutes, or `minutes`. Without GPUs it keeps the limit of its job file.
+
+    Cores are added when the job is submitted, in a terminal too: see `gpu_share`. A rank whose
+    program uses a framework gets its GPUs' share of the node. So no page requests cores, unless
+    they are what it measures.
+    """
     try:
-        return placing.placed(ranks, site_files.current(site_name), gpus)
+        return placing.placed(ranks, site_files.current(site_name), gpus, minutes)
     except click.ClickException as error:
         raise refused(error) from None
 
 
 def two_nodes(site_name: str | None = None) -> int:
-    """Return the largest number of ranks for a study: all GPUs of two nodes, at least four."""
+    """Return the largest number of ranks for a study: all GPUs of two nodes, at least four.
+
+    On the laptop site it is the number of GPUs that this machine shows.
+    """
     try:
         return placing.out_of_one_node(site_files.current(site_name))
+    except click.ClickException as error:
+        raise refused(error) from None
+
+
+def cores_per_gpu(site_name: str | None = None) -> int:
+    """Return how many cores a rank with one GPU gets: for pages that compare numbers of cores."""
+    try:
+        return gpu_share.cores_per_gpu(site_files.current(site_name))
     except click.ClickException as error:
         raise refused(error) from None
 

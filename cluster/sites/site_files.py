@@ -31,6 +31,10 @@ class Site:
     def scheduler(self) -> str:
         return self.settings.get("SITE_SCHEDULER", "")
 
+    def number(self, name: str) -> int:
+        """Return a setting that is a whole number; 0 if the file leaves it empty."""
+        return int(self.settings.get(name) or 0)
+
     def variable(self, name: str) -> str:
         """Return a variable's value as the batch system will see it."""
         return self.exports.get(name) or os.environ.get(name, "")

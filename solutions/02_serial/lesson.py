@@ -23,7 +23,8 @@
 # Allow 45 minutes. On two CPU cores, all the runs on this page together take about a minute.
 
 # %% tags=["parameters"]
-profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU if there is one
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
@@ -130,10 +131,11 @@ check.check_2_2(train_torch.train_step)
 # unless you changed its program or its job file in between.
 
 # %%
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once
 
-keras_files = submit_once("job.sbatch", *sizes)
-torch_files = submit_once("job_torch.sbatch", *sizes)
+one = on_nodes(1, gpus if profile == "full" else "")
+keras_files = submit_once("job.sbatch", *sizes, options=one)
+torch_files = submit_once("job_torch.sbatch", *sizes, options=one)
 
 # %% [markdown]
 # Look at the output, in the terminal or in JupyterLab's list of files:

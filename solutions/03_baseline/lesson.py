@@ -29,6 +29,7 @@
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 256 images of 32 x 32. "full": a GPU, all of 128 x 128
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
@@ -45,7 +46,6 @@ train_words, compare_words = {
     "smoke": ([*few, "--test-samples", "128", "--batch-size", "32", "--epochs", "3"], few),
     "full": (["--size", "128", "--batch-size", "256", "--epochs", "5"], ["--size", "128"]),
 }[profile]
-cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
 
 # %% [markdown]
 # ## Predict
@@ -267,9 +267,10 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 
 # %%
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once
 
-[baseline] = read_files(submit_once("job.sbatch", *train_words, options=cores))
+one = on_nodes(1, gpus if profile == "full" else "")
+[baseline] = read_files(submit_once("job.sbatch", *train_words, options=one))
 print(baseline.outcome, "on", baseline.header["device"])
 for epoch in baseline.epochs:
     print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s, {epoch.steps} steps", end="")
@@ -313,7 +314,7 @@ plots.beside_published(
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
 heavy = ["ResNet50V2:32", "ResNet50V2:128", "ResNet50V2:512", "ResNet101V2:128"]
 pairs = {"smoke": light, "full": heavy}[profile]
-compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, options=cores))
+compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, options=one))
 lines = {}
 for run in compared:
     lines.setdefault(run.header["model"], []).append(run)

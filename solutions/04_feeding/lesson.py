@@ -25,7 +25,8 @@
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
-cores = 2  # the cores of a job; in "full" as many as belong to one GPU
+cores = 0  # the cores of a job; 0: two, and in "full" those that belong to a GPU of this site
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
@@ -177,12 +178,17 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 
 # %%
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import cores_per_gpu, on_nodes, submit_once
 
+# "full": 50,000 files, each opened up to 15 times. At 1 ms per opening that takes 12 minutes.
+one = on_nodes(1, gpus if profile == "full" else "", minutes=40)
+cores = cores or (cores_per_gpu() if profile == "full" else 2)
+whole = one | {"cpus-per-task": str(cores)}
 alone = ["--source", "files", "packs", "memory", "--compute-ms", "0", *sizes]
 runs = {}
 for n in (1, cores):
-    for run in read_files(submit_once("job.sbatch", *alone, options={"cpus-per-task": str(n)})):
+    options = one | {"cpus-per-task": str(n)}
+    for run in read_files(submit_once("job.sbatch", *alone, options=options)):
         runs[f"{run.header['source']}, {n} core" + "s" * (n > 1)] = run
 files, packs, memory = list(runs.values())[-3:]
 
@@ -194,7 +200,7 @@ files, packs, memory = list(runs.values())[-3:]
 # %%
 light = "--model cnn --train-samples 640 --test-samples 64 --epochs 2"
 few = {"smoke": light, "full": ""}[profile].split()
-net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
+net_files = submit_once("job.sbatch", *sizes, *few, options=whole)
 [net] = read_files(net_files)
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 50000 / 14}
 plots.input_rates(runs, net, published)
@@ -316,10 +322,8 @@ check.check_4_4(epoch_seconds)
 # %%
 wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
-[ahead] = read_files(submit_once("job.sbatch", *balanced, options={"cpus-per-task": str(cores)}))
-[in_turn] = read_files(
-    submit_once("job.sbatch", *balanced, "--no-prefetch", options={"cpus-per-task": str(cores)})
-)
+[ahead] = read_files(submit_once("job.sbatch", *balanced, options=whole))
+[in_turn] = read_files(submit_once("job.sbatch", *balanced, "--no-prefetch", options=whole))
 for run, overlapped in ((ahead, True), (in_turn, False)):
     t_in, t_comp = (plots.median_of_measure([run], name) for name in ("input_s", "compute_s"))
     print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")

@@ -29,7 +29,7 @@ profile = (
     "smoke"  # "smoke": two replicas on two CPU cores. "full": GPUs, 50,000 images of 128 x 128
 )
 replicas = 2  # the larger number; in "full" as many as a node has GPUs
-gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 gpu_gb = 40  # "full": memory of one GPU in GB, as nvidia-smi shows it
 
 # %% tags=["setup"]
@@ -190,12 +190,11 @@ check.check_5_4(same_work)
 # %%
 from autograder.measuring import measure
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once
 
 
 def submit_all(job, n, *words):
-    option, _, value = gpus.format(n=n).partition("=")
-    options = {option: value, "cpus-per-task": str(8 * n)} if profile == "full" else {}
+    options = on_nodes(1, gpus.format(n=n) if profile == "full" else "")
     return read_files(submit_once(job, "--n-gpus", n, *words, options=options))
 
 

@@ -396,8 +396,8 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # %%
 places = {"here": {}}
 if full:  # a GPU for each rank, where there are some
-    each = dict([gpus.format(n=1).split("=")]) if gpus else {}
-    places = {"between nodes": apart | each, "within a node": on_nodes(2, gpus)}
+    places = {"between nodes": on_nodes(2, gpus.format(n=1)) | apart}
+    places["within a node"] = on_nodes(2, gpus)
 large = ["--floats", 256, 2560, 25600, 256000, 2560000, 25600000, 128000000] if full else []
 for place, options in places.items():
     [found] = read_files(submit_once("job_backends.sbatch", *large, options=options))

@@ -380,7 +380,7 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 
 # %%
 if profile == "full":
-    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
+    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus))
     for run in nodes:
         hosts = counted(len({rank.host for rank in run.ranks}), "node")
         print(f"{run.workers} ranks on {hosts}: last loss {run.epochs[-1].train_loss.value:.3f}",

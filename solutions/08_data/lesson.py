@@ -304,7 +304,7 @@ if profile == "full":
 
     cifar = data.load("cifar10")
     make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", parts)
-    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
+    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus))
     for run in nodes:
         where = {rank.host: rank.samples for rank in run.ranks}
         print(f"{run.workers} ranks: images of one rank on each node {where},", end=" ")

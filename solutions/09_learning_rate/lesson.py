@@ -34,7 +34,7 @@ import os
 import statistics
 
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once, submit_sizes, two_nodes
+from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
 from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_09 as check
 
@@ -383,8 +383,9 @@ plots.race(needed, gains, target)
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
 small = {"smoke": ["--train-samples", "3200"], "full": []}[profile]
-horovod = read_files(submit_once("job_horovod.sbatch", *small))
-horovod += read_files(submit_once("job_horovod_torch.sbatch", *small, *layers))
+two = on_nodes(2, gpus if profile == "full" else "")
+horovod = read_files(submit_once("job_horovod.sbatch", *small, options=two))
+horovod += read_files(submit_once("job_horovod_torch.sbatch", *small, *layers, options=two))
 for run in horovod:
     lrs = [m["value"] for m in run.measures if m["name"] == "lr"]
     print(f"{run.header['source']:14} rate {lrs[0]:.3g} → {max(lrs):.3g} → {lrs[-1]:.2g}, spread",
@@ -393,7 +394,7 @@ if profile == "full":
     from IPython.display import display
 
     ranks = ranks or two_nodes()
-    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
+    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus))
     display(plots.arrivals(nodes, 0.5))
 
 # %% [markdown]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.jobs import notebook, placing
+from cluster.jobs import gpu_share, notebook, placing
 from cluster.jobs.notebook import submit_sizes
 from cluster.sites.site_files import Site
 
@@ -30,7 +30,30 @@ def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
     site = Site("x", None, {"SITE_GPUS_PER_NODE": room}, {})  # type: ignore[arg-type]
     assert placing.placed(ranks, site) == asked
     each = -(-ranks // int(asked.get("nodes", 1)))
-    assert placing.placed(ranks, site, "gres=gpu:{n}") == asked | {"gres": f"gpu:{each}"}
+    more = {"gres": f"gpu:{each}", "time": "00:30:00"}
+    assert placing.placed(ranks, site, "gres=gpu:{n}") == asked | more
+
+
+@pytest.mark.parametrize(
+    ("minutes", "longest", "limit"), [(30, "", "00:30:00"), (90, "01:00:00", "01:00:00")]
+)
+def test_a_job_asks_for_no_more_time_than_the_site_has(minutes, longest, limit):
+    site = Site("x", None, {"SITE_MAX_TIME": longest}, {})  # type: ignore[arg-type]
+    assert placing.placed(1, site, "gres=gpu:{n}", minutes)["time"] == limit
+    assert "time" not in placing.placed(1, site, "", minutes), "the job file's"
+
+
+@pytest.mark.parametrize(
+    ("settings", "cores"),
+    [
+        ({"SITE_CORES_PER_GPU": "18", "SITE_CORES_PER_NODE": "80"}, 18),
+        ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": "4"}, 12),
+        ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": ""}, 8),
+    ],
+)
+def test_cores_of_a_gpu_follow_from_what_the_site_file_says(settings, cores):
+    site = Site("x", None, {"SITE_SCHEDULER": "slurm"} | settings, {})  # type: ignore[arg-type]
+    assert gpu_share.cores_per_gpu(site) == cores
 
 
 @pytest.fixture
@@ -69,10 +92,10 @@ def test_all_sizes_wait_in_the_queue_together_where_several_may(
         return []
 
     monkeypatch.setattr(notebook, "submit_once", wait)
-    submit_sizes("job.sbatch", ranks=8, gpus="gres=gpu:{n}", cores=8, site_name=site)
+    submit_sizes("job.sbatch", ranks=8, gpus="gres=gpu:{n}", site_name=site)
     assert there[:3] == waited_for
     assert asked[-1] == {
-        "ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4", "cpus-per-task": "8",
+        "ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4", "time": "00:30:00",
     }  # fmt: skip
     assert [options["gres"] for options in asked] == ["gpu:1", "gpu:2", "gpu:4", "gpu:4"]
 
@@ -93,13 +116,21 @@ def test_what_cannot_be_submitted_is_one_sentence(lesson):
     ],
 )
 def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(site, ranks, asked):
-    if site != "laptop":  # which does not say how many GPUs it has
-        assert notebook.two_nodes(site) == ranks
+    assert notebook.two_nodes(site) == ranks
     assert len(placing.up_to(notebook.two_nodes(site))) >= 3
-    assert notebook.on_nodes(ranks, "gres=gpu:{n}", site) == asked
+    same = asked | {"time": "00:30:00"}
+    assert notebook.on_nodes(ranks, "gres=gpu:{n}", site_name=site) == same
+
+
+@pytest.mark.parametrize(
+    ("seen", "ranks"), [("", 4), ("0", 2), ("0,1,3", 3), ("0,1,2,3,4,5,6,7", 8)]
+)
+def test_on_this_machine_a_study_has_a_rank_for_each_gpu_in_sight(monkeypatch, seen, ranks):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
+    assert notebook.two_nodes("laptop") == ranks
 
 
 def test_a_site_that_is_not_there_is_one_sentence():
-    for ask in (lambda: notebook.two_nodes("moon"), lambda: notebook.on_nodes(2, "", "moon")):
+    for ask in (lambda: notebook.two_nodes("moon"), lambda: notebook.on_nodes(2, site_name="moon")):
         with pytest.raises(notebook.SubmitError, match="there is no site moon"):
             ask()

@@ -58,7 +58,8 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
             ("snellius", ["-n1"], KERAS, {"SBATCH_GPUS_PER_NODE": "1"}, ["--cpus-per-task=18"]),
             ("snellius", ["-n2"], KERAS, {"SBATCH_GPUS_PER_NODE": "2"}, ["--cpus-per-task=18"]),
             ("snellius", ["-N2", "-n8"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, []),
-            ("snellius", ["-n9"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, ["--ntasks=9"]),
+            ("snellius", ["-n9"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, ["--cpus-per-task=8"]),
+            ("snellius", ["--gres=gpu:4", "-n6"], KERAS, {}, ["--cpus-per-task=12"]),
             ("marenostrum5", ["-n2"], KERAS, {"SBATCH_GRES": "gpu:2"}, ["--cpus-per-task=20"]),
             (
                 "marenostrum5",
@@ -94,9 +95,10 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
                 {"SBATCH_QOS": "shared"},
                 ["--cpus-per-task=64"],
             ),
-            # Nodes that are allocated whole or have one GPU: nothing changes.
-            ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
-            ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--ntasks=1"]),
+            # Nodes that are allocated whole or have one GPU: only the cores change.
+            ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--cpus-per-task=12"]),
+            ("juwels", ["-n1"], ALONE, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
+            ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--cpus-per-task=8"]),
             # The program does not exist, so its needs are unknown.
             ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
         ],
@@ -122,7 +124,7 @@ def test_who_chose_a_share_keeps_it(slurm):
     slurm.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_QOS": "regular"}
     said = slurm.cluster("submit", "--site", "perlmutter", "-n1", "job.sbatch").stderr
-    assert "memory follows cores, and 32 belong to a GPU: each rank gets 32 cores, not 1" in said
+    assert "perlmutter: each rank gets 32 cores" in said
     assert calls(slurm)[0]["environment"]["SBATCH_QOS"] == "regular"
 
 

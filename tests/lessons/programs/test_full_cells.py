@@ -36,8 +36,8 @@ def in_full(lesson):
 def test_the_cell_submits_every_size_and_draws(lesson, says, tmp_path, monkeypatch, capsys):
     asked, drawn, written = [], [], []
 
-    def submit_sizes(job_file, *words, ranks, gpus, cores):
-        asked.append((job_file, ranks, gpus.format(n=4), cores))
+    def submit_sizes(job_file, *words, ranks, gpus):
+        asked.append((job_file, ranks, gpus.format(n=4)))
         same = {"lesson": lesson, "source": "keras-nodes", "end": {"param_spread": 0.0}}
         return [
             write_lines(
@@ -63,7 +63,7 @@ def test_the_cell_submits_every_size_and_draws(lesson, says, tmp_path, monkeypat
     }
     exec(code, known)
     [(job_file, *others)] = asked
-    assert others == [4, "gres=gpu:4", 8]
+    assert others == [4, "gres=gpu:4"]
     assert jobfile.request(jobfile.read(folder / job_file), {}).ntasks == 1
     [figure] = drawn
     assert isinstance(figure, Figure)
@@ -90,8 +90,9 @@ def test_every_job_of_several_ranks_has_a_gpu_for_each(lesson, jobs, monkeypatch
         if word.arg == "options"
     ]
     assert len(asked) == jobs
-    eight = {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4"}
-    pair = {"ntasks": "2", "nodes": "1", "gres": "gpu:2"}
+    longer = {"time": "00:30:00"}
+    eight = longer | {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4"}
+    pair = longer | {"ntasks": "2", "nodes": "1", "gres": "gpu:2"}
     for options in asked:
         found = eval(options, known | {"n": 8, "options": known.get("several")})
         assert found in (eight, known.get("one"), pair), options
