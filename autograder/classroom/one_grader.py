@@ -1,8 +1,7 @@
-"""Lock a folder of grades: for one grader, or for several that grade parts of the same class.
+"""Lock a folder of grades, so that two graders do not write into it.
 
-The operating system releases these locks when the process ends. If a grader is killed, only small
-unlocked files remain. Grading a whole class locks the folder exclusively. Graders of parts share
-that lock, and each one also locks its own part. `autograder merge` compares their options.
+The operating system releases the lock when the process ends. If a grader is killed, only a small
+unlocked file remains.
 """
 
 import fcntl
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import click
 
-from autograder.classroom.shards import Shard
 from autograder.errors import SettingsError
 from autograder.writing import cannot_write
 
@@ -41,16 +39,6 @@ os.register_at_fork(after_in_child=let_go)
 def whole_class(out: Path) -> Iterator[None]:
     """Lock the folder, so that no other grader writes into it."""
     with locked(out / LOCK, fcntl.LOCK_EX, f"another grader is writing into {out}"):
-        yield
-
-
-@contextmanager
-def one_part(out: Path, shard: Shard) -> Iterator[None]:
-    """Lock one part. Graders of other parts can write at the same time."""
-    whole = f"another grader is writing a whole class into {out}"
-    same = f"another grader is writing shard {shard} into {out}"
-    part = out / f".shard-{shard.number}.lock"
-    with locked(out / LOCK, fcntl.LOCK_SH, whole), locked(part, fcntl.LOCK_EX, same):
         yield
 
 

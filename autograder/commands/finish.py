@@ -9,7 +9,6 @@ from typing import NoReturn
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import Done
 from autograder.classroom.rows import Row
-from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
@@ -73,12 +72,6 @@ def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
                 "that row in manifest.csv."
             )
     return lines
-
-
-def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
-    rows = [row for one in done for row in one.rows]
-    terminal.show_shard(rows, shard, everybody, out)
-    sys.exit(exit_code(rows))
 
 
 def exit_code(rows: Sequence[Row]) -> int:

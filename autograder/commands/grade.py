@@ -10,19 +10,12 @@ from typing import Any, NoReturn
 import click
 
 from autograder.classroom import kept
-from autograder.classroom.one_grader import one_part, whole_class
+from autograder.classroom.one_grader import whole_class
 from autograder.classroom.one_unit import Work
 from autograder.classroom.pool import grade_class
-from autograder.classroom.shards import Shard, class_fingerprint, grade_shard
-from autograder.commands.finish import finish_class, finish_shard
-from autograder.commands.load import LoadedClass, fingerprints, load
-from autograder.commands.options import (
-    FOLDER,
-    GRADED,
-    class_options,
-    options_of,
-    shard_option,
-)
+from autograder.commands.finish import finish_class
+from autograder.commands.load import LoadedClass, load
+from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
@@ -43,7 +36,6 @@ class Where:
     gradescope: Path | None
     gradescope_leaderboard: bool
     jobs: int | None
-    shard: Shard | None
 
 
 @click.command(epilog=GRADED)
@@ -56,7 +48,6 @@ class Where:
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
-@shard_option
 def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **given: Any) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
@@ -67,8 +58,6 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
     --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
     """
     where = Where(**{one.name: given.pop(one.name) for one in fields(Where)})
-    if where.shard and (where.out is None or where.gradescope):
-        raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
     if where.out is None and (given["canvas"] or given["moodle"]):
         raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
     check_class(class_folder)
@@ -111,9 +100,8 @@ def check_class(place: Path) -> None:
 def grade_all(
     units: Sequence[Unit], loaded: LoadedClass, where: Where, names: Mapping[str, str] | None
 ) -> NoReturn:
-    # Includes the students of other shards, because each shard reads the whole class.
     everybody = {student for unit in units for student in unit.students}
-    out, shard = where.out, where.shard
+    out = where.out
     if where.gradescope and len(everybody) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
     publish = student_files.publisher(
@@ -125,12 +113,6 @@ def grade_all(
     )
     work = Work(loaded.settings, out, publish, reuse=where.gradescope is None)
     processes = where.jobs or len(usable_cpus())
-    if shard is not None and out is not None:
-        keys = fingerprints(loaded.options) | class_fingerprint(everybody)
-        mine = shard.units(units)
-        with one_part(out, shard), progress(len(mine)) as tick:
-            done = grade_shard(shard, mine, work, keys, processes, tick)
-        finish_shard(shard, done, len(everybody), out)
     with whole_class(out) if out else nullcontext():
         with progress(len(units)) as tick:
             done = grade_class(units, work, processes, tick)

@@ -1,6 +1,5 @@
-"""Combine class.yaml with the options of `grade` and `merge` that replace its fields."""
+"""Combine class.yaml with the options of `grade` that replace its fields."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import click
 
-from autograder.classroom.shards import Shard
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import rubric
@@ -127,24 +125,6 @@ def lesson_named(text: str, lessons: Collection[str]) -> str:
         return found
     known = ", ".join(sorted(lessons))
     raise click.UsageError(f"there is no rubric for lesson {text!r}. Lessons: {known}")
-
-
-def shard_of(context: click.Context, parameter: click.Parameter, text: str | None) -> Shard | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    shard = Shard(int(match[1]), int(match[2])) if match else Shard(0, 0)
-    if not 1 <= shard.number <= shard.of:
-        raise click.BadParameter(f"{text!r} names no part; 2/8 is the second of eight")
-    return shard
-
-
-shard_option = click.option(
-    "--shard",
-    metavar="I/N",
-    callback=shard_of,
-    help="Grade the I-th of N parts of the class; `autograder merge` puts them together.",
-)
 
 
 def class_options(command: Callable) -> Callable:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from autograder.classroom.kept import PAGES
 from autograder.classroom.rows import Row
-from autograder.classroom.shards import Shard
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.signs import SIGNS, Titles, check_line, notice, points
 from autograder.safe_text import printable
@@ -64,20 +63,6 @@ def show(
     if out is not None and is_one_student and rows[0].page:
         lines.append(f"         {out / PAGES / rows[0].page}")
     print("\n".join(filter(None, lines)), file=sys.stderr)
-
-
-def show_shard(rows: Sequence[Row], shard: Shard, everybody: int, out: Path) -> None:
-    """Print the rows of one shard, and the command to use once all shards have been graded."""
-    _show_rows(rows)
-    students = len({row.student for row in rows})
-    text = f"Shard {shard}, {students} of {everybody} students: {summary(rows)}"
-    path = out / shard.file_name
-    print(
-        text,
-        f"Written: {path}. After all shards, run autograder merge with the same options",
-        sep="\n",
-        file=sys.stderr,
-    )
 
 
 def _show_rows(rows: Sequence[Row]) -> Sequence[Row]:

@@ -1,4 +1,4 @@
-"""Settings of a class, as words for `grade` and `merge`."""
+"""Settings of a class, as words for `grade`."""
 
 from pathlib import Path
 from textwrap import indent

@@ -110,12 +110,6 @@ def grade(folder: Path, out: Path) -> None:
         words += ["--canvas", folder / "canvas.csv"]
         words += ["--moodle", folder / "02-moodle.csv", *setting("calibration", calibrated)]
         call(f"grade-{profile}", "grade", home, "--out", out / profile, *words)
-        for part in ("1/2", "2/2"):
-            shard = out / f"{profile}-{part[0]}"
-            call(f"shard-{profile}-{part[0]}", "grade", home, "--out", shard,
-                 "--shard", part, *words)  # fmt: skip
-        parts = [out / f"{profile}-1", out / f"{profile}-2"]
-        call(f"merge-{profile}", "merge", *parts, "--out", out / f"{profile}-merged", *words)
         call(f"explain-{profile}", "explain", "complete", "07", "--grades", out / profile)
     shutil.copytree(home / "complete", out / "one" / "complete")
     words = ["--profile", "full", "--gradescope", out / "results.json"]
@@ -123,7 +117,7 @@ def grade(folder: Path, out: Path) -> None:
     for log in sorted((folder / "class").glob("log-*/02/*.out")):
         call(f"read-{log.stem}", "read", "--json", log)
         call(f"show-{log.stem}", "read", log)
-    for path in sorted(out.rglob(".*")) + sorted(out.rglob("shard-*.jsonl")):
+    for path in sorted(out.rglob(".*")):
         if path.is_file():
             path.unlink()  # cache keys depend on the grader's code
         elif path.exists():

@@ -4,10 +4,8 @@ import json
 from dataclasses import astuple
 
 import pytest
-from click.testing import CliRunner
 
 from autograder.classroom.alike import Print, alike
-from autograder.cli import main
 from autograder.codes import FindingCode
 from autograder.evidence.copies import traits_of
 from autograder.reading.files import read_bytes
@@ -80,13 +78,6 @@ def test_two_students(tmp_path, grade, second, code):
         shared = [reason for reason in row["look"] if reason["code"] in SHARED]
         assert [reason["code"] for reason in shared] == ([code] if code else [])
         assert all(other in reason["details"] for reason in shared)
-
-    for part in (1, 2):
-        grade(tmp_path / "class", "--shard", f"{part}/2", out=tmp_path / f"part{part}")
-    parts = [str(tmp_path / f"part{part}") for part in (1, 2)]
-    words = ["merge", *parts, "--out", str(tmp_path / "merged"), "--profile", "full"]
-    CliRunner().invoke(main, words)
-    assert (tmp_path / "merged/grades.json").read_bytes() == (whole / "grades.json").read_bytes()
 
 
 def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():

@@ -1,52 +1,21 @@
-"""Two graders, one folder of grades: the second gets one sentence, a job array's jobs get none."""
+"""Two graders, one folder of grades: the second gets one sentence."""
 
 import os
 import signal
 import subprocess
 import sys
-from contextlib import ExitStack
 
 import pytest
 
 from autograder.classroom import one_grader
-from autograder.classroom.one_grader import one_part, whole_class
-from autograder.classroom.shards import Shard
-from autograder.cli import main
+from autograder.classroom.one_grader import whole_class
 from autograder.errors import SettingsError
 from tests.autograder.make_record import hand_in
-
-FIRST = (one_part, Shard(1, 8))
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     monkeypatch.setattr(one_grader, "WAIT_S", 0.2)
-
-
-# Who holds the folder, who comes next, and words of the message (none: both may write).
-PAIRS = [
-    ((whole_class,), (whole_class,), "another grader is writing"),
-    ((whole_class,), FIRST, "another grader is writing"),
-    (FIRST, (whole_class,), "another grader is writing"),
-    (FIRST, FIRST, "writing shard 1/8"),
-    (FIRST, (one_part, Shard(2, 8)), None),
-]
-
-
-@pytest.mark.parametrize(("there", "comes", "words"), PAIRS)
-def test_who_may_write_beside_whom(tmp_path, there, comes, words):
-    def hold(kind, *more):
-        return kind(tmp_path / "grades", *more)
-
-    with ExitStack() as stack:
-        stack.enter_context(hold(*there))
-        if words is None:
-            stack.enter_context(hold(*comes))
-        else:
-            with pytest.raises(SettingsError, match=words), hold(*comes):
-                pytest.fail("two write into one folder")
-    with hold(*comes):  # when the first has ended
-        pass
 
 
 def test_the_second_grader_says_one_sentence(tmp_path, grade):
@@ -93,15 +62,5 @@ def test_without_locks_grading_goes_on(tmp_path, monkeypatch, capsys):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", none)
-    with whole_class(tmp_path), one_part(tmp_path, *FIRST[1:]):
+    with whole_class(tmp_path):
         assert capsys.readouterr().err.count("Function not implemented") == 1
-
-
-def test_a_merge_waits_for_nobody_either(tmp_path, grade, capsys):
-    hand_in(tmp_path / "class" / "ada" / "02_serial")
-    out = tmp_path / "grades"
-    assert grade(tmp_path / "class", "--shard", "1/1").exit_code == 0
-    with whole_class(out), pytest.raises(SystemExit) as ended:
-        main(["merge", str(out), "--out", str(out), "--profile", "full"])
-    assert ended.value.code == 2
-    assert "another grader" in capsys.readouterr().err

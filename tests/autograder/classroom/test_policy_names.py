@@ -76,11 +76,3 @@ def test_one_student_alone_is_graded_whoever_the_rows_are_on(
     assert result.exit_code < 2
     assert ("Warning: " in result.stderr) == warned
     assert (STRANGER in result.stderr) == (student == "davd")
-
-
-def test_a_shard_knows_the_students_of_the_others(one_row):
-    for shard in ("1/2", "2/2"):
-        for student in ("ada", "david"):
-            assert one_row(student, "--shard", shard).exit_code < 2
-        refused = one_row("davd", "--shard", shard)
-        assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.evidence.handed_in_programs import TORCH, TRAIN, ran, solved, student
-from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+from tests.autograder.make_record import hand_in
 
 CHANGED = FindingCode.CHANGED_OUTSIDE_GAPS.heading
 LAZY = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,  # <script>hit()</script>")
@@ -121,20 +121,6 @@ def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
     assert (line["kind"], line["unusual"], line["telling"]) == ("+", "thread or process", False)
     assert found["findings"] == []
     assert "busy.py" in (out / "programs/ada.txt").read_text()
-
-
-def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
-    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
-    hand_in(tmp_path / "class/ben/02", make_record(run="12341234"), answers=RIGHT_ANSWERS)
-    whole = grade(tmp_path / "class", out=tmp_path / "whole").folder
-    for part in ("1/2", "2/2"):
-        grade(tmp_path / "class", "--shard", part, out=tmp_path / "parts" / part[0])
-    parts = [str(path) for path in (tmp_path / "parts").iterdir()]
-    words = ["merge", *parts, "--out", str(tmp_path / "merged"), "--profile", "full"]
-    CliRunner().invoke(main, words)
-    for name in ("ada.html", "ada.txt"):
-        made = (tmp_path / "merged/programs" / name).read_bytes()
-        assert made == (whole / "programs" / name).read_bytes()
 
 
 def test_explain_shows_the_lines(tmp_path, graded):
