@@ -30,7 +30,7 @@ def finish_class(
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
-        rows = student_files.finish_pages(rows, people, settings, out, options.junit)
+        rows = student_files.finish_pages(rows, people, settings, out)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
         if names is not None:

@@ -107,7 +107,6 @@ def grade_all(
     publish = student_files.publisher(
         loaded.settings,
         out,
-        loaded.options.junit,
         where.gradescope,
         where.gradescope_leaderboard,
     )

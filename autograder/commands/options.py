@@ -49,7 +49,6 @@ class ClassOptions:
     leaderboard: Path | None = None
     canvas: Path | None = None
     moodle: tuple[Path, ...] = ()
-    junit: bool = False
 
 
 rubrics_option = click.option(

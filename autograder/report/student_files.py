@@ -17,7 +17,7 @@ from autograder.classroom.late_days import only_by_hand
 from autograder.classroom.one_unit import Publish
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report import gradescope, junit, programs
+from autograder.report import gradescope, programs
 from autograder.report.back.records import RECORDS, read_record, record_file
 from autograder.report.class_page import matrix
 from autograder.report.leaderboard import speed_graded
@@ -30,13 +30,12 @@ from autograder.writing import write_if_new
 
 Missing = Mapping[str, Mapping[str, float]]  # student -> missing lesson -> its points, or 0
 MISSING = ".missing"  # missing lessons that the students' pages already show
-FOLDERS = {PAGES: ".html", RECORDS: ".json", "junit": ".xml"}  # of the files of one student
+FOLDERS = {PAGES: ".html", RECORDS: ".json"}  # of the files of one student
 
 
 def publisher(
     settings: ClassSettings,
     out: Path | None,
-    with_junit: bool,
     gradescope_results: Path | None = None,
     gradescope_leaderboard: bool = False,
     missing: Missing = MappingProxyType({}),
@@ -55,9 +54,6 @@ def publisher(
         data = {"format": 1, "student": printable(student), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
         write_if_new(record_file(out, page), record)
-        if with_junit:
-            path = out / "junit" / Path(page).with_suffix(".xml").name
-            write_if_new(path, junit.document(student, grades))
 
     return publish
 
@@ -103,7 +99,6 @@ def finish_pages(
     people: Collection[str],
     settings: ClassSettings,
     out: Path,
-    with_junit: bool,
 ) -> list[Row]:
     """Add missing lessons to pages, and write a page for each student on the roster who has none.
 
@@ -111,7 +106,7 @@ def finish_pages(
     Return the rows with the new pages.
     """
     missing = missing_lessons(rows, settings)
-    publish = publisher(settings, out, with_junit, missing=missing)
+    publish = publisher(settings, out, missing=missing)
     pages = {row.student: row.page for row in rows if row.page}
     without_page = {row.student for row in rows} - pages.keys()
     before, now, added = read_state(out / MISSING), {}, {}

@@ -116,7 +116,6 @@ class ClassFields(BaseModel):
     leaderboard: File | None = None
     canvas: File | None = None
     moodle: Files = []
-    junit: bool = False
 
     @property
     def given(self) -> dict[str, Any]:
@@ -150,19 +149,18 @@ def read_class_file(path: Path | None) -> ClassFile:
 
 
 def read_words(words: Iterable[str]) -> dict[str, Any]:
-    """Return the fields in words like `junit=true`. Paths are relative to the current folder."""
+    """Return the fields in words like `profile=smoke`. Paths are relative to the current folder."""
     given: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in junit=true")
+            raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in profile=smoke")
         if name not in ClassFields.model_fields:
             near = get_close_matches(name, ClassFields.model_fields, 1)
             hint = f"did you mean {near[0]}?" if near else "docs/class-settings.md lists all"
             raise SettingsError(f"--set {shortened(word)}: no such field; {hint}")
-        data: object = value == "true" if value in ("true", "false") else value
         try:
-            fields = {name: [value] if name == "moodle" else data}
+            fields = {name: [value] if name == "moodle" else value}
             given |= ClassFields.model_validate(fields, context=Path()).given
         except ValidationError as error:
             wrong = reason(error).removeprefix(f"{name}: ")

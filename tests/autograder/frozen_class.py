@@ -34,7 +34,7 @@ TABLES = {
     "  due: {'02': '2026-03-01T23:59:00+00:00', '07': '2026-03-01T23:59:00+00:00'}\n"
     "  penalty_a_day: 10%\n  free_days: 1\n  drop_lowest: 1\n"
     "roster: roster.csv\nextensions: extensions.csv\noverrides: overrides.csv\n"
-    "accounting: sacct.txt\njunit: true\n",
+    "accounting: sacct.txt\n",
     "extensions.csv": "student,lesson,days,reason\ncomplete,02,2,ill\n",
     "overrides.csv": "student,lesson,check,points,reason\ncomplete,03,,8,oral exam\n"
     "complete,07,ranks,1,seen\nnobody,02,,excused,a reason\n",

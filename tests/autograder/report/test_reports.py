@@ -5,7 +5,6 @@ import io
 import json
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
 
@@ -153,15 +152,6 @@ def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words
     assert words in result.output
 
 
-def test_junit(handed_in, grade):
-    out = grade(handed_in / "class", *setting("junit", "true")).folder
-    suite = ET.parse(out / "junit" / "ben.xml").getroot()[0]
-    assert suite.attrib["tests"] == "6"
-    assert suite.attrib["failures"] == "1"
-    failed = [case for case in suite.iter("testcase") if case.find("failure") is not None]
-    assert [case.attrib["name"] for case in failed] == ["answers"]
-
-
 def test_gradescope_results(handed_in, collect_and_grade, tmp_path):
     folder = handed_in / "autograder" / "submission"
     hand_in(folder)
@@ -215,12 +205,11 @@ def test_hidden_checks_count_and_are_never_shown(tmp_path, grade):
     (rubrics / "02.yaml").write_text(HIDDEN)
     write_lines(tmp_path / "class" / "ada" / "02" / "a.out", make_record())
     results = tmp_path / "results.json"
-    words = ("--rubrics", rubrics, *setting("junit", "true"), "--gradescope", results)
+    words = ("--rubrics", rubrics, "--gradescope", results)
     result = grade(tmp_path / "class", *words)
     assert "1/2" in result.stdout
     page = (result.folder / "students" / "ada.html").read_text()
-    junit = (result.folder / "junit" / "ada.xml").read_text()
-    for text in (page, junit, results.read_text()):
+    for text in (page, results.read_text()):
         assert "Nobody is told" not in text
         assert "trap-door" not in text
         assert "The right network" in text or "open-check" in text

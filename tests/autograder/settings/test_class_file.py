@@ -86,8 +86,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
         ("moodle=none.csv", "moodle=none.csv: there is no file none.csv"),
         ("profile=fast", "profile has to be "),
         ("late=no", "late has to be "),
-        ("junit=yes", "junit has to be true or false"),
-        ("junit", "FIELD=VALUE"),
+        ("roster", "FIELD=VALUE"),
     ],
 )
 def test_a_mistake_on_the_command_line(word, words):
@@ -122,11 +121,11 @@ def test_a_setting_that_nobody_thought_of_is_part_of_the_key(tmp_path):
     assert set(fingerprints(options)) == {"grader", *names} - set(WRITTEN_LAST)
     table = tmp_path / "table.csv"
     table.write_text("a\n")
-    for name in names - {"profile", "title", "late", "junit", "moodle"}:
+    for name in names - {"profile", "title", "late", "moodle"}:
         other = FOLDER if name in ("rubrics", "expected", "released", "reruns") else table
         changed = replace(options, **{name: other if name != "rubrics" else FOLDER / "expected"})
         assert (key(changed) != key(options)) == (name not in (*BY_STUDENT, *WRITTEN_LAST)), name
-    assert key(replace(options, junit=True)) != key(options) != key(replace(options, title="x"))
+    assert key(options) != key(replace(options, title="x"))
 
 
 def test_collect_reads_the_roster_and_groups(tmp_path, collect):

@@ -15,7 +15,6 @@ from autograder.submissions.answer_values import as_number
 from autograder.submissions.answers import parse_answers
 from autograder.submissions.kinds import WORK
 from autograder.submissions.walk import holds
-from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 from tests.autograder.submissions.packages import files_of_a_lesson, line_of
 
@@ -102,7 +101,7 @@ def test_names_are_only_text(tmp_path, grade):
         }
         keras = make_record(job_id=str(number), device=name, model=name)
         hand_in(tmp_path / "class" / name / "02", keras=keras, answers=answers)
-    result = grade(tmp_path / "class", *setting("junit", "true"))
+    result = grade(tmp_path / "class")
     assert result.exit_code in (0, 1)
     assert len(result.stdout.splitlines()) == len(NAMES) + 1
     pages = list(result.folder.rglob("*.html"))

@@ -179,7 +179,6 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
         *setting("leaderboard", home / "names.csv"),
         *term.option("canvas", "gradebook.csv"),
         *term.option("moodle", "01-worksheet.csv"),
-        *setting("junit", "true"),
     ]
     yield "end", term.grade("end", *asked, *exports)
     yield "once more", term.grade("once more", *asked, *exports)
