@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,20 +12,15 @@ from autograder.classroom.rows import Row
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
-from autograder.report import class_files, leaderboard, student_files, terminal
+from autograder.report import class_files, student_files, terminal
 from autograder.settings.claims import NAMES, names_of
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted, enumerated
 from autograder.writing import write_if_new
 
 
-def finish_class(
-    done: Sequence[Done], loaded: LoadedClass, out: Path | None, names: Mapping[str, str] | None
-) -> NoReturn:
-    """Finish grading a class.
-
-    `names` are the pseudonyms of students who want to be on the leaderboard.
-    """
+def finish_class(done: Sequence[Done], loaded: LoadedClass, out: Path | None) -> NoReturn:
+    """Finish grading a class."""
     options, settings, people = loaded.options, loaded.settings, loaded.people
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
@@ -33,8 +28,6 @@ def finish_class(
         rows = student_files.finish_pages(rows, people, settings, out)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
-        if names is not None:
-            said.append(leaderboard.write(rows, out, people, settings, names))
     elif len(done) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     said = [*said, *about_times(rows), *submitted_by_one(rows, settings)]

@@ -1,7 +1,7 @@
 """`autograder grade`: grade a class of submissions and write reports."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,6 +22,7 @@ from autograder.report import student_files
 from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
+from autograder.settings.policy import check_students
 from autograder.submissions.class_folder import Unit, read_class, units_of
 
 # The folders that the grader writes into --out
@@ -34,7 +35,6 @@ class Where:
 
     out: Path | None
     gradescope: Path | None
-    gradescope_leaderboard: bool
     jobs: int | None
 
 
@@ -43,9 +43,6 @@ class Where:
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @class_options
 @click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
-@click.option(
-    "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
-)
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
 def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **given: Any) -> None:
@@ -74,14 +71,18 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
             "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
-    names = loaded.pseudonyms({student for unit in units for student in unit.students})
+    check_students(
+        loaded.settings.policy,
+        {student for unit in units for student in unit.students},
+        loaded.people,
+    )
     if dry_run:
         lines, doubtful = roll_call(class_folder, units, loaded.settings.rubrics, loaded.people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
     for line in not_graded(*unassigned(class_folder)):
         click.echo(line, err=True)
-    grade_all(units, loaded, where, names)
+    grade_all(units, loaded, where)
 
 
 def check_class(place: Path) -> None:
@@ -97,9 +98,7 @@ def check_class(place: Path) -> None:
         )
 
 
-def grade_all(
-    units: Sequence[Unit], loaded: LoadedClass, where: Where, names: Mapping[str, str] | None
-) -> NoReturn:
+def grade_all(units: Sequence[Unit], loaded: LoadedClass, where: Where) -> NoReturn:
     everybody = {student for unit in units for student in unit.students}
     out = where.out
     if where.gradescope and len(everybody) > 1:
@@ -108,14 +107,13 @@ def grade_all(
         loaded.settings,
         out,
         where.gradescope,
-        where.gradescope_leaderboard,
     )
     work = Work(loaded.settings, out, publish, reuse=where.gradescope is None)
     processes = where.jobs or len(usable_cpus())
     with whole_class(out) if out else nullcontext():
         with progress(len(units)) as tick:
             done = grade_class(units, work, processes, tick)
-        finish_class(done, loaded, out, names)
+        finish_class(done, loaded, out)
 
 
 def check_apart(place: Path, out: Path) -> None:

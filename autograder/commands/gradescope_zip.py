@@ -32,10 +32,7 @@ from autograder.writing import write_bytes_if_new
 )
 @profile_option
 @rubrics_option
-@click.option("--leaderboard", is_flag=True, help="Speeds on Gradescope's leaderboard too.")
-def gradescope_zip_command(
-    lesson: str, out: Path, profile: Profile | None, rubrics: Path, leaderboard: bool
-) -> None:
+def gradescope_zip_command(lesson: str, out: Path, profile: Profile | None, rubrics: Path) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
     lesson = lesson_named(lesson, [path.stem for path in rubric.files_in(rubrics)])
     loaded = rubric.load_rubric(rubrics / f"{lesson}.yaml")
@@ -43,7 +40,7 @@ def gradescope_zip_command(
     answers, released = f"expected/{lesson}.yaml", f"released/{lesson}.json"
     rubric.load_expected(rubrics / answers, loaded)
     load_released(rubrics / released)
-    script = {"lesson": lesson, "profile": profile, "leaderboard": leaderboard}
+    script = {"lesson": lesson, "profile": profile}
     files: dict[str, str | bytes] = {
         "setup.sh": render("gradescope_setup.sh.j2", packages=requirements()),
         "run_autograder": render("gradescope_run.sh.j2", **script),

@@ -1,6 +1,5 @@
 """Read and check the settings of a class, and make keys that show whether they have changed."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -8,11 +7,10 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
 from autograder.commands.options import ClassOptions, chosen_profile, rubrics_in
 from autograder.evidence.accounting_dump import read_accounting
-from autograder.report.leaderboard import read_names
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.claims import who_is
-from autograder.settings.policy import LateRules, PolicyFiles, check_students, read_policy
+from autograder.settings.policy import LateRules, PolicyFiles, read_policy
 from autograder.settings.reruns import NAME as RERUN
 from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
@@ -26,15 +24,6 @@ class LoadedClass:
     options: ClassOptions
     settings: ClassSettings
     people: dict[str, Person]
-
-    def pseudonyms(self, graded: Collection[str]) -> dict[str, str] | None:
-        """Check the students named in the files, and return the pseudonyms for the leaderboard.
-
-        Return None if there is no leaderboard.
-        """
-        check_students(self.settings.policy, graded, self.people)
-        path = self.options.leaderboard
-        return read_names(path, self.people, graded, who_is(self.people, {})) if path else None
 
 
 def load(options: ClassOptions) -> LoadedClass:
@@ -67,7 +56,7 @@ def load(options: ClassOptions) -> LoadedClass:
 # --- the same settings again? -----------------------------------------------------------------
 
 # No grade depends on these: they are written when the whole class is graded.
-WRITTEN_LAST = ("leaderboard", "canvas", "moodle")
+WRITTEN_LAST = ("canvas", "moodle")
 # These go into the key student by student, so that one row changes one student.
 BY_STUDENT = ("roster", "late", "extensions", "overrides", "regrades", "reruns")
 # The files that are read in a folder.

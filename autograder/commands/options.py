@@ -46,7 +46,6 @@ class ClassOptions:
     accounting: Path | None = None
     calibration: Path | None = None
     reruns: Path | None = None
-    leaderboard: Path | None = None
     canvas: Path | None = None
     moodle: tuple[Path, ...] = ()
 

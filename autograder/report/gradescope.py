@@ -8,14 +8,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.report import leaderboard
 from autograder.report.student.next_steps import for_student
 from autograder.verdict import GRADER_ERROR, PASSED, Finding, Grade
 from autograder.wording import sentence
 
 
-def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
-    """Return the document. `speeds` contains the runs for its leaderboard, if there is one."""
+def document(grades: Sequence[Grade]) -> str:
     broken = any(g.status == GRADER_ERROR for g in grades)
     tests = []
     for grade in grades:
@@ -58,8 +56,6 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
     }
     if not broken:  # without a score, Gradescope shows that the autograder failed
         result["score"] = round(sum((g.score or 0.0 for g in grades), 0.0), 2)
-    if speeds and (entries := leaderboard.for_gradescope(grades, speeds)):
-        result["leaderboard"] = entries
     return json.dumps(result, ensure_ascii=False, indent=1) + "\n"
 
 

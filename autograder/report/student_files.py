@@ -20,7 +20,6 @@ from autograder.codes import GradeStatus
 from autograder.report import gradescope, programs
 from autograder.report.back.records import RECORDS, read_record, record_file
 from autograder.report.class_page import matrix
-from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.page import student_page
 from autograder.report.student.requests import requests_of_student
@@ -37,15 +36,13 @@ def publisher(
     settings: ClassSettings,
     out: Path | None,
     gradescope_results: Path | None = None,
-    gradescope_leaderboard: bool = False,
     missing: Missing = MappingProxyType({}),
 ) -> Publish:
     """Return a function that writes all of a student's files."""
-    speeds = speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None
 
     def publish(student: str, grades: Sequence[Grade], page: str) -> None:
         if gradescope_results:
-            write_if_new(gradescope_results, gradescope.document(grades, speeds))
+            write_if_new(gradescope_results, gradescope.document(grades))
         if out is None:
             return
         name = readable_name(settings.names.get(student) or student)

@@ -113,7 +113,6 @@ class ClassFields(BaseModel):
     accounting: File | None = None
     calibration: File | None = None
     reruns: Folder | None = None
-    leaderboard: File | None = None
     canvas: File | None = None
     moodle: Files = []
 

@@ -40,7 +40,6 @@ TIMES = (  # the downloads of Moodle and Canvas do not include them
 )
 EXTENSIONS = "student,lesson,days,reason\nFinn Müller-Groß,2,2,ill\n"
 GROUPS = "group,student,lesson\nteam 1,dan,07\nteam 1,Eva Lindqvist,07\n"
-PSEUDONYMS = "student,pseudonym\nada,quick fox\nben,snail\nzoe,3 < 4\n"
 
 
 def moodle_of_01() -> Files:

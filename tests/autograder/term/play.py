@@ -44,7 +44,6 @@ FILES = {
     "times.csv": platforms.TIMES,
     "extensions.csv": platforms.EXTENSIONS,
     "groups.csv": platforms.GROUPS,
-    "names.csv": platforms.PSEUDONYMS,
     "regrade.csv": REGRADES,
     "overrides.csv": ANSWERS_TO_REGRADES,
     "01-worksheet.csv": platforms.worksheet(),
@@ -176,7 +175,6 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
     term.collect("01 again")
     yield "again", term.grade("again", *asked)
     exports = [
-        *setting("leaderboard", home / "names.csv"),
         *term.option("canvas", "gradebook.csv"),
         *term.option("moodle", "01-worksheet.csv"),
     ]
@@ -186,7 +184,7 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
     results = home / "results.json"
     shutil.copytree(home / "class" / "hana" / "07", home / "one" / "hana" / "07")
     code, said = typed(autograder, "grade", home / "one", "--profile", "smoke",
-                       "--gradescope", results, "--gradescope-leaderboard")  # fmt: skip
+                       "--gradescope", results)  # fmt: skip
     yield "gradescope", Stage(code, said, home)
 
 
