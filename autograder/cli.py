@@ -16,7 +16,6 @@ HELP = {
     "new-rubric": "Write a rubric for an exercise of your own.",
     "rubric": "Check rubrics, or extract a part of one.",
     "calibrate": "Measure reference runs of a site.",
-    "gradescope-zip": "Make an autograder for Gradescope.",
 }
 
 

@@ -51,7 +51,6 @@ MISTAKES = [
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
     ("autograder check-mine submissions.zip", 2, UsageError, "not a folder"),
     ("autograder check-mine --lesson 99", 2, UsageError, "'99'"),
-    ("autograder gradescope-zip 99 --out x.zip", 2, UsageError, "'99'"),
     ("autograder foretell table.csv", 2, SettingsError, "workers,second"),
     ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
     ("cluster submit", 2, UsageError, "job.sbatch"),

@@ -13,7 +13,7 @@ from autograder.report.signs import LEGEND, SIGNS, changed_line, points
 from autograder.wording import counted, sentence, shown
 
 CODE = re.compile(r"`([^`\n]+)`")
-PLAIN = (".txt.j2", ".yaml.j2", ".sh.j2")  # everything else is HTML, and is escaped
+PLAIN = (".txt.j2", ".yaml.j2")  # everything else is HTML, and is escaped
 
 
 @cache

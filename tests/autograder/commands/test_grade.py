@@ -129,14 +129,6 @@ def test_a_profile_is_chosen_where_it_matters(tmp_path, rubric, words, code):
     assert ("--profile smoke" in done.stderr) == (code == 2)
 
 
-def test_no_command_that_grades_guesses_the_profile(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["gradescope-zip", "02", "--out", "02.zip"]
-    assert CliRunner().invoke(main, words).exit_code == 2
-    again = CliRunner().invoke(main, [*words, "--profile", "full"])
-    assert again.exit_code == 0, again.output
-
-
 def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
     torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)

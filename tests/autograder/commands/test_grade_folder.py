@@ -63,8 +63,6 @@ TOO_LONG = [
     (["grade", "class", *setting("expected", LONG)], "there is no folder"),
     (["grade", "class", *setting("released", LONG)], "there is no folder"),
     (["explain", LONG, "02", "--grades", "class"], "holds no grades"),
-    (["gradescope-zip", LONG, "--out", "a.zip"], "no rubric for lesson"),
-    (["gradescope-zip", "../expected/02", "--out", "a.zip"], "no rubric for lesson"),
 ]
 
 

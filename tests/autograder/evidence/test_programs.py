@@ -1,13 +1,9 @@
 """Submitted programs compared with those that ran, and with the edition that was released."""
 
 import json
-import zipfile
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.class_yaml import setting
 from tests.autograder.evidence.handed_in_programs import (
@@ -175,11 +171,3 @@ def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text, place):
     done = grade(tmp_path / "class", *setting("released", folder))
     assert done.exit_code == 2
     assert f"02.json is not what `lessons build` writes ({place}" in done.stderr
-
-
-def test_gradescope_gets_the_edition_too(tmp_path):
-    words = ["gradescope-zip", "02", "--out", str(tmp_path / "02.zip"), "--profile", "full"]
-    CliRunner().invoke(main, words)
-    with zipfile.ZipFile(tmp_path / "02.zip") as archive:
-        packed = archive.read("rubrics/released/02.json")
-    assert packed == Path("autograder/rubrics/released/02.json").read_bytes()

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ ROSTER = (
 
 
 def run(*words):
-    full = ["--profile", "full"] if words[0] in ("grade", "gradescope-zip") else []
+    full = ["--profile", "full"] if words[0] == "grade" else []
     result = CliRunner().invoke(main, [*map(str, words), *full])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -194,8 +193,6 @@ def test_to_fill_in_a_file_a_folder_is_needed(home, tmp_path):
 UNWRITABLE = [
     ("calibrate", "class/ada", "--out", "file/site.yaml"),
     ("calibrate", "class/ada", "--out", "/proc/site.yaml"),
-    ("gradescope-zip", "02", "--out", "file/02.zip"),
-    ("gradescope-zip", "02", "--out", "/proc/02.zip"),
     ("grade", "class", "--out", "file/grades"),
     ("grade", "class", "--out", "/proc/grades"),
     ("grade", "one", "--gradescope", "/proc/results.json"),
@@ -222,8 +219,8 @@ def test_a_full_disk_is_no_fault_of_the_grader(home, tmp_path, monkeypatch):
 
 
 def test_folders_on_the_way_are_made(home, tmp_path):
-    for words in (("calibrate", home / "class" / "ada"), ("gradescope-zip", "02")):
-        assert run(*words, "--out", tmp_path / words[0] / "x").exit_code == 0
+    made = run("calibrate", home / "class" / "ada", "--out", tmp_path / "new" / "x")
+    assert made.exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -244,14 +241,6 @@ def test_beside_the_submissions_it_may_lie(tmp_path, monkeypatch, given, out):
     monkeypatch.chdir(tmp_path)
     hand_in(Path(given, "ada", "02"))
     assert run("grade", given, "--out", out).exit_code == 0
-
-
-@pytest.mark.parametrize("lesson", ["2", "02_serial", "lesson-02"])
-def test_gradescope_zip_takes_a_lesson_as_people_name_it(tmp_path, lesson):
-    target = tmp_path / "02.zip"
-    result = run("gradescope-zip", lesson, "--out", target)
-    assert result.exit_code == 0, result.output
-    assert "--lesson 02 " in zipfile.ZipFile(target).read("run_autograder").decode()
 
 
 # --- explain, the class page, calibrate ---------------------------------------------------------
