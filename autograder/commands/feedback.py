@@ -22,32 +22,27 @@ EXISTING = click.Path(path_type=Path, exists=True)
 @click.option(
     "--canvas", type=EXISTING, multiple=True, help="Canvas's own download, 02-….zip or a folder."
 )
-@click.option(
-    "--canvas-comments", multiple=True, metavar="NN", help="Lesson: texts for Canvas's API."
-)
 @click.option("--out", type=FOLDER, help="Default: feedback/ in GRADES.")
 def feedback_command(
     grades: Path,
     roster: Path | None,
     moodle: tuple[Path, ...],
     canvas: tuple[Path, ...],
-    canvas_comments: tuple[str, ...],
     out: Path | None,
 ) -> None:
     """Pack feedback for each student from GRADES, the folder of `autograder grade --out`.
 
     A page of the lesson, its reasons and what to do next, as one file for each student.
     """
-    if not (moodle or canvas or canvas_comments):
+    if not (moodle or canvas):
         raise click.UsageError(
-            "give --moodle, --canvas or --canvas-comments; for other platforms, hand out "
+            "give --moodle or --canvas; for other platforms, hand out "
             f"{grades / 'students'}, one file per student"
         )
     graded, people = read_class(grades), read_roster(roster)
     out = out or grades / "feedback"
     packs = [packed.for_moodle(worksheet, graded, people) for worksheet in moodle]
     packs += [packed.for_canvas(download, graded, people) for download in canvas]
-    packs += [packed.canvas_comments(lesson, graded, people) for lesson in canvas_comments]
     for name, data, sentence in packs:
         write_bytes_if_new(out / name, data)
         click.echo(sentence)

@@ -4,11 +4,10 @@ For Moodle's "Upload multiple feedback files in a zip", the zip has one folder
 NAME_NUMBER_assignfeedback_file_ per participant. The number comes from the assignment's grading
 worksheet. Canvas, "Upload submissions": files with the same names as in Canvas's download of the
 submissions. Canvas finds the student and the file by the first two numbers between underscores.
-Both platforms show these files. Canvas's API also accepts texts.
+Both platforms show these files.
 """
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +25,8 @@ from autograder.report.student import said_once
 from autograder.report.student.next_steps import next_steps
 from autograder.report.student.page import student_page
 from autograder.settings.roster import Person
-from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
-from autograder.writing import encoded
 
 # in a folder's name; `_` separates the parts of Moodle's names
 UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")
@@ -189,18 +186,3 @@ def names_in(downloaded: Path) -> Iterator[str]:
     except (OSError, zipfile.BadZipFile) as error:
         raise SettingsError(f"{downloaded} cannot be read as Canvas's zip: {error}") from None
     yield from sorted({PurePosixPath(name).name for name in names})
-
-
-def canvas_comments(asked: str, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
-    """Return comments on one assignment in the format of Canvas's API."""
-    lesson = lesson_among(asked, {row.lesson for row in graded.rows})
-    if lesson is None:
-        raise SettingsError(f"{graded.folder} has no grades of lesson {asked!r}")
-    back = of_lesson(lesson, graded, people)
-    ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
-    commented = [student for student in sorted(back.grades) if student in ids]
-    name = f"canvas-{lesson}-comments.json"
-    data = {ids[student]: {"text_comment": summary(back.grades[student])} for student in commented}
-    text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
-    sentence = back.sentence(name, commented, "--roster needs their canvas_id")
-    return name, encoded(text), sentence

@@ -1,7 +1,6 @@
 """Feedback to students: the next steps, repetitions grouped, and the formats of platforms."""
 
 import io
-import json
 import re
 import shutil
 import zipfile
@@ -117,62 +116,8 @@ def test_canvas_gets_the_names_that_it_gave(graded, names, expected, packed):
         assert "What to do next:\n1. " in files[expected].decode()
 
 
-def test_comments_for_canvas(graded):
-    result = feedback(graded, "--canvas-comments", "2")
-    assert result.exit_code == 0, result.output
-    data = json.loads((graded / "feedback" / "canvas-02-comments.json").read_text())["grade_data"]
-    assert set(data) == {"101", "102"}
-    assert data["101"]["text_comment"].endswith(": 10 of 10 points\n")
-    assert "1. " in data["102"]["text_comment"]
-
-
-# An ungradable submission beside those of ada and ben, with its content if it is a zip.
-UNGRADABLE = {
-    "a picture": ("02_serial/loss.png", {}),
-    "a notebook": ("02_serial/lesson.ipynb", {}),
-    "a picture in a zip": ("02_serial.zip", {"loss.png": b"x"}),
-    "a picture in no lesson's folder": ("loss.png", {}),
-}
-
-
-@pytest.mark.parametrize(("name", "packed"), UNGRADABLE.values(), ids=list(UNGRADABLE))
-def test_who_handed_in_nothing_gradable_is_told_what_to_hand_in(
-    graded, collect_and_grade, name, packed
-):
-    path = graded.parent / "class" / "dan" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b"x")
-    if packed:
-        with zipfile.ZipFile(path, "w") as archive:
-            for inner, data in packed.items():
-                archive.writestr(inner, data)
-    words = (graded.parent / "class", "--roster", graded.parent / "roster.csv")
-    collect_and_grade(*words, out=graded)
-    result = feedback(graded, "--canvas-comments", "2")
-    assert "for 3 of 3 students\n" in result.output
-    data = json.loads((graded / "feedback" / "canvas-02-comments.json").read_text())["grade_data"]
-    assert ": missing\n" in data["104"]["text_comment"]
-    assert "1. Submit the lesson's folder with its outputs" in data["104"]["text_comment"]
-    alone = collect_and_grade(words[0], out=graded.parent / "without a roster").table
-    lesson = "02" if "02" in name else "–"
-    assert next(line for line in alone if line[0] == "dan")[1::2] == [
-        lesson,
-        "missing",
-        alone[-1][5],
-    ]
-
-
-def test_comments_for_nobody_are_a_mistake(graded):
-    (graded.parent / "roster.csv").write_text("student,canvas_id\nsomebody,1\n")
-    result = feedback(graded, "--canvas-comments", "2")
-    assert result.exit_code == 2
-    assert "--roster needs their canvas_id" in result.stderr
-    assert not (graded / "feedback").exists()
-
-
 MISTAKES = [
-    ([], "give --moodle, --canvas or --canvas-comments"),
-    (["--canvas-comments", "05"], "has no grades of lesson '05'"),
+    ([], "give --moodle or --canvas"),
     (["--canvas", "roster.csv"], "cannot be read as Canvas's zip"),
     (["--moodle", "02-roster.csv"], "02-roster.csv:1: which column is the grade"),
     (["--moodle", "02-others.csv"], "would contain none of 2 students"),

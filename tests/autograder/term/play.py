@@ -164,7 +164,7 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
         "feedback",
         term.feedback(
             *term.option("moodle", "01-worksheet.csv"),
-            *("--canvas", term.canvas_download(), "--canvas-comments", "02"),
+            *("--canvas", term.canvas_download()),
         ),
     )
     asked = setting("regrades", home / "regrade.csv")
