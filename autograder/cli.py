@@ -10,7 +10,6 @@ HELP = {
     "collect": "Sort a platform's download into a class folder.",
     "grade": "Grade a class of submissions.",
     "check-mine": "Grade your own folder before you submit it.",
-    "explain": "Show how one grade came about.",
     "feedback": "Pack the students' pages for Moodle or Canvas.",
     "foretell": "Predict results for sizes larger than those in a scaling table.",
     "new-rubric": "Write a rubric for an exercise of your own.",

@@ -46,7 +46,6 @@ MISTAKES = [
     ("autograder collect class --from moodel --into new", 2, BadParameter, "'moodle'"),
     ("autograder collect class --from folders", 2, MissingParameter, "--into"),
     ("autograder collect class --from folders --into new --lesson 99", 2, UsageError, "'99'"),
-    ("autograder explain ada 02", 2, SettingsError, "autograder grade --out"),
     ("autograder feedback class", 2, UsageError, "--moodle"),
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
     ("autograder check-mine submissions.zip", 2, UsageError, "not a folder"),

@@ -62,7 +62,6 @@ def test_the_grader_alone(tmp_path):
     words = [tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--out", tmp_path / "grades"]
     assert run("grade", *words) in (0, 1)
     assert grades(tmp_path / "grades") == {("ada", "01"): 4, ("ben", "01"): 0}
-    assert run("explain", "ben", "01", "--grades", tmp_path / "grades") == 0
     for command in commands("own-course.md", "## Let your programs write a record"):
         shell(command, tmp_path)
     assert run("grade", *words) in (0, 1)
@@ -80,7 +79,6 @@ def test_the_first_class(tmp_path):
     words = [example / "class", "--profile", "smoke", "--roster", example / "roster.csv"]
     assert run("grade", *words, "--out", example / "grades") == 1
     before = grades(example / "grades")
-    assert run("explain", "hana", "07", "--grades", example / "grades") == 0
     decided = setting("overrides", example / "overrides.csv")
     assert run("grade", *words, *decided, "--out", example / "grades") == 1
     after = grades(example / "grades")

@@ -1,6 +1,5 @@
 """Finish grading: write the class's tables and page, print a summary, and set the exit code."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +12,8 @@ from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
 from autograder.report import class_files, student_files, terminal
-from autograder.settings.claims import NAMES, names_of
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted, enumerated
-from autograder.writing import write_if_new
 
 
 def finish_class(done: Sequence[Done], loaded: LoadedClass, out: Path | None) -> NoReturn:
@@ -26,7 +23,6 @@ def finish_class(done: Sequence[Done], loaded: LoadedClass, out: Path | None) ->
     said: list[str] = []
     if out is not None:
         rows = student_files.finish_pages(rows, people, settings, out)
-        write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
     elif len(done) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]

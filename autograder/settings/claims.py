@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from autograder.safe_text import shortened
 from autograder.settings.roster import IDS, Person
 
-NAMES = ".names"  # in the folder of grades: all identifiers of each student
 NUMBERED = re.compile(r"\d{1,3}[ ._)-]+(?=\D)")  # `01 Ada`: the number is only for sorting
 Owners = Mapping[str, set[str]]  # a form -> all students who have it
 
@@ -110,22 +109,6 @@ def of_repository(
         if plain(end) in groups:
             return groups[plain(end)]
     return ()
-
-
-def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
-    """Return all identifiers of each student, to be stored with the grades."""
-    return {
-        student: sorted({form.casefold() for form in forms(person) if form})
-        for student, person in people.items()
-    }
-
-
-def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
-    """Return the students with this name or, if there are none, those whose name begins with it."""
-    wanted = {text.casefold().strip(), plain(text)} - {""}
-    whole = [student for student, known in names.items() if not wanted.isdisjoint(known)]
-    first = plain(text) + " "
-    return whole or [s for s, known in names.items() if any(k.startswith(first) for k in known)]
 
 
 def only(students: Collection[str] | None) -> str:

@@ -110,7 +110,6 @@ def grade(folder: Path, out: Path) -> None:
         words += ["--canvas", folder / "canvas.csv"]
         words += ["--moodle", folder / "02-moodle.csv", *setting("calibration", calibrated)]
         call(f"grade-{profile}", "grade", home, "--out", out / profile, *words)
-        call(f"explain-{profile}", "explain", "complete", "07", "--grades", out / profile)
     shutil.copytree(home / "complete", out / "one" / "complete")
     words = ["--profile", "full", "--gradescope", out / "results.json"]
     call("gradescope", "grade", out / "one", *words)

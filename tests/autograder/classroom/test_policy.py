@@ -6,10 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
 from autograder.classroom.rows import TIME_UNREADABLE, Row
-from autograder.cli import main
 from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.class_yaml import late_rules, setting
@@ -237,8 +235,6 @@ def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, gr
     page = (result.folder / "students" / "ada.html").read_text()
     assert ("oral" in page, "unseen" in page) == (True, False)
     assert "unseen" in result.table[0][-1]
-    words = ["explain", "ada", "00", "--grades", str(result.folder)]
-    assert "unseen" in CliRunner().invoke(main, words).output
 
 
 # --- what the class's table says about it -----------------------------------------------------

@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.submissions.downloads import (
@@ -214,39 +212,6 @@ def test_a_form_that_two_are_known_by_is_nobodys(tmp_path, grade, roster):
     [row] = result.collected.rows.values()
     assert (row.folder, row.students) == ("Ada Lovelace/01", "")
     assert row.doubts.startswith(FindingCode.OWNER_UNCERTAIN)
-
-
-ASKED = {"Ada": "ada", "lovelace, ada": "ada", "ADA@example.org": "ada",
-         "Participant 4702": "ben", "102": "ben",
-         "Zoe Lee-Wei": "zoe", "zlw": "zoe", "bmeyer": "ben", "zoe": "zoe"}  # fmt: skip
-
-
-def test_explain_takes_a_name_in_any_form_that_the_roster_knows(tmp_path, grade, roster):
-    _, name, make = FORMS["Canvas's files"]
-    place = write(tmp_path, name, make())
-    out = grade(place, "--roster", roster, "--profile", "smoke", platform="canvas").folder
-    for asked, student in ASKED.items():
-        done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
-        assert done.output.startswith(f"{student}, lesson 01"), (asked, done.output)
-    for asked, words in {"Nobody-Else": "kim submitted nothing", "Someone": "no record of"}.items():
-        done = CliRunner().invoke(main, ["explain", asked, "1", "--grades", str(out)])
-        assert done.exit_code == 1
-        assert words in done.output
-    roster.write_text(ROSTER + "ada2,Ada Young,,,,,,\n")
-    out = grade(place, "--roster", roster, "--profile", "smoke", platform="canvas").folder
-    done = CliRunner().invoke(main, ["explain", "Ada", "1", "--grades", str(out)])
-    assert done.output.startswith("ada, lesson 01")  # a student of that name comes first
-    done = CliRunner().invoke(main, ["explain", "ADA Y", "1", "--grades", str(out)])
-    assert "no record of 'ADA Y'" in done.output
-
-
-def test_explain_asks_who_is_meant(tmp_path, grade, roster):
-    roster.write_text("student,name\nu1,Ada Lovelace\nu2,Ada Young\n")
-    write(tmp_path / "class", "u1", work("ada"))
-    out = grade(tmp_path / "class", "--roster", roster, "--profile", "smoke").folder
-    done = CliRunner().invoke(main, ["explain", "Ada", "1", "--grades", str(out)])
-    assert done.exit_code == 1
-    assert "'Ada' may be u1, u2" in done.output
 
 
 def test_the_instructors_tables_name_students_as_the_roster_knows_them(tmp_path, grade, roster):

@@ -6,9 +6,7 @@ import unicodedata
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.finding_codes import FindingCode
 from autograder.judging.judge_answers import EXAMPLE, expected_kind
 from autograder.settings.rubric import FOLDER, load_rubric
@@ -59,15 +57,6 @@ def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson)
     assert rows(result)["ada", "02"][0] == "10/10"
     assert len(result.table) == 2
     assert result.exit_code == 1
-    words = ["explain", "sven", "02", "--grades", str(result.folder)]
-    assert path.removeprefix("sven/") in CliRunner().invoke(main, words).output
-
-
-def test_an_archive_that_is_not_read_is_explained_beside_another_lesson(tmp_path, grade):
-    hand_in(tmp_path / "class" / "sven" / "02")
-    write_lines(tmp_path / "class" / "sven" / "07_horovod" / "work.rar", ["7z"])
-    words = ["explain", "sven", "07", "--grades", str(grade(tmp_path / "class").folder)]
-    assert "work.rar" in CliRunner().invoke(main, words).output
 
 
 def test_an_archive_that_is_not_read_beside_outputs_is_named(tmp_path, grade):

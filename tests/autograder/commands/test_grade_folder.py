@@ -62,7 +62,6 @@ TOO_LONG = [
     (["grade", "class", "--rubrics", LONG], "does not exist"),
     (["grade", "class", *setting("expected", LONG)], "there is no folder"),
     (["grade", "class", *setting("released", LONG)], "there is no folder"),
-    (["explain", LONG, "02", "--grades", "class"], "holds no grades"),
 ]
 
 

@@ -8,9 +8,7 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import make_record, sealed_again, write_lines
@@ -171,9 +169,6 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
     table = json.loads((result.folder / "grades.json").read_text())["grades"]
     [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
     assert "by ben, with other numbers (one_1.out:2 of both" in shared["details"]
-    words = ["explain", "ada", "03", "--grades", str(result.folder)]
-    told = CliRunner().invoke(main, words).stdout
-    assert "For the instructor, from the whole class: the same run" in told
 
 
 def test_a_copied_output_is_seen_in_both_places(graded):

@@ -121,11 +121,3 @@ def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
     assert (line["kind"], line["unusual"], line["telling"]) == ("+", "thread or process", False)
     assert found["findings"] == []
     assert "busy.py" in (out / "programs/ada.txt").read_text()
-
-
-def test_explain_shows_the_lines(tmp_path, graded):
-    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
-    _, out = graded()
-    said = CliRunner().invoke(main, ["explain", "ada", "02", "--grades", str(out)]).stdout
-    assert "look: train_torch.py: 2 lines outside the gaps differ from train_torch.py" in said
-    assert re.search(r"! +\d+ \+ +test_accuracy=0.99,", said)

@@ -110,18 +110,6 @@ def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path, e
     assert "07" not in lessons
 
 
-def test_explain_names_the_points_before_all_adjustments_once(home, tmp_path):
-    (tmp_path / "overrides.csv").write_text(
-        "student,lesson,check,points,reason\nada,02,accuracy,1,x\nada,02,params,0,y\n"
-    )
-    words = setting("overrides", tmp_path / "overrides.csv")
-    run("grade", home / "class", "--out", tmp_path / "out", *words)
-    result = run("explain", "ada", "02", "--grades", tmp_path / "out")
-    assert "accuracy: 1 point by" in result.output
-    assert "params: 0 points by" in result.output
-    assert result.output.count("points before") == 1
-
-
 def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
     export = tmp_path / "export.csv"
     export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
@@ -251,52 +239,6 @@ def graded(home, tmp_path):
     options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
     run("grade", home / "class", "--out", tmp_path / "grades", *options)
     return tmp_path / "grades"
-
-
-@pytest.mark.parametrize(
-    ("student", "code", "words"),
-    [
-        ("zoe", 0, ["8 of 10 points, graded", "oral exam"]),
-        ("tom", 0, ["nothing that is clearly of lesson 02", "nothing that names a lesson"]),
-        ("ben", 1, ["ben submitted nothing"]),
-        ("zoee", 1, ["Did you mean zoe?"]),
-    ],
-)
-def test_explain_says_what_is_known_without_a_record(graded, student, code, words):
-    result = run("explain", student, "2", "--grades", graded)
-    assert result.exit_code == code
-    assert all(word in result.output for word in words), result.output
-    assert "evidence:" not in result.output
-
-
-@pytest.mark.parametrize(("name", "examined"), [("02.rar", False), ("02_1.out", True)])
-def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
-    tmp_path, name, examined
-):
-    place = tmp_path / "class" / "dan" / "02"
-    if examined:
-        hand_in(place)
-    else:
-        place.mkdir(parents=True)
-        (place / name).write_bytes(b"Rar!")
-    (tmp_path / "overrides.csv").write_text(
-        "student,lesson,check,points,reason\ndan,02,,excused,ill\n"
-    )
-    options = (*setting("overrides", tmp_path / "overrides.csv"), "--out", tmp_path / "grades")
-    run("grade", tmp_path / "class", *options)
-    result = run("explain", "dan", "02", "--grades", tmp_path / "grades")
-    assert "excused by the instructor: ill" in result.output
-    assert ("evidence: self-consistent: the run record is consistent" in result.output) == examined
-    assert ("evidence:" in result.output) == examined
-    assert ("points before" in result.output) == examined
-
-
-def test_explain_of_a_folder_without_grades(home, graded):
-    result = run("explain", "ada", "02", "--grades", home / "class")
-    assert result.exit_code == 2
-    assert "holds no grades: give the folder of `autograder grade --out`" in result.stderr
-    (graded / "grades.json").write_text("{")
-    assert "is damaged" in run("explain", "zoe", "02", "--grades", graded).stderr
 
 
 def test_the_counts_of_the_class_page_add_up(graded):

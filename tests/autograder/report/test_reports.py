@@ -199,21 +199,6 @@ def test_hidden_checks_count_and_are_never_shown(tmp_path, grade):
     assert json.loads(results.read_text())["score"] == 1
 
 
-def test_explain_shows_all_of_it(handed_in, grade):
-    out = grade(handed_in / "class").folder
-    words = ["explain", "ben", "02", "--grades", str(out)]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.output
-    for text in ("9.6 of 10", "the network: 407,050", "02_serial_1.out:", "1.05 [1, 1.1]",
-                 "cpu_gpu_is_speedup: yes, which is not it", "self-consistent"):  # fmt: skip
-        assert text in result.output
-    result = CliRunner().invoke(main, ["explain", "zoe", "02", "--grades", str(out)])
-    assert result.exit_code == 1
-    assert "There are: ada, ben" in result.output
-    result = CliRunner().invoke(main, ["explain", "Benn", "02", "--grades", str(out)])
-    assert "Did you mean ben?" in result.output
-
-
 @pytest.mark.parametrize("inside", [[], ["02_serial"], ["02_serial", "02_serial/train.py"]])
 @pytest.mark.parametrize("known", [False, True], ids=["no roster", "roster"])
 def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known):
@@ -237,25 +222,6 @@ def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known)
     assert "review.html#dan.html" in page
     assert FindingCode.NOTHING_FOUND.heading in page
     assert "answers.txt" in (result.folder / "students" / "dan.html").read_text()
-    words = ["explain", "dan", "02", "--grades", str(result.folder)]
-    explained = CliRunner().invoke(main, words)
-    assert explained.exit_code == 1
-    assert "dan submitted nothing" in explained.output
-
-
-@pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
-def test_explain_takes_a_lesson_as_people_name_it(handed_in, grade, lesson):
-    out = grade(handed_in / "class").folder
-    result = CliRunner().invoke(main, ["explain", "ben", lesson, "--grades", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "9.6 of 10" in result.output
-
-
-def test_explain_lists_students_by_their_name(tmp_path, grade):
-    hand_in(tmp_path / "class" / "Zoë L." / "02")
-    out = grade(tmp_path / "class").folder
-    result = CliRunner().invoke(main, ["explain", "nobody", "02", "--grades", str(out)])
-    assert result.output.rstrip().endswith("There are: Zoë L.")
 
 
 def test_calibration_brings_the_reference_in(tmp_path, grade):
