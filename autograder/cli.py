@@ -12,7 +12,6 @@ HELP = {
     "check-mine": "Grade your own folder before you submit it.",
     "feedback": "Pack the students' pages for Moodle or Canvas.",
     "foretell": "Predict results for sizes larger than those in a scaling table.",
-    "new-rubric": "Write a rubric for an exercise of your own.",
     "rubric": "Check rubrics, or extract a part of one.",
     "calibrate": "Measure reference runs of a site.",
 }

@@ -13,11 +13,12 @@ from autograder.writing import write_if_new
 
 @click.command()
 @click.argument("folder", metavar="CLASS", type=FOLDER)
-def init_class_command(folder: Path) -> None:
+@click.option("--rubric", metavar="NAME", help="Write CLASS/rubrics/NAME.yaml, to edit, instead.")
+def init_class_command(folder: Path, rubric: str | None) -> None:
     """Write CLASS/class.yaml, in which every field is explained and commented out."""
-    path = folder / NAME
+    path = folder / "rubrics" / f"{rubric}.yaml" if rubric else folder / NAME
     if path.exists():
         raise click.UsageError(f"{shortened(str(path))} exists already: edit it")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_if_new(path, render("class.yaml.j2"))
+    template = "new_rubric.yaml.j2" if rubric else "class.yaml.j2"
+    write_if_new(path, render(template, name=rubric))
     click.echo(f"Written: {path}")

@@ -72,8 +72,7 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, w
         others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
         click.echo(
             f"No training run was recognised in {shortened(files[0])}{others}. If the program "
-            "prints its epochs in its own way, give its lines to `autograder new-rubric`, then add "
-            "--formats RUBRIC.",
+            "prints its epochs in its own way, describe its lines and add --formats RUBRIC.",
             err=True,
         )
         sys.exit(1)

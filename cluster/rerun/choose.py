@@ -9,7 +9,7 @@ import click
 
 from autograder.safe_text import shortened
 from autograder.settings import rubric
-from autograder.settings.claims import asked_for, names_of, plain
+from autograder.settings.claims import Claim, plain, who_is
 from autograder.settings.roster import Person
 from autograder.submissions.class_folder import Submission, read_class
 
@@ -33,9 +33,8 @@ def submission_at(path: Path, lesson: str, people: People) -> Submission:
         raise click.UsageError(
             "this folder is a class: name CLASS/STUDENT, or use --draw N or --flagged GRADES"
         )
-    known = names_of(people)
-    names = {one: [*known.get(one, ()), one.casefold(), plain(one)] for one in there}
-    found = asked_for(names, path.name)
+    known = who_is(people, {})(Claim(path.name)).students
+    found = [one for one in there if one in known or plain(one) == plain(path.name)]
     if len(found) != 1:
         or_whom = f"; it may be {', '.join(sorted(found))}" if found else ""
         raise click.UsageError(

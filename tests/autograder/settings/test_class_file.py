@@ -12,7 +12,7 @@ from autograder.commands.load import BY_STUDENT, WRITTEN_LAST, fingerprints, key
 from autograder.commands.options import FOR_COLLECT, ClassOptions, options_of
 from autograder.errors import SettingsError
 from autograder.settings.class_file import ClassFields, read_class_file, read_words
-from autograder.settings.rubric import FOLDER
+from autograder.settings.rubric import FOLDER, load_rubric
 from autograder.settings.strict_yaml import read_yaml
 from tests.autograder.make_record import hand_in
 
@@ -139,3 +139,9 @@ def test_collect_reads_the_roster_and_groups(tmp_path, collect):
     [row] = done.rows.values()
     assert sorted(row.owners) == ["al1", "bm2"]
     assert (home / "class.yaml").is_file()
+
+
+def test_a_new_rubric_passes_the_check(tmp_path):
+    done = CliRunner().invoke(main, ["init-class", str(tmp_path), "--rubric", "shears"])
+    assert done.exit_code == 0
+    assert load_rubric(tmp_path / "rubrics" / "shears.yaml").points == 10
