@@ -30,7 +30,7 @@ def load(options: ClassOptions) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = rubrics_in(options.rubrics)
-    files = PolicyFiles(options.extensions, options.overrides, options.regrades)
+    files = PolicyFiles(options.extensions, options.overrides)
     known = read_calibration(options.calibration)
     settings = ClassSettings(
         rubrics=loaded,
@@ -58,7 +58,7 @@ def load(options: ClassOptions) -> LoadedClass:
 # No grade depends on these: they are written when the whole class is graded.
 WRITTEN_LAST = ("canvas", "moodle")
 # These go into the key student by student, so that one row changes one student.
-BY_STUDENT = ("roster", "late", "extensions", "overrides", "regrades", "reruns")
+BY_STUDENT = ("roster", "late", "extensions", "overrides", "reruns")
 # The files that are read in a folder.
 READ = {
     "rubrics": "*.yaml",

@@ -42,7 +42,6 @@ class ClassOptions:
     roster: Path | None = None
     extensions: Path | None = None
     overrides: Path | None = None
-    regrades: Path | None = None
     accounting: Path | None = None
     calibration: Path | None = None
     reruns: Path | None = None

@@ -2,16 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
 from autograder.classroom.rows import Row
 from autograder.report import canvas, moodle, tables
-from autograder.report.back.records import read_record
-from autograder.report.class_page.page import About, class_pages, requests_of
+from autograder.report.class_page.page import About, class_pages
 from autograder.report.student_files import facts_of, read_state
 from autograder.settings.roster import Person
 from autograder.writing import write_if_new
@@ -60,8 +57,7 @@ def write_tables(
         facts_of(out / name) == left for name, left in state["files"].items()
     ):
         return
-    requests = requests_of(rows, about.policy, partial(read_record, out))
-    files = class_pages(rows, replace(about, requests=requests)) | {
+    files = class_pages(rows, about) | {
         "grades.csv": tables.grades_csv(rows, people),
         "checks.csv": tables.checks_csv(rows),
         "grades.json": text,

@@ -22,7 +22,6 @@ from autograder.report.back.records import RECORDS, read_record, record_file
 from autograder.report.class_page import matrix
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.page import student_page
-from autograder.report.student.requests import requests_of_student
 from autograder.safe_text import file_name, printable, readable_name
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
@@ -59,12 +58,11 @@ def page_of(
     student: str, grades: Sequence[Grade], settings: ClassSettings, missing: Missing
 ) -> str:
     name = readable_name(settings.names.get(student) or student)
-    requests = requests_of_student(student, grades, settings.policy)
     mine = missing.get(printable(student), {})
     counted = {lesson: points for lesson, points in mine.items() if points}
     absent = not_handed_in(student, grades, settings.policy, counted)
     uncounted, curves = mine.keys() - counted.keys(), settings.curves
-    return student_page(name, grades, curves, requests, absent, uncounted, heading=settings.heading)
+    return student_page(name, grades, curves, absent, uncounted, heading=settings.heading)
 
 
 # --- what only the whole class shows ------------------------------------------------------------

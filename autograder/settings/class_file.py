@@ -109,7 +109,6 @@ class ClassFields(BaseModel):
     late: LatePolicy = LatePolicy()
     extensions: File | None = None
     overrides: File | None = None
-    regrades: File | None = None
     accounting: File | None = None
     calibration: File | None = None
     reruns: Folder | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from autograder.errors import SettingsError
-from autograder.safe_text import printable, shortened
+from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, Known, WhoIs, nobody
 from autograder.settings.class_file import ClassFile, LatePolicy
 from autograder.settings.rubric_schema import Rubric, RubricCheck
@@ -26,7 +26,6 @@ from autograder.wording import counted
 Key = tuple[str, str]  # student, lesson
 Located = tuple[str, Key, dict[str, str]]  # file:line; student and lesson; the row
 LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
-LONGEST_REQUEST = 2000  # maximum characters of a student's request
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,38 +36,17 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Regrade:
-    """A student's request to look at a check, or a whole lesson, again."""
-
-    says: str
-    check: str = ""  # empty: the whole lesson
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
     late: LatePolicy = field(default_factory=LatePolicy)
     extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
-    regrades: dict[Key, tuple[Regrade, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row about them
 
     def of_student(self, student: str) -> list:
         """Return all rules that affect one student, as part of the cache key."""
-        tables = (self.extensions, self.overrides, self.regrades)
+        tables = (self.extensions, self.overrides)
         mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
         return [self.late.model_dump(), *mine]
-
-    def answer_to(self, student: str, lesson: str, request: Regrade) -> str:
-        """Return the points and the reason of the override of this check or the whole lesson.
-
-        The answer is empty if there is no override yet.
-        """
-        changes = {change.check: change for change in self.overrides.get((student, lesson), ())}
-        change = changes.get(request.check) or changes.get("")
-        if change is None:
-            return ""
-        points = "excused" if change.points is None else counted(change.points, "point")
-        return f"{points}: {change.reason}"
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -88,7 +66,6 @@ class PolicyFiles:
 
     extensions: Path | None = None
     overrides: Path | None = None
-    regrades: Path | None = None
 
 
 def read_policy(
@@ -121,13 +98,7 @@ def read_policy(
     for where, key, row in once(rows(files.overrides, "points reason", "check")):
         change = _override(row, rubrics[key[1]], where)
         changes[key] = (*changes.get(key, ()), change)
-    asked: dict[Key, tuple[Regrade, ...]] = {}
-    for where, key, row in rows(files.regrades, "says", "check"):
-        shown = [check for check in rubrics[key[1]].checks if not check.hidden]
-        name = _check_named(row, key[1], shown, where)
-        request = Regrade(printable(row["says"], LONGEST_REQUEST), name)
-        asked[key] = (*asked.get(key, ()), request)
-    return Policy(rules, longer, changes, asked, named)
+    return Policy(rules, longer, changes, named)
 
 
 def student_meant(known: Known, name: str, where: str) -> str:

@@ -4,19 +4,16 @@ Sorting, filtering and opening rows need a few lines of script. The page fetches
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.class_page import lesson, matrix
 from autograder.report.rendering import render
-from autograder.report.student.requests import Request, requests_of_student
-from autograder.report.tables import to_csv
-from autograder.safe_text import printable
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
-from autograder.verdict import TIERS, Grade
+from autograder.verdict import TIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,6 @@ class About:
     people: Mapping[str, Person] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     titles: lesson.Titles = field(default_factory=dict)  # titles of checks
-    requests: Sequence[Request] = ()  # open ones first
     heading: str = "Grades"
 
 
@@ -66,9 +62,6 @@ def class_page(
         states=[(state, states[state]) for state in names if states[state] > 0],
         unasked=unasked,
         reruns=reruns(rows),
-        requests=about.requests,
-        pages={row.student: row.page for row in rows if row.page},
-        as_row=as_row,
         lessons=lessons,
     )
 
@@ -96,23 +89,3 @@ def review_page(lines: Sequence[matrix.Line]) -> str:
         if line.page
     ]
     return render("review.html.j2", students=students)
-
-
-def as_row(request: Request) -> str:
-    """Return the start of the row that would answer this request in the overrides file."""
-    return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
-
-
-def requests_of(
-    rows: Sequence[Row], policy: Policy, record_of: Callable[[str], Sequence[Grade]]
-) -> list[Request]:
-    """Return all requests, with unanswered ones first. `record_of` reads a student's grades."""
-    pages = {row.student: row.page for row in rows if row.page}
-    rows_by_key = {(row.student, row.lesson): row for row in rows}
-    requests: list[Request] = []
-    for student in sorted({name for name, _ in policy.regrades}):
-        page = pages.get(printable(student))
-        for request in requests_of_student(student, record_of(page) if page else (), policy):
-            row = rows_by_key.get((printable(student), request.lesson))
-            requests.append(replace(request, tier=row.tier, look=row.look) if row else request)
-    return sorted(requests, key=lambda request: bool(request.answer))

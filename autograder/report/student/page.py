@@ -12,7 +12,6 @@ from autograder.report.signs import SIGNS
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.not_handed_in import Absent
-from autograder.report.student.requests import Request
 from autograder.submissions.quoted import AROUND
 from autograder.verdict import Check, Grade, Part, Point, QuotedLine
 
@@ -76,7 +75,6 @@ def student_page(
     name: str,
     grades: Sequence[Grade],
     references: Curves,
-    asked: Sequence[Request] = (),
     absent: Sequence[Absent] = (),
     uncounted: Collection[str] = (),
     heading: str = "Grades",
@@ -103,7 +101,6 @@ def student_page(
         remarks=remarks,
         alike=said_once.adjusted_alike(grades),
         many=len(grades) > MANY,
-        asked=asked,
         said_once=said_once,
         draw=pictures,
         **FUNCTIONS,

@@ -7,9 +7,8 @@ from autograder.codes import FindingCode
 from autograder.report.class_page.page import About, class_pages
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.page import student_page
-from autograder.report.student.requests import Request
 from autograder.settings.class_file import LatePolicy
-from autograder.settings.policy import Policy, Regrade
+from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import Check, Finding, Grade, LookReason
 
@@ -53,8 +52,7 @@ def pages(tmp_path_factory):
     for number in range(198):
         rows += [row(f"s{number:03d}", name, 10.0) for name in ("01", "02", "03")]
     people = {"s000": Person("s000", "محمد عبد الرحمن"), "s001": Person("s001", "x" * 150)}
-    about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})),
-                  requests=[Request("hana", "02", Regrade("please", ""), "")])  # fmt: skip
+    about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})))
     (folder / "index.html").write_text(class_pages(rows, about)["index.html"])
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
                   checks(), (ODD,))  # fmt: skip

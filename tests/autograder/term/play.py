@@ -28,12 +28,7 @@ from tests.autograder.term.hand_ins import Files, answers, as_text, outputs
 
 COURSE = Path(__file__).parents[3]
 Row = dict[str, Any]
-REGRADES = (
-    "student,lesson,check,says\n"
-    'kim,01,accuracy,"I copied my window, the job reached 0.93: it is job 10802 in the queue"\n'
-    "hana,02,own-numbers,I counted the images of the test as well; they are read too\n"
-)
-ANSWERS_TO_REGRADES = (
+OVERRIDES = (
     "student,lesson,check,points,reason\n"
     "kim,01,accuracy,3,seen in `cluster accounting 10802`\n"
     "hana,02,own-numbers,1.5,an epoch's images are those that it learns from\n"
@@ -44,8 +39,7 @@ FILES = {
     "times.csv": platforms.TIMES,
     "extensions.csv": platforms.EXTENSIONS,
     "groups.csv": platforms.GROUPS,
-    "regrade.csv": REGRADES,
-    "overrides.csv": ANSWERS_TO_REGRADES,
+    "overrides.csv": OVERRIDES,
     "01-worksheet.csv": platforms.worksheet(),
     "gradebook.csv": platforms.gradebook(),
 }
@@ -167,9 +161,7 @@ def play(home: Path) -> Iterator[tuple[str, Stage]]:
             *("--canvas", term.canvas_download()),
         ),
     )
-    asked = setting("regrades", home / "regrade.csv")
-    yield "asked", term.grade("asked", *asked)
-    asked += setting("overrides", home / "overrides.csv")
+    asked = setting("overrides", home / "overrides.csv")
     yield "answered", term.grade("answered", *asked)
 
     term.collect("01 again")

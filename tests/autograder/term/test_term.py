@@ -18,7 +18,7 @@ from tests.autograder.term.play import Stage, play
 pytestmark = pytest.mark.slow
 
 Points = dict[tuple[str, str], float | None]
-STAGES = ("week 1", "week 2", "week 3", "asked", "answered", "again", "end", "once more")
+STAGES = ("week 1", "week 2", "week 3", "answered", "again", "end", "once more")
 
 
 def all_of(lesson: str, **other: float | None) -> Points:
@@ -117,8 +117,8 @@ def test_nothing_else_changes(term, before, after):
         if first.rows[student, lesson]["status"] != "missing":
             assert first.record(student, lesson) == then.record(student, lesson), (student, lesson)
     if not after.startswith("week"):
-        asked = {"kim", "hana"} if after == "asked" else {one for one, _ in NEW.get(after, {})}
-        for student in PEOPLE.keys() - asked:
+        changed = {one for one, _ in NEW.get(after, {})}
+        for student in PEOPLE.keys() - changed:
             assert first.page(student) == then.page(student), student
 
 
@@ -190,29 +190,6 @@ def test_canvas_gets_them_by_its_own_numbers(term):
     numbers = {canvas: one for one, (_, canvas, _, _) in PEOPLE.items() if one != "gil"}
     files = unpacked(feedback / "canvas-02.zip")
     assert sorted(re.findall(r"_(1\d\d)_", " ".join(files))) == sorted(numbers)
-    told = json.loads((feedback / "canvas-02-comments.json").read_text())["grade_data"]
-    assert told.keys() == numbers.keys()
-    for number, given in told.items():
-        assert ("keras_throughput" in given["text_comment"]) == (numbers[number] == "hana")
-
-
-# Student, words of the request, and words on their page after the answer.
-REQUESTS = [
-    ("kim", "I copied my window", "3 points: seen in cluster accounting 10802"),
-    ("hana", "they are read too", "1.5 points: an epoch's images are those that it learns from"),
-]
-
-
-@pytest.mark.parametrize(("student", "says", "answer"), REQUESTS)
-def test_a_request_is_seen_and_answered(term, student, says, answer):
-    asked, answered = term["asked"], term["answered"]
-    for stage, open_ones, told in ((asked, 2, "answer not yet"), (answered, 0, answer)):
-        classes = text_of(stage.text("index.html"))
-        assert f"{open_ones} of 2 without an answer" in classes
-        page = text_of(stage.page(student))
-        for words in (says, told):
-            assert words in page
-        assert says in classes
 
 
 def test_who_handed_in_again_has_the_points_of_the_better_net(term):
