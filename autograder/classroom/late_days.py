@@ -1,4 +1,4 @@
-"""Adjust points after measuring: overrides, late days, extensions, excuses and dropped results.
+"""Adjust points after measuring: overrides, late days, extensions and excuses.
 
 All adjustments come from small files (settings/policy.py), so every grade can be reproduced.
 """
@@ -34,9 +34,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if not change.check:
                 grade = _override_total(grade, change)
         changed.append(grade)
-    # A missing lesson is the lowest result, even if there are files that cannot be graded.
-    absent = set(policy.late.due) - {g.lesson for g in changed if g.status != GradeStatus.MISSING}
-    return _drop_lowest(changed, policy.late.drop_lowest - len(absent))
+    return changed
 
 
 def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
@@ -109,32 +107,10 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     if late:
         of_them = f", {free} of them free" if free else ""
         lines.append(f"submitted {counted(late, 'day')} late{of_them}")
-    too_late = rules.latest_days is not None and late > rules.latest_days
-    share = 1.0 if too_late else (late - free) * rules.lost_a_day
+    share = (late - free) * rules.lost_a_day
     lost = round(min(grade.score, share * grade.max_score), 2)
-    less = f"{counted(lost, 'point')} less"
-    if too_late:
-        limit = counted(rules.latest_days or 0, "day")
-        lines.append(f"more than {limit} late counts nothing: {less}")
-    elif share > 0:
-        lines.append(f"{less} for {counted(late - free, 'late day')}")
+    if share > 0:
+        lines.append(f"{counted(lost, 'point')} less for {counted(late - free, 'late day')}")
     score, untimed = round(grade.score - lost, 2), moment is None
     grade = adjusted(grade, *lines, score=score, late_points=lost, untimed=untimed)
     return grade, left - free
-
-
-def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
-    """Excuse the lessons in which the student earned the lowest share of the points.
-
-    If two lessons have equal shares, the earlier lesson is excused first.
-    """
-    scored = [g for g in grades if g.score is not None and g.max_score > 0]
-    if count <= 0 or len(scored) <= count:
-        return grades
-    lowest = sorted(scored, key=lambda g: ((g.score or 0) / g.max_score, g.lesson))[:count]
-    dropped = {g.lesson for g in lowest}
-    text = "dropped: one of the lowest results"
-    return [
-        adjusted(g, text, status=GradeStatus.EXCUSED, score=None) if g.lesson in dropped else g
-        for g in grades
-    ]

@@ -72,9 +72,6 @@ class LatePolicy(BaseModel):
     due: dict[str, str] = {}  # lesson -> ISO time with its offset
     free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
     penalty_a_day: str = "0%"  # share of a lesson's points
-    # A submission later than this gets no points.
-    latest_days: int | None = Field(default=None, ge=0)
-    drop_lowest: int = Field(default=0, ge=0)
 
     @field_validator("penalty_a_day", mode="before")
     @classmethod

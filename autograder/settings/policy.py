@@ -170,7 +170,7 @@ def checked(rules: LateRules, rubrics: Mapping[str, Rubric]) -> LatePolicy:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         read_moment(time, where)
         due[lesson] = time
-    for name in ("penalty_a_day", "free_days", "latest_days"):
+    for name in ("penalty_a_day", "free_days"):
         if name in late.model_fields_set and not due:
             raise SettingsError(
                 f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"

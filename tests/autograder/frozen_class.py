@@ -32,7 +32,7 @@ TABLES = {
     "m003-ada,Ben M.,ben@example.org,102,Participant 8,ben\nnobody,No Body,,,,\n",
     "class.yaml": "late:\n"
     "  due: {'02': '2026-03-01T23:59:00+00:00', '07': '2026-03-01T23:59:00+00:00'}\n"
-    "  penalty_a_day: 10%\n  free_days: 1\n  drop_lowest: 1\n"
+    "  penalty_a_day: 10%\n  free_days: 1\n"
     "roster: roster.csv\nextensions: extensions.csv\noverrides: overrides.csv\n"
     "accounting: sacct.txt\n",
     "extensions.csv": "student,lesson,days,reason\ncomplete,02,2,ill\n",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from autograder.classroom.rows import Row
@@ -88,10 +88,6 @@ def line(
     page = next((row.page for row in rows if row.page), "")
     by_column = grouped((column_of(row), row) for row in rows)
     cells = [cell(by_column.get(head.lesson, []), head, policy) for head in heads]
-    # Missing lessons are the first to be dropped among the lowest results.
-    absent = [at for at, missing in enumerate(cells) if missing.most and heads[at].due]
-    for at in absent[: policy.late.drop_lowest]:
-        cells[at] = replace(cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
     looks = [(reason, row.lesson) for row in rows for reason in row.look]
     looks.sort(key=lambda look: look[0].code.rank)

@@ -33,7 +33,6 @@ late:
     02: 2026-03-15T23:59+01:00
     07: 2026-03-22T23:59+01:00
   penalty_a_day: 10%
-  latest_days: 7
 """
 TIMES = (  # the downloads of Moodle and Canvas do not include them
     "student,lesson,time\nben,01,2026-03-10T20:00+01:00\nfinn,02,2026-03-17T09:00+01:00\n"
