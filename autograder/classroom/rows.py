@@ -7,15 +7,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from autograder.classroom.alike import Print, prints_of
-from autograder.codes import GradeStatus, Outcome, ReasonCode
-from autograder.safe_text import shortened
-from autograder.verdict import BORDERLINE, PASSED, Check, Grade, LookReason, Part
+from autograder.codes import GradeStatus, Outcome
+from autograder.verdict import Grade, LookReason
 
-MOST_REASONS = 8  # per check
-LONGEST = 120
-ANSWERED = (ReasonCode.ANSWER, ReasonCode.OWN_RECORD, ReasonCode.EXPECTED_KEPT)
 TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
-COMPARED = (ReasonCode.VALUE, ReasonCode.TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,6 @@ class Row:
     toolkits: tuple[str, ...] = ()  # hashes of the toolkits that the counted runs used
     partners: tuple[str, ...] = ()  # students who may have submitted the same work
     programs: int = 0  # number of programs with something to show to the instructor
-    why: tuple[tuple[str, str], ...] = ()  # id of a missed check, and a reason
     untimed: bool = False  # there is a due date, but no submission time
     programs_missing: bool | None = None  # see verdict.py: Grade
 
@@ -95,7 +89,6 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
         partners=partners,
         programs=len(grade.programs),
-        why=tuple((c.id, reason) for c in grade.checks for reason in reasons_missed(c)),
     )
 
 
@@ -107,30 +100,3 @@ def adapter() -> TypeAdapter[Row]:
 def from_data(data: dict[str, Any]) -> Row:
     """Return the row that the JSON data describes. Raise ValueError for any other data."""
     return adapter().validate_python(data)
-
-
-# --- missed points -----------------------------------------------------------------------------
-
-
-def reasons_missed(check: Check) -> tuple[str, ...]:
-    """Return why a check lost points, in words that are the same for many students."""
-    if check.status in (PASSED, BORDERLINE):
-        return ()
-    if check.by_hand:
-        return (shortened(check.by_hand, LONGEST),)
-    missed = [part for part in check.parts if part.status not in (PASSED, BORDERLINE)]
-    found = dict.fromkeys(shortened(reason(part), LONGEST) for part in missed)
-    return tuple(found)[:MOST_REASONS] or (shortened(check.found, LONGEST),)
-
-
-def reason(part: Part) -> str:
-    """Return the reason why a part gave no points.
-
-    The reason names the condition that was not met. If it contained individual numbers, equal
-    reasons could not be counted together.
-    """
-    if part.code == ReasonCode.NO_ANSWER:
-        return f"{part.name}: {part.found}"
-    if part.code in ANSWERED:
-        return f"{part.name}: another answer"
-    return f"needs {part.expected}" if part.code in COMPARED else part.found

@@ -36,15 +36,14 @@ def _nice(largest: float) -> list[float]:
     return [i * step for i in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
-def _linear_axis(largest: float, unit: str, whole: bool = False) -> tuple[Height, list[str]]:
+def _linear_axis(largest: float, unit: str) -> tuple[Height, list[str]]:
     """Return a function that converts a value to its height in the picture, and the axis."""
     ticks = _nice(largest)
 
     def height(value: float) -> float:
         return FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
 
-    drawn = [tick for tick in ticks if not whole or tick == int(tick)]
-    return height, _vertical_axis(drawn, height, unit)
+    return height, _vertical_axis(ticks, height, unit)
 
 
 def _vertical_axis(ticks: Sequence[float], height: Height, unit: str) -> list[str]:
@@ -157,33 +156,3 @@ def speedup_curve(
         )
     body.append(_below("workers"))
     return _frame("Speedup over workers; the ideal is dashed", body)
-
-
-def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """Draw a histogram of submissions in ten steps from 0 to `most`, with their mean.
-
-    The counts are written above the bars, and in the title for screen readers.
-    """
-    counts = [0] * 10
-    for value in values:
-        counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1
-    height, body = _linear_axis(max(max(counts), 1), "submissions", whole=True)
-    slot = (RIGHT - LEFT) / 10
-    for index, count in enumerate(counts):
-        x = LEFT + slot * (index + 0.5)
-        body.append(_bar(x, height(count), slot - 3))
-        if count:
-            body.append(_text(x, height(count) - 3, count))
-    middle = sum(values) / len(values)
-    at = LEFT + (RIGHT - LEFT) * min(max(middle / most, 0.0), 1.0) if most > 0 else LEFT
-    body.append(f'<line class="mark" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{FLOOR}"/>')
-    for index in range(0, 11, 2):
-        body.append(_text(LEFT + slot * index, FLOOR + 15, shown(most * index / 10)))
-    body.append(_below(unit))
-    steps = [
-        f"{shown(most * index / 10)} to {shown(most * (index + 1) / 10)}: {count}"
-        for index, count in enumerate(counts)
-        if count
-    ]
-    title = f"Distribution of {unit}, mean {shown(round(middle, 2))}; {', '.join(steps)}"
-    return _frame(title, body)

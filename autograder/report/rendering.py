@@ -1,6 +1,5 @@
 """Fill templates: pages, and texts such as class.yaml and scripts."""
 
-import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -30,7 +29,7 @@ def environment() -> Environment:
     functions: list[Callable] = [points, counted, shown, changed_line]
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
-    env.filters.update(coded=coded, sentence=sentence, as_script_data=as_script_data)
+    env.filters.update(coded=coded, sentence=sentence)
     return env
 
 
@@ -42,9 +41,3 @@ def coded(text: str) -> Markup:
     """Mark text between backticks as code, after escaping it."""
     escaped = escape(text)
     return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
-
-
-def as_script_data(value: object) -> Markup:
-    """Return JSON that is harmless within a page's script."""
-    text = json.dumps(value, ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

@@ -87,5 +87,4 @@ def checks_csv(rows: Sequence[Row]) -> str:
 
 def as_json(rows: Sequence[Row], profile: str, heading: str) -> str:
     data = {"format": 1, "title": heading, "profile": profile, "grades": rows}
-    reasons = {"grades": {"__all__": {"why"}}}  # the records have these, in full
-    return to_json(data, indent=1, inf_nan_mode="strings", exclude=reasons).decode() + "\n"
+    return to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"

@@ -1,21 +1,15 @@
 """Make a page for each lesson: students × checks, to see one question across all students.
 
-It counts the students who passed each check, and finds the common reasons why others did not.
+It counts the students who passed each check.
 """
 
-import math
-import re
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import mean, median
 
-from markupsafe import Markup
-
 from autograder.classroom.rows import Row
 from autograder.grouping import grouped
-from autograder.report import pictures
 from autograder.report.rendering import render
 from autograder.report.signs import Titles, full_name, points
 from autograder.safe_text import file_name
@@ -24,7 +18,6 @@ from autograder.verdict import BORDERLINE, PASSED, WORST_FIRST
 
 LESSONS = "lessons"  # the folder of these pages
 NO_RANK = 99
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +28,6 @@ class CheckOfClass:
     passed: int
     judged: int
     share: float  # of those who passed
-    reason: str  # the most common reason of the others
-    having: int  # number of those who have this reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +40,6 @@ class LessonOfClass:
     checks: Sequence[CheckOfClass]  # in the rubric's order
     share: float  # the mean share of students who passed a check
     summary: str
-    distribution: Markup
 
 
 def of_class(rows: Sequence[Row], titles: Titles) -> list[LessonOfClass]:
@@ -70,7 +60,6 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
     for name in order:
         states = [status for row in rows for one, _, _, status in row.checks if one == name]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
-        reason, having = commonest([why for row in rows for one, why in row.why if one == name])
         checks.append(
             CheckOfClass(
                 id=name,
@@ -79,8 +68,6 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
                 passed=passed,
                 judged=len(states),
                 share=passed / len(states),
-                reason=reason,
-                having=having,
             )
         )
     scores = [row.score for row in rows if row.score is not None]
@@ -92,7 +79,6 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
         checks=checks,
         share=mean(check.share for check in checks),
         summary=summary(scores, most),
-        distribution=pictures.histogram(scores, most, "points") if scores else Markup(),
     )
 
 
@@ -102,20 +88,6 @@ def summary(scores: Sequence[float], most: float) -> str:
         return ""
     average, middle = round(mean(scores), 2), round(median(scores), 2)
     return f"mean {points(average)}, median {points(middle)} of {points(most)}"
-
-
-def commonest(reasons: Sequence[str]) -> tuple[str, int]:
-    """Return the most common reason and its count.
-
-    Reasons that differ only in numbers count as the same reason.
-    """
-    if not reasons:
-        return "", 0
-    groups: dict[str, Counter[str]] = defaultdict(Counter)
-    for reason in reasons:
-        groups[NUMBER.sub("#", reason)][reason] += 1
-    most = max(groups.values(), key=lambda texts: (sum(texts.values()), texts.most_common(1)))
-    return most.most_common(1)[0][0], sum(most.values())
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -131,22 +103,9 @@ def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> s
         full_name=partial(full_name, people=people),
         states_of=lambda row: {id_: status for id_, _, _, status in row.checks},
         worst_first=WORST_FIRST,
-        speedups=speedups(lesson.rows),
     )
 
 
 def by_severity(row: Row) -> tuple[int, float, str]:
     rank = min((reason.code.rank for reason in row.look), default=NO_RANK)
     return rank, -1.0 if row.score is None else row.score, row.student
-
-
-def speedups(rows: Sequence[Row]) -> Markup:
-    gains = [row.speedup for row in rows if row.speedup]
-    return pictures.histogram(gains, round_end(gains), "speedup") if len(gains) > 1 else Markup()
-
-
-def round_end(values: Sequence[float]) -> float:
-    """Return the upper end of an axis that fits all values and has five round steps."""
-    step = max(values) / 5
-    power = 10.0 ** math.floor(math.log10(step))
-    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

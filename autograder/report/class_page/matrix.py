@@ -1,6 +1,5 @@
 """Make the table of students × lessons. Students who need attention come first."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,15 +7,12 @@ from datetime import datetime, timedelta
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
-from autograder.report.signs import check_signs, full_name, notice, points
+from autograder.report.signs import full_name, points
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
-from autograder.wording import shown
 
 OTHER = "(other)"  # the column for work of no lesson; a lesson cannot have this name
-WORDS = 60  # characters of a reason in the filter
-COMMON = 8  # reasons to look that many students have
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,48 +129,3 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
     if row.status == GradeStatus.EXCUSED:
         return Cell("EX", "excused", -1.0, look)
     return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)
-
-
-# --- what many have in common, and what opens on a click ----------------------------------------
-
-
-def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Return the most frequent reasons for a closer look, most severe first.
-
-    Each reason comes with the words to filter by, whether it has more text, and its number of
-    students.
-    """
-    by_words = grouped(
-        (shortened_to_words(reason.text), (row.student, reason))
-        for row in rows
-        for reason in row.look
-    )
-    counts = Counter({words: len(dict(those)) for words, those in by_words.items()})
-    common = [
-        (words, any(str(reason) != words for _, reason in by_words[words]), count)
-        for words, count in counts.most_common(COMMON)
-    ]
-    return sorted(common, key=lambda one: by_words[one[0]][-1][1].code.rank)
-
-
-def shortened_to_words(text: str) -> str:
-    """Return the first words of a text, as a search term for the page's filter."""
-    return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
-
-
-def details(rows: Sequence[Row], lines: Sequence[Line]) -> list[list[list[str]]]:
-    """Return everything that a line omits, as data: [lesson, points, checks, state, …] per row."""
-    by_student = grouped((row.student, details_of(row)) for row in rows)
-    return [by_student[line.student] for line in lines]
-
-
-def details_of(row: Row) -> list[str]:
-    return [
-        f"{row.lesson} {row.title}".strip(),
-        f"{points(row.score)} / {points(row.max_score)}",
-        check_signs(row),
-        row.tier or row.status,
-        f"{shown(row.epoch_s)} s" if row.epoch_s else "",
-        shown(row.speedup) if row.speedup else "",
-        "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
-    ]

@@ -1,6 +1,6 @@
-"""Make the class page: a student × lesson table, reasons to look, checks and distributions.
+"""Make the class page: a student × lesson table with reasons to look.
 
-Sorting, filtering and opening rows need a few lines of script. The page fetches nothing.
+Sorting and filtering need a few lines of script. The page fetches nothing.
 """
 
 from collections import Counter
@@ -27,12 +27,11 @@ class About:
 
 
 def class_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
-    """Return the class page, the review page and a page for each lesson, keyed by file name."""
+    """Return the class page and a page for each lesson, keyed by file name."""
     columns, lines = matrix.table(rows, about.people, about.policy)
     lessons = lesson.of_class(rows, about.titles)
     return {
         "index.html": class_page(rows, about, columns, lines, lessons),
-        "review.html": review_page(lines),
         **{one.path: lesson.page(one, about.people, about.heading) for one in lessons},
     }
 
@@ -57,8 +56,6 @@ def class_page(
         graded=sum(row.score is not None for row in rows),
         columns=columns,
         lines=lines,
-        reasons=matrix.common_reasons(rows),
-        details=matrix.details(rows, lines),
         states=[(state, states[state]) for state in names if states[state] > 0],
         unasked=unasked,
         reruns=reruns(rows),
@@ -75,17 +72,3 @@ def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
     same = sum(row.tier == EvidenceLevel.REPRODUCED for row in graded)
     unlike = sum(any(why.code.startswith("rerun ") for why in row.look) for row in graded)
     return (same, unlike, len(graded) - same - unlike) if same or unlike else None
-
-
-def review_page(lines: Sequence[matrix.Line]) -> str:
-    """Return a page that shows the students' pages one after another, in the class page's order.
-
-    The students' own pages are not changed, because they are returned to the students.
-    """
-    # Two students may have one name.
-    students = [
-        (line.name if line.name == line.student else f"{line.name} ({line.student})", line.page)
-        for line in lines
-        if line.page
-    ]
-    return render("review.html.j2", students=students)

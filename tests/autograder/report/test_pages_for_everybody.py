@@ -99,8 +99,6 @@ FAINT = """() => {
 def test_every_word_can_be_read(opened, scheme):
     for name in ("index.html", "hana.html"):
         page = opened(name, color_scheme=scheme)
-        if name == "index.html":
-            page.locator("tr[data-n]").first.press("Enter")
         assert page.evaluate(FAINT) == []
 
 
@@ -110,26 +108,6 @@ def test_what_is_missing_counts_when_it_is_due(opened):
     assert total.inner_text() == "10 / 20"
     page.get_by_role("button", name="points").click()
     assert page.locator("#grades tbody tr[data-n] th").first.inner_text() == "gil"
-
-
-def test_a_keyboard_opens_a_line_and_says_so(opened):
-    page = opened("index.html")
-    line = page.locator("#grades tbody tr[data-n]").first
-    for key in ("Enter", " "):
-        assert line.get_attribute("aria-expanded") == "false"
-        line.press(key)
-        assert line.get_attribute("aria-expanded") == "true"
-        assert page.locator(".behind").count() == 1
-        line.press(key)
-    assert page.evaluate("scrollY") == 0
-    line.focus()
-    page.keyboard.press("Tab")  # to the student's page
-    outline = "getComputedStyle(document.activeElement).outlineStyle"
-    assert page.evaluate("document.activeElement.tagName") == "A"
-    assert page.evaluate(outline) == "solid"
-    chip = page.locator(".chip.reason").first
-    chip.press("Enter")
-    assert chip.get_attribute("aria-pressed") == "true"
 
 
 def test_without_javascript_there_is_the_table_and_a_word_about_it(browser, pages):

@@ -5,11 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom.rows import Row
 from autograder.cli import main
-from autograder.codes import FindingCode
-from autograder.report.class_page.page import About, class_pages
-from autograder.verdict import LookReason
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
@@ -73,72 +69,6 @@ def test_the_class_sorts_and_filters(class_page):
     page.get_by_role("searchbox").fill("")
     page.get_by_role("checkbox").check()
     assert [name[:4] for name in names(page)] == ["<scr", "ada"]
-
-
-def test_a_line_opens_all_that_is_behind_it(class_page):
-    page = class_page
-    page.locator("#grades tbody tr", has_text="ben").locator("td.told").click()
-    [values] = page.locator(".behind tbody tr").all()
-    assert values.locator("td").nth(1).inner_text() == "1 / 10"
-    assert "lost points: epochs, " in values.inner_text()
-    page.get_by_role("button", name="points").click()
-    assert page.locator(".behind").count() == 0
-    page.locator("#grades tbody tr").first.press("Enter")
-    assert page.locator(".behind").count() == 1
-
-
-# The reasons to look, for each student. A line shows two of them.
-LOOK = {
-    "ada": ("late| by 2 days", "borderline: accuracy", "shares a run| with ben (02)"),
-    "ben": ("shares a run| with ada (02)", "not what ran: `train.py` <b>"),
-    "eve": (
-        "the clock went backwards",
-        "borderline: speed",
-        "late| by 1 day",
-        "unlike toolkit| <1>",
-    ),
-    "zoe": (),
-}
-
-
-def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
-    rows = [
-        Row(
-            name,
-            "02",
-            "Title",
-            "graded",
-            1.0,
-            1.0,
-            2.0,
-            "confirmed",
-            tuple(LookReason(FindingCode.SHARED_RUN, *text.split("|")) for text in texts),
-            (),
-            f"{name}.html",
-        )
-        for name, texts in LOOK.items()
-    ]
-    (tmp_path / "index.html").write_text(class_pages(rows, About())["index.html"])
-    page = browser.new_page()
-    page.goto((tmp_path / "index.html").as_uri())
-    found = {}
-    for chip in page.locator(".chip.reason").all():
-        text, _, number = chip.inner_text().rpartition(" ")
-        chip.click()
-        found[text] = names(page)
-        assert len(names(page)) == int(number), text
-        chip.click()
-        assert len(names(page)) == len(LOOK)
-    assert found["late …"] == ["ada", "eve"]
-    assert found["shares a run …"] == ["ada", "ben"]
-    assert found["the clock went backwards"] == ["eve"]
-    assert found["unlike toolkit …"] == ["eve"]
-    page.get_by_role("searchbox").fill("`train.py`")
-    assert names(page) == ["ben"]
-    page.locator("#grades tbody tr[data-n]:visible td.told").click()
-    for place in (".told:visible", ".behind"):  # text between backticks is code
-        assert page.locator(place).locator("code").inner_text() == "train.py"
-        assert "not what ran: train.py <b>" in page.locator(place).inner_text()
 
 
 DUE = {"past": "2020-03-01T12:00:00+00:00", "future": "2099-03-01T12:00:00+00:00"}

@@ -219,7 +219,7 @@ def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known)
     (row,) = [row for row in table(result.folder / "grades.csv") if row["student"] == "dan"]
     assert (row["score"], row["status"]) == ("", "missing")
     page = (result.folder / "index.html").read_text()
-    assert "review.html#dan.html" in page
+    assert "students/dan.html" in page
     assert FindingCode.NOTHING_FOUND.heading in page
     assert "answers.txt" in (result.folder / "students" / "dan.html").read_text()
 
