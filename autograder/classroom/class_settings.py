@@ -28,7 +28,6 @@ class ClassSettings:
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
-    key: str = ""  # a key of all settings above, to grade again only after changes
 
     @property
     def ids(self) -> frozenset[str]:

@@ -1,28 +1,24 @@
-"""Grade a unit, which is a group of students who share submissions, and publish its grades.
+"""Grade a unit, which is a group of students who share submissions.
 
-Each submission is graded only once. A unit's pages and records are written before its state, so an
-interruption loses no results.
+Each submission is graded only once.
 """
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
-from autograder.classroom import kept, late_days, one_submission
+from autograder.classroom import late_days, one_submission
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.kept import Done
-from autograder.classroom.rows import row_of
 from autograder.codes import FindingCode, GradeStatus
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
-from autograder.safe_text import file_name, printable, shortened
+from autograder.safe_text import printable, shortened
 from autograder.submissions.class_folder import Submission, Unit
 from autograder.submissions.moments import seconds_of
-from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade, make_finding
+from autograder.verdict import NO_LESSON, Grade, make_finding
 
 SECONDS_A_UNIT = 600
-Publish = Callable[[str, Sequence[Grade], str], None]  # student, grades, name of the page
+Grades = dict[str, list[Grade]]  # by student
 
 
 class TooLongError(BaseException):
@@ -32,26 +28,16 @@ class TooLongError(BaseException):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The data that every grading process needs."""
-
-    settings: ClassSettings
-    out: Path | None  # the folder for results; None: nothing is kept
-    publish: Publish
-    reuse: bool = True  # reuse the results of unchanged units
-
-
-def guarded(unit: Unit, work: Work) -> Done:
+def guarded(unit: Unit, settings: ClassSettings) -> Grades:
     """Grade a unit with a time limit, and turn the grader's own errors into a grade."""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(SECONDS_A_UNIT)
     try:
-        return grade_unit(unit, work)
+        return mark_unit(unit, settings)
     except SettingsError:
         raise
     except (Exception, TooLongError) as error:
-        return failed(unit, work, error)
+        return failed(unit, settings, error)
     finally:
         signal.alarm(0)
 
@@ -60,47 +46,22 @@ def _too_long(signum: int, frame: object) -> None:
     raise TooLongError(f"grading took more than {SECONDS_A_UNIT} s")
 
 
-def grade_unit(unit: Unit, work: Work) -> Done:
-    """Grade a unit and publish it. Then save its state, unless the grader failed.
-
-    A saved state therefore means that the pages exist.
-    """
-    key = kept.state_of(unit, work.settings) if work.out else ""
-    grades = mark_unit(unit, work.settings)
-    if any(grade.status == GRADER_ERROR for mine in grades.values() for grade in mine):
-        key = ""  # grade it again next time
-    done = publish(unit, grades, work, key)
-    if work.out:
-        kept.keep(work.out, done)
-    return done
-
-
-def failed(unit: Unit, work: Work, error: BaseException) -> Done:
+def failed(unit: Unit, settings: ClassSettings, error: BaseException) -> Grades:
     lessons = sorted({one.lesson for one in unit.submissions if one.lesson}) or ["?"]
-    grades = {
+    return {
         student: [
-            one_submission.grader_error(student, lesson, work.settings, error) for lesson in lessons
+            one_submission.grader_error(student, lesson, settings, error) for lesson in lessons
         ]
         for student in unit.students
     }
-    return publish(unit, grades, work)
-
-
-def publish(unit: Unit, grades: Mapping[str, Sequence[Grade]], work: Work, key: str = "") -> Done:
-    rows = []
-    for student, mine in grades.items():
-        page = f"{file_name(student)}.html"
-        work.publish(student, mine, page)
-        rows += [row_of(one, page, unit.partners_of(student, one.lesson)) for one in mine]
-    return Done(unit.name, key, tuple(rows))
 
 
 # --- the grades of each student -----------------------------------------------------------------
 
 
-def mark_unit(unit: Unit, settings: ClassSettings) -> dict[str, list[Grade]]:
+def mark_unit(unit: Unit, settings: ClassSettings) -> Grades:
     """Return all grades of each student, in order of the lessons, with all adjustments."""
-    found: dict[str, list[Grade]] = {student: [] for student in unit.students}
+    found: Grades = {student: [] for student in unit.students}
     for submission in unit.submissions:
         grade = one_submission.mark(submission, settings)
         for student in submission.students:

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 
 from autograder.classroom.alike import Print, prints_of
 from autograder.codes import GradeStatus, Outcome
+from autograder.safe_text import file_name
 from autograder.verdict import Grade, LookReason
 
 TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
@@ -55,6 +56,10 @@ class Row:
     def for_instructor(self) -> tuple[str, ...]:
         """Return the adjustments that changed something, and the overrides that did not."""
         return (*self.changes, *self.unused_overrides)
+
+
+def page_name(student: str) -> str:
+    return f"{file_name(student)}.html"
 
 
 def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:

@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import missing
-from autograder.classroom.rows import Row, row_of
+from autograder.classroom.rows import Row, page_name, row_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
@@ -63,9 +63,9 @@ def with_class_findings(
         if empty:
             changed.pop(empty.key, None)
         for lesson in absent:
-            row = row_of(missing(person, lesson, settings), "")
+            row = row_of(missing(person, lesson, settings), page_name(person))
             if empty and row.status == GradeStatus.MISSING:
-                row = replace(row, look=empty.look, page=empty.page)
+                row = replace(row, look=empty.look)
             changed[row.key] = row
     return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)
 

@@ -6,25 +6,34 @@ from pathlib import Path
 from typing import NoReturn
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.kept import Done
-from autograder.classroom.rows import Row
+from autograder.classroom.one_unit import Grades
+from autograder.classroom.rows import Row, page_name, row_of
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
 from autograder.report import class_files, student_files, terminal
+from autograder.submissions.class_folder import Unit
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted, enumerated
 
 
-def finish_class(done: Sequence[Done], loaded: LoadedClass, out: Path | None) -> NoReturn:
-    """Finish grading a class."""
+def finish_class(
+    units: Sequence[Unit], grades: Grades, loaded: LoadedClass, out: Path | None
+) -> NoReturn:
+    """Compare within the class, write everything, print a summary, and exit."""
     options, settings, people = loaded.options, loaded.settings, loaded.people
-    rows = with_class_findings([row for one in done for row in one.rows], people, settings)
+    rows = [
+        row_of(one, page_name(student), unit.partners_of(student, one.lesson))
+        for unit in units
+        for student in unit.students
+        for one in grades[student]
+    ]
+    rows = with_class_findings(rows, people, settings)
     said: list[str] = []
     if out is not None:
-        rows = student_files.finish_pages(rows, people, settings, out)
+        student_files.write_students(grades, rows, people, settings, out)
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
-    elif len(done) > 1:
+    elif len(units) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     said = [*said, *about_times(rows), *submitted_by_one(rows, settings)]
     terminal.show(rows, out, settings.titles, settings.profile, said)

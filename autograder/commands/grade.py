@@ -9,24 +9,23 @@ from typing import Any, NoReturn
 
 import click
 
-from autograder.classroom import kept
 from autograder.classroom.one_grader import whole_class
-from autograder.classroom.one_unit import Work
 from autograder.classroom.pool import grade_class
 from autograder.commands.finish import finish_class
 from autograder.commands.load import LoadedClass, load
 from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
-from autograder.report import student_files
+from autograder.report import gradescope, student_files
 from autograder.report.class_page.lesson import LESSONS
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
 from autograder.submissions.class_folder import Unit, read_class, units_of
+from autograder.writing import write_if_new
 
 # The folders that the grader writes into --out
-OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS, LESSONS}
+OURS = {*student_files.FOLDERS, LESSONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +102,13 @@ def grade_all(units: Sequence[Unit], loaded: LoadedClass, where: Where) -> NoRet
     out = where.out
     if where.gradescope and len(everybody) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
-    publish = student_files.publisher(
-        loaded.settings,
-        out,
-        where.gradescope,
-    )
-    work = Work(loaded.settings, out, publish, reuse=where.gradescope is None)
     processes = where.jobs or len(usable_cpus())
     with whole_class(out) if out else nullcontext():
         with progress(len(units)) as tick:
-            done = grade_class(units, work, processes, tick)
-        finish_class(done, loaded, out)
+            grades = grade_class(units, loaded.settings, processes, tick)
+        if where.gradescope:
+            write_if_new(where.gradescope, gradescope.document(*grades.values()))
+        finish_class(units, grades, loaded, out)
 
 
 def check_apart(place: Path, out: Path) -> None:

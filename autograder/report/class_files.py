@@ -1,19 +1,14 @@
-"""Write the files of a class, unless nothing has changed."""
+"""Write the files of a class."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.kept import code_key, digest
 from autograder.classroom.rows import Row
 from autograder.report import canvas, moodle, tables
 from autograder.report.class_page.page import About, class_pages
-from autograder.report.student_files import facts_of, read_state
 from autograder.settings.roster import Person
 from autograder.writing import write_if_new
-
-STATE = ".tables"  # what the pages and tables were made from, and how they were left
 
 
 def write_all(
@@ -44,28 +39,14 @@ def write_tables(
     settings: ClassSettings,
     with_gradebook: bool,
 ) -> None:
-    """Write the pages and tables.
-
-    If nothing changed, they are kept, because writing them takes longer than everything else.
-    """
     about = About(people, settings.policy, settings.titles, heading=settings.heading)
-    text = tables.as_json(rows, settings.profile, settings.heading)
-    made_from = f"{code_key()} {with_gradebook} {about} {text}"
-    key = digest([made_from.encode("utf-8", "replace")])
-    state = read_state(out / STATE)
-    if state.get("key") == key and all(
-        facts_of(out / name) == left for name, left in state["files"].items()
-    ):
-        return
     files = class_pages(rows, about) | {
         "grades.csv": tables.grades_csv(rows, people),
         "checks.csv": tables.checks_csv(rows),
-        "grades.json": text,
+        "grades.json": tables.as_json(rows, settings.profile, settings.heading),
         "nbgrader.csv": tables.nbgrader_csv(rows, people),
     }
     if with_gradebook:
         files["canvas.csv"] = canvas.made(rows, people)
     for name, contents in files.items():
         write_if_new(out / name, contents)
-    left = {name: facts_of(out / name) for name in files}
-    write_if_new(out / STATE, json.dumps({"key": key, "files": left}) + "\n")

@@ -7,6 +7,7 @@ from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, ChangedLine
 
+PAGES = "students"  # the folder of their pages
 SIGNS: dict[str, str] = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 LEGEND = "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured"

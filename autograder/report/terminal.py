@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.classroom.kept import PAGES
 from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
-from autograder.report.signs import SIGNS, Titles, check_line, notice, points
+from autograder.report.signs import PAGES, SIGNS, Titles, check_line, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
 from autograder.wording import counted

@@ -42,12 +42,6 @@ class Policy:
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row about them
 
-    def of_student(self, student: str) -> list:
-        """Return all rules that affect one student, as part of the cache key."""
-        tables = (self.extensions, self.overrides)
-        mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
-        return [self.late.model_dump(), *mine]
-
 
 # --- reading ------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ RERUNS/ada/02/outputs/     these jobs' outputs, which are no more trustworthy th
 """
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +56,6 @@ class Rerun:
     lesson: str
     outputs: Path
     jobs: tuple[RepeatedJob, ...]
-    key: str  # changes with the submission that was run again
 
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
@@ -75,17 +73,14 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
 
 def read_rerun(path: Path) -> Rerun:
     try:
-        content = path.read_bytes()
-        file = RerunFile.model_validate_json(content)
+        file = RerunFile.model_validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise SettingsError(
             f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
         ) from None
-    key = blake2b(content, digest_size=16).hexdigest()
     return Rerun(
         student=file.student,
         lesson=file.lesson,
         outputs=path.parent / OUTPUTS,
         jobs=file.jobs,
-        key=key,
     )

@@ -52,11 +52,6 @@ class Submission:
         """Return the student or group that the folder is named after."""
         return self.folder.partition("/")[0]
 
-    def facts(self) -> list:
-        """Return everything that the grade depends on besides the files."""
-        places, *others = self.places, self.students, self.lesson, sorted(self.partners)
-        return [*map(str, places), *others, self.submitted, self.late, list(map(str, self.doubts))]
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:

@@ -1,18 +1,16 @@
 """class.yaml: what a class is graded by, in one file."""
 
 import re
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.commands.load import BY_STUDENT, WRITTEN_LAST, fingerprints, key
-from autograder.commands.options import FOR_COLLECT, ClassOptions, options_of
+from autograder.commands.options import options_of
 from autograder.errors import SettingsError
 from autograder.settings.class_file import ClassFields, read_class_file, read_words
-from autograder.settings.rubric import FOLDER, load_rubric
+from autograder.settings.rubric import load_rubric
 from autograder.settings.strict_yaml import read_yaml
 from tests.autograder.make_record import hand_in
 
@@ -111,21 +109,6 @@ def test_init_class_explains_every_field(tmp_path):
 def test_the_page_lists_every_field():
     page = (ROOT / "docs/class-settings.md").read_text()
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(ClassFields.model_fields)
-
-
-def test_a_setting_that_nobody_thought_of_is_part_of_the_key(tmp_path):
-    """A new field grades everybody again, unless it is known to change nothing or one student."""
-    names = {one.name for one in fields(ClassOptions)}
-    assert names == set(ClassFields.model_fields) - set(FOR_COLLECT)
-    options = options_of(read_class_file(None), {})
-    assert set(fingerprints(options)) == {"grader", *names} - set(WRITTEN_LAST)
-    table = tmp_path / "table.csv"
-    table.write_text("a\n")
-    for name in names - {"profile", "title", "late", "moodle"}:
-        other = FOLDER if name in ("rubrics", "expected", "released", "reruns") else table
-        changed = replace(options, **{name: other if name != "rubrics" else FOLDER / "expected"})
-        assert (key(changed) != key(options)) == (name not in (*BY_STUDENT, *WRITTEN_LAST)), name
-    assert key(options) != key(replace(options, title="x"))
 
 
 def test_collect_reads_the_roster_and_groups(tmp_path, collect):
