@@ -124,19 +124,6 @@ class FindingCode(StrEnum):
     HASHES_AND_SPREAD = auto(), CONTRADICTS, "The hashes of the parameters contradict their spread"
     HOSTS_NOT_IN_HEADER = auto(), CONTRADICTS, "Ranks ran on hosts that are not in the header"
     PROGRAMS_UNLIKE = auto(), LOOK, "The ranks of a run had different programs"
-    # Facts that the same output states twice.
-    EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
-    DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
-    START_AND_CLOCK = (auto(), CONTRADICTS,
-        "The start time in the record differs from the timestamp of its first line")
-    BEGAN_BEFORE_JOB = auto(), CONTRADICTS, "The run began before its job"
-    OTHER_JOB = auto(), CONTRADICTS, "The record and its output name different jobs"
-    MORE_RANKS_THAN_PRINTED = auto(), DOUBT, "More ranks than the job had tasks"
-    PRINTED_NO_GPU = auto(), DOUBT, "The record names a GPU, but the job saw none"
-    PRINTED_TEST_DIFFERS = auto(), DOUBT, "The printed {name} differs from the record"
-    PRINTED_EPOCHS_DIFFER = auto(), DOUBT, "The printed epochs differ from the record"
-    ERROR_BESIDE_SUCCESS = (auto(), DOUBT,
-        "The error output shows a failure, but the record reports success")
     # Data, speed and learning.
     DATA_HASH_AND_NAME = auto(), CONTRADICTS, "The hash of the data set does not match its name"
     DATA_IS_ANOTHER = auto(), DOUBT, "The data set is called {name}, but is a different one"
@@ -179,7 +166,6 @@ class FindingCode(StrEnum):
     JOB_ENDED_BADLY = auto(), DOUBT, "The job failed, but the record reports success"
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account"
     ACCOUNT_NAME = auto(), INFORMATION, "The job belongs to another account", True
-    OTHER_JOB_NAME = auto(), DOUBT, "The job's name differs from its output"
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     CHANGED_OUTSIDE_GAPS = (auto(), LOOK,

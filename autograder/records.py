@@ -222,19 +222,6 @@ def plain_number(value: Any) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """Facts that are not in a run's record but in printed lines or in the error file."""
-
-    epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
-    test_accuracy: Number | None = None  # as printed
-    test_loss: Number | None = None
-    # Results of the last test before the end.
-    evaluated: tuple[float | None, float | None] | None = None
-    job: dict[str, str] = field(default_factory=dict)  # the job file's facts: job, name, ranks, …
-    errors: tuple[Problem, ...] = ()  # signs of a failure although the record reports success
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """One training run, separated from other runs in the same files."""
 
@@ -265,7 +252,6 @@ class Run:
     sparse: bool = False  # whether only some epochs were printed, so that their number is unknown
     epochs_done: float | None = None  # as the program counts them, with fractions
     # Facts from outside the record, to compare it with.
-    beside: Beside = field(default_factory=Beside)
     # Its point, if the run is one pass of a scaling study in one launch.
     point: MeasureEvent | None = None
     id: int = field(default_factory=count().__next__, compare=False)  # kept by `replace`

@@ -11,7 +11,6 @@ from datetime import datetime
 from autograder.codes import FindingCode as Code
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import finding
-from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.rounds import seconds_of_phases
 from autograder.records import Run, Where
@@ -194,10 +193,16 @@ def whose_it_is(run: Run, job: AccountedJob, logins: Logins) -> Iterator[Finding
         expected = shortened(" or ".join(filter(None, logins)), 80)
         yield job_finding(run, Code.OTHER_ACCOUNT, expected, "somebody else's")
         yield job_finding(run, Code.ACCOUNT_NAME, expected, shortened(job.user, 40))
-    printed = run.beside.job.get("job", "").partition(" ")[2].strip()
-    if printed and job.name and printed != job.name:
-        expected, found = shortened(job.name, 60), shortened(printed, 60)
-        yield job_finding(run, Code.OTHER_JOB_NAME, expected, found)
+
+
+def moment(text: object) -> float | None:
+    if not isinstance(text, str) or len(text) > 40:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.timestamp() if time.tzinfo else None
 
 
 def clock(seconds: float) -> str:

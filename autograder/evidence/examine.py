@@ -19,7 +19,6 @@ from autograder.evidence import (
     plausible,
     reruns,
     rounds,
-    said_twice,
 )
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import doubts, finding
@@ -42,13 +41,6 @@ CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     consistency.samples_add_up,
     consistency.parameters_agree,
     consistency.hosts_agree,
-    said_twice.end_as_evaluated,
-    said_twice.device_as_in_header,
-    said_twice.begun_as_said,
-    said_twice.job_as_printed,
-    said_twice.test_as_printed,
-    said_twice.epochs_as_printed,
-    said_twice.no_error_beside_success,
     plausible.data_as_known,
     plausible.real_data,
     plausible.physically_possible,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.codes import FindingCode as Code
+from autograder.evidence.accounting import moment
 from autograder.evidence.consistency import fewest_epochs
 from autograder.evidence.findings import finding
-from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Number, Run, Where

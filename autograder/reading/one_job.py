@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.codes import Outcome
 from autograder.reading import outcome
-from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
+from autograder.reading.ends.run_drafts import RunDraft, drafts_of
 from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
@@ -169,8 +169,6 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bo
             ended = Outcome.UNKNOWN if not draft.known or (whole is None and silent) else ended
     problems += [end.as_problem() for end in reasons]
     problems.sort(key=lambda problem: (problem.where.file, problem.where.line))
-    bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
-    errors = tuple(end.as_problem() for end in bad[:MOST_PROBLEMS])
     places = draft.run.places | draft.places
     if ended != Outcome.COMPLETED:
         places.pop("outcome", None)
@@ -181,7 +179,6 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None, alone: bo
     whole_run = replace(
         run,
         places=places,
-        beside=replace(run.beside, errors=errors) if errors else run.beside,
         files=tuple(dict.fromkeys((*run.files, *(file.name for file in files)))),
         outcome=ended,
         workers=run.workers or workers_of(draft.facts) or ranks_of(files) or named,

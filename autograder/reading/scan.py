@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from autograder.codes import ProblemCode
-from autograder.reading import beside_records, lines, printed_lines
+from autograder.reading import lines, printed_lines
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
@@ -63,7 +63,7 @@ def read_records(
 
     Return the number of the next block's first line.
     """
-    data, counted, record_end, end = block.data, 0, 0, -1
+    data, counted, end = block.data, 0, -1
     tags = [match.start() for match in TAG.finditer(data)]
     for tag, next_tag in pairwise([*tags, len(data)]):
         if tag > end:  # two may be on one line, from ranks that write at once
@@ -87,14 +87,11 @@ def read_records(
         if is_ours:
             where = Where(file.name, number)
             run = record.take(launches, event, payload, where)
-            beside_records.add(file.beside, event, run, data, (record_end, tag, end), where)
-            record_end = end
         else:
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
         past = block.start + end + 1  # includes the newline, if there is one
         file.spans.setdefault(run, [block.start + tag, past])[1] = past
-    beside_records.between(file.beside, data, record_end, len(data), Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

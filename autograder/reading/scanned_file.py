@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from autograder.codes import ProblemCode
-from autograder.reading.beside_records import BesideRecords
 from autograder.reading.formats import mllog
 from autograder.reading.formats.bars import Bar
 from autograder.reading.formats.plain.tables import Table
@@ -44,8 +43,6 @@ class ScannedFile:
     blank: bool = True
     tail: bytes = b""  # the file's last bytes
     lines: int = 1  # number of newlines + 1
-    # what is printed beside the records' runs
-    beside: BesideRecords = field(default_factory=BesideRecords)
     spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first and last byte
     benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
     lanes: Lanes = field(default_factory=lambda: Lanes(""))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
 from autograder.codes import Outcome
-from autograder.reading import beside_records, lanes_to_runs, outcome
+from autograder.reading import lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, record, record_run
 from autograder.reading.formats.plain.steps import FORMAT as STEPS
 from autograder.reading.formats.reader import Reader
@@ -76,8 +76,7 @@ def from_records(file: ScannedFile, launches: record.Launches) -> list[RunDraft]
     for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
             last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
-            beside = beside_records.of_run(file.beside, launch.run)
-            run = replace(record_run.to_run(launch), beside=beside)
+            run = record_run.to_run(launch)
             certain = run.outcome == Outcome.COMPLETED
             draft = RunDraft(run, file, launch.first.line, last, certain, certain)
             if run.outcome == Outcome.FAILED:
