@@ -109,14 +109,6 @@ class FindingCode(StrEnum):
     # Seconds and the wall clock.
     EPOCHS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
-    EPOCH_EXCEEDS_CLOCK = (auto(), CONTRADICTS,
-        "An epoch took longer than the time between its start and end")
-    RUN_EXCEEDS_CLOCK = (auto(), CONTRADICTS,
-        "The run took longer than the time between its first and last line")
-    RUN_SHORT_OF_CLOCK = auto(), DOUBT, "By the clock, the run took far longer than it reports"
-    EPOCHS_SHORT_OF_CLOCK = auto(), DOUBT, "By the clock, the epochs took longer than they report"
-    EPOCHS_FAR_SHORT_OF_CLOCK = (auto(), DOUBT,
-        "By the clock, the epochs took far longer than they report")
     # Ranks.
     RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
     RANK_WITHOUT_END = auto(), LOOK, "A rank began but did not report its end"
@@ -136,8 +128,6 @@ class FindingCode(StrEnum):
         "An allreduce was faster than memory or messages allow")
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     ROUNDS_EXCEED_RUN = auto(), CONTRADICTS, "The rounds took longer than the whole run"
-    ROUNDS_SHORT_OF_CLOCK = (auto(), DOUBT,
-        "By the clock, the rounds of the speed job took longer than they report")
     MORE_CORES_TOGETHER = auto(), LOOK, "The ranks used more cores with communication than without"
     LESS_WORK_TOGETHER = (auto(), DOUBT,
         "The ranks used far less CPU time with communication than without")
@@ -161,7 +151,6 @@ class FindingCode(StrEnum):
     MORE_RANKS_THAN_TASKS = auto(), CONTRADICTS, "More ranks than tasks were started"
     OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run falls outside the job's time"
     LONGER_THAN_JOB = auto(), CONTRADICTS, "The run reports more time than its job took"
-    JOB_FAR_LONGER = auto(), DOUBT, "The {what} took far longer than the runs in it"
     JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
     JOB_ENDED_BADLY = auto(), DOUBT, "The job failed, but the record reports success"
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account"

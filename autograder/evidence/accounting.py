@@ -25,12 +25,6 @@ BAD_STATES = (
     *("FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),
     "PREEMPTED",
 )
-# Besides its runs, a step includes loading the data, ending, and starting Python and its
-# frameworks, which takes long on a busy file system. A job also includes its modules and
-# preparations.
-OF_STEP = (45.0, 0.25)  # seconds, plus a fraction of the runs' own seconds
-OF_JOB = (180.0, 0.5)
-PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files before its run
 # A rank uses one core or, with a GPU, most of one. On a machine with fourteen times more work than
 # cores it gets a fourteenth of one. A rank that sleeps uses less than a thousandth.
 LEAST_CPU = 0.05
@@ -48,8 +42,6 @@ def compare(
     work and the duration of its steps are compared with the totals of all runs in the job.
     """
     findings: dict[int, list[Finding]] = defaultdict(list)
-    # By step, or by job if none of its steps contains the run.
-    in_steps: dict[AccountedJob, list[Run]] = defaultdict(list)
     in_jobs: dict[AccountedJob, list[Run]] = defaultdict(list)
     for run in runs:
         job = job_of(run, jobs)
@@ -60,14 +52,9 @@ def compare(
             findings[run.id].append(job_finding(run, Code.JOB_NOT_ACCOUNTED, expected, found))
         else:
             in_jobs[job].append(run)
-            in_steps[step_of(run, job) or job].append(run)
             for check in (where_it_ran, what_it_ran_on, when_it_ran, how_it_ended):
                 findings[run.id] += check(run, job)
             findings[run.id] += whose_it_is(run, job, logins)
-    for step, members in in_steps.items():
-        if longer := too_long(members, step):
-            for run in members:
-                findings[run.id].append(longer)
     for job, members in in_jobs.items():
         claimed = sum(map(rank_seconds, members))
         for run in members:
@@ -213,35 +200,6 @@ def clock(seconds: float) -> str:
 
 
 # --- the work of a job and all of its runs ------------------------------------------------------
-
-
-def too_long(runs: Sequence[Run], job: AccountedJob) -> Finding | None:
-    """Compare the duration of a step, or of a job without steps, with that of its runs.
-
-    They differ if somebody reduces the seconds in a record by hand.
-    """
-    spans = [known for run in runs if (known := span(run, job.end))]
-    if job.duration is None or len(spans) < len(runs):
-        return None  # something without times ran there
-    seconds, share = OF_STEP if job.step else OF_JOB
-    covered = union(spans)
-    room = seconds + share * covered + PREPARES_S.get(runs[0].header.lesson or "", 0.0)
-    if job.duration - covered <= room:
-        return None
-    expected = (
-        f"about {job.duration:,.0f} s, of which at most {room:,.0f} s for the start of programs, "
-        "data and evaluation"
-    )
-    found, what = f"{covered:,.4g} s in {counted(len(runs), 'run')}", "step" if job.step else "job"
-    return job_finding(runs[0], Code.JOB_FAR_LONGER, expected, found, what=what)
-
-
-def union(spans: Sequence[tuple[float, float]]) -> float:
-    total, reached = 0.0, float("-inf")
-    for first, last in sorted(spans):
-        total += max(0.0, last - max(first, reached))
-        reached = max(reached, last)
-    return total
 
 
 def rank_seconds(run: Run) -> float:

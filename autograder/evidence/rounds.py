@@ -1,12 +1,10 @@
 """Compare a speed job's rounds with its run, with each other, and with plausible limits."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from statistics import median
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence.findings import finding
-from autograder.measuring import rounds, study_points
+from autograder.measuring import rounds
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.records import MeasureEvent, Run, Where
 from autograder.verdict import Finding
@@ -79,55 +77,7 @@ def as_much_work(run: Run) -> Iterator[Finding]:
         yield finding(Code.LESS_WORK_TOGETHER, expected, found, where, advice)
 
 
-# Between two rounds the programs only copy and compare the parameters: 0.03 to 0.15 s in lessons 07
-# and 10, on two cores with loads of 8 to 14. When student code had slowed down the clock, or the
-# seconds were edited, the rest was 0.65 s of a 3.5 s round, and 0.8 to 1.1 s of a 5 s round.
-BETWEEN_S, OF_ROUND = 0.4, 0.05  # seconds, plus a fraction of the phases' own seconds
 COMPUTED_AGAIN = "update_computed_again"  # a measure
-S_PER_PARAMETER = 5e-8  # two exchanges and three copies of the parameters, between nodes
-
-
-def as_long_as_the_clock_says(run: Run) -> Iterator[Finding]:
-    """Compare the phases' durations with the wall-clock time between the lines of the rounds.
-
-    The median is used, because the machine may pause during a single round. Lesson 11 writes all
-    rounds at its end, and lesson 06 only their ratios, so neither can be compared.
-    """
-    spans = list(between_lines(run))
-    if len(spans) < rounds.LEAST - 1:
-        return
-    rest = median(wall - (1 + OF_ROUND) * seconds for wall, seconds in spans)
-    if rest > BETWEEN_S + S_PER_PARAMETER * (run.header.params or 0):
-        expected = f"rounds of about {median(wall for wall, _ in spans):.4g} s by the clock"
-        found = f"{median(seconds for _, seconds in spans):.4g} s in their phases"
-        where = [event.where for event in run.measures if "round" in event.facts]
-        advice = "do no other work between rounds, and do not change the clock"
-        yield finding(Code.ROUNDS_SHORT_OF_CLOCK, expected, found, where, advice)
-
-
-def between_lines(run: Run) -> Iterator[tuple[float, float]]:
-    """Yield the wall-clock seconds of each round after the first, and the sum of its phases.
-
-    In a scaling study, the points are the phases, and `round` adds only the silent phase. A round
-    that follows a recomputed round is left out.
-    """
-    ends: dict[str, float] = {}
-    phases: dict[str, float] = {}
-    again = {str(event.facts.get("round")) for event in run.measured(COMPUTED_AGAIN)}
-    for event in run.measures:
-        number, times = str(event.facts.get("round")), rounds.seconds_of_phases(event)
-        if event.written_ms is None or event.value is None:
-            continue
-        if event.name == study_points.NAME:
-            phases[number] = phases.get(number, 0.0) + event.value
-        elif event.name == rounds.NAME and times is not None:
-            phases[number] = phases[number] + times[1] if number in phases else sum(times)
-        else:
-            continue
-        ends[number] = event.written_ms / 1000
-    for before, after in pairwise(ends):
-        if before not in again:
-            yield ends[after] - ends[before], phases[after]
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:

@@ -46,11 +46,6 @@ def outvoted(lines: Lines, rank: int) -> None:
         lines.insert(lines.index(event) + 1, new)
 
 
-def rounds_scaled(lines: Lines, factor: float) -> None:
-    for event in measures(lines, "round"):
-        event["value"]["value"] *= factor
-
-
 def disturbed(lines: Lines) -> None:
     """Make together slow in all rounds, and fast in two of them."""
     for number, event in enumerate(measures(lines, "round")):
@@ -73,8 +68,6 @@ ATTACKS = {
         lambda ls: outvoted(ls, rank=9), Code.NEVER_WRITTEN, most=0),
     "the other rank outvotes an error": Attack("10", "speed", "speed",
         lambda ls: outvoted(ls, rank=1), Code.NEVER_WRITTEN, most=0),
-    "together / 1.7, the clock as it was": Attack("07", "speed", "speed",
-        lambda ls: (forge_clock(ls, 20), rounds_scaled(ls, 1 / 1.7)), Code.ROUNDS_SHORT_OF_CLOCK),
     "two rounds disturbed": Attack("07", "speed", "speed", disturbed, most=1.5),
     "as many rounds again, all better": Attack("07", "speed", "speed", more_rounds,
         Code.ROUNDS_EXCEED_RUN),

@@ -152,10 +152,6 @@ def has_losses(lines: Lines) -> bool:
 
 # The expected finding -> which outputs it can be provoked in, and how their lines are changed.
 CHANGED = {
-    Code.EPOCHS_SHORT_OF_CLOCK: (
-        is_timed, lambda ls: put(ls, "epoch_stop", seconds=lambda s: s / 20)),
-    Code.RUN_EXCEEDS_CLOCK: (
-        has("run_stop"), lambda ls: put(ls, "run_stop", seconds=9999.0)),
     Code.FEWER_EPOCHS_THAN_ASKED: (several_epochs, last_epochs_away),
     Code.DATA_IS_ANOTHER: (of_data, lambda ls: data(ls, sha256="1" * 64)),
     Code.DATA_HASH_AND_NAME: (of_data, lambda ls: data(ls, synthetic=True)),
@@ -168,12 +164,6 @@ CHANGED = {
         evaluates, lambda ls: twice(ls, lambda run: (forge.jittered(run), put(run, "run_stop",
             seconds=lambda s: s + 0.0003, test_accuracy=0.999), eval_to(run, 0.999)))),
 }  # fmt: skip
-
-
-# Which of these is found first depends on the lesson.
-OR_ELSE = {
-    Code.EPOCHS_SHORT_OF_CLOCK: (Code.EPOCHS_FAR_SHORT_OF_CLOCK, Code.RUN_SHORT_OF_CLOCK),
-}
 
 
 def eval_to(lines: Lines, accuracy: float) -> None:
@@ -204,7 +194,7 @@ def test_a_check_has_most_lessons():
 @pytest.mark.parametrize(("lesson", "code"), CASES)
 def test_what_was_changed_is_seen(lesson, code):
     applies, change = CHANGED[code]
-    expected = {code, *OR_ELSE.get(code, ())}
+    expected = {code}
     for right in RIGHT:
         if right[0] == lesson and applies(as_job(*right)):
             lines = as_job(*right)

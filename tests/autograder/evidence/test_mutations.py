@@ -79,13 +79,6 @@ def with_twin(lines: list[str]) -> list[str]:
     return sealed_again([*lines[: at + 1], lines[at], *lines[at + 1 :]])
 
 
-def faster(lines: list[str]) -> list[str]:
-    """Forge other seconds and a new chain, but leave the clock of the lines as it was."""
-    for seconds in ("8.0", "5.0", "5.1"):
-        lines = edited(lines, f'"seconds":{seconds}', '"seconds":0.5')
-    return sealed_again(lines)
-
-
 CUT = two_ranks()[:-3]
 COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
 
@@ -111,8 +104,6 @@ MUTATIONS = [
         "contradicted", FindingCode.CHAIN_BROKEN),
     ("seconds edited", None, edited(two_ranks(seconds=(8.0, 9.0, 9.1)), '"seconds":9.0',
         '"seconds":3.0'), 10, "contradicted", FindingCode.CHAIN_BROKEN),
-    ("fake speedup: new seconds, new seal", None, faster(two_ranks(seconds=(8.0, 5.0, 5.1))), 10,
-        "self-consistent", FindingCode.EPOCHS_FAR_SHORT_OF_CLOCK),
     ("fake speedup: less data", None, two_ranks(samples=12800, train_samples=12800,
         seconds=(2.0, 1.0, 1.0)), 6, "confirmed", "speedup is not measured"),
     ("fake speedup: slow baseline elsewhere", one_rank(device="CPU a slow one",

@@ -8,7 +8,6 @@ from autograder.codes import FindingCode as Code
 from autograder.evidence import rounds
 from autograder.measuring.rounds import NAME, PIPELINE
 from autograder.reading.files import read_bytes
-from tests.autograder.evidence import rewriting
 from tests.autograder.make_record import make_record, some_rounds
 
 
@@ -74,45 +73,6 @@ def test_noise_gets_no_finding(noise, ranks, share):
     ]
     seconds = [tuple(s * (1 + n / 1000) for s in one) for n, one in enumerate(seconds)]
     assert findings(*seconds, ranks=ranks, total=sum(map(sum, seconds)) + 10) == []
-
-
-def by_the_clock(job: str, stated: float = 1.0, slept: float = 0.0, longer: float = 1.0):
-    """Return the findings on a kept run, changed by a forger.
-
-    `longer`: its phases take so many times as long. `stated`: the fraction of the seconds together
-    that the record states. `slept`: seconds that every round takes beside its phases.
-    """
-    lines = rewriting.kept(*job.split("/"))
-    has_points = any(name_of(event) == "point" for event in rewriting.events(lines))
-    added = 0.0
-    for event in rewriting.events(lines):
-        value = event["value"]
-        phases = {"point": ("value",), "round": ("value", "alone_s", "silent_s")}
-        for name in phases.get(name_of(event), ()):
-            if not (has_points and name_of(event) == "round" and name != "silent_s"):
-                added += (longer - 1) * value[name]
-            value[name] *= longer * (stated if name == "value" else 1.0)
-        added += slept if name_of(event) == "round" else 0.0
-        event["time_ms"] += round(1000 * added)
-    (run,) = read_bytes({"a.out": rewriting.written(lines).encode()})
-    return [finding.code for finding in rounds.as_long_as_the_clock_says(run)]
-
-
-def name_of(event) -> str:
-    return event["value"]["name"] if event["key"] == "measure" else ""
-
-
-@pytest.mark.parametrize("job", ["07/speed", "10/speed", "12/right-study-weak"])
-def test_the_clock_of_rounds(job):
-    """The phases of kept runs are short, so some are looked at as longer ones."""
-    assert by_the_clock(job) == by_the_clock(job, longer=10) == []
-    assert by_the_clock(job, slept=0.1) == []
-    assert by_the_clock(job, slept=1.0) == [Code.ROUNDS_SHORT_OF_CLOCK]
-    assert by_the_clock(job, stated=1 / 1.7, longer=20) == [Code.ROUNDS_SHORT_OF_CLOCK]
-
-
-def test_rounds_that_are_all_written_at_the_end_have_no_clock():
-    assert by_the_clock("11/speed", 0.5, slept=9.0) == []
 
 
 @pytest.mark.parametrize("name", [NAME, PIPELINE])
