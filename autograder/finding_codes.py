@@ -123,7 +123,6 @@ class FindingCode(StrEnum):
     SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
     FASTER_THAN_HARDWARE = auto(), LOOK, "The run is faster than its hardware can compute"
     DIVERGED = auto(), LOOK, "The training diverged but continued to the end"
-    CONVERGES_TOO_FAST = auto(), LOOK, "The training converges faster than the reference"
     ALLREDUCE_TOO_FAST = (auto(), CONTRADICTS,
         "An allreduce was faster than memory or messages allow")
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"

@@ -12,7 +12,7 @@ from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import names_of, run_that_counts
+from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.files import read_files
 from autograder.reading.lesson_runs import badly_submitted, not_read, recorded_lesson
@@ -113,10 +113,9 @@ def mark_files(
     sources = examine.Sources(
         settings.jobs,
         [settings.logins.get(student) for student in students],
-        hand_in.references,
         runs_again(hand_in, named, reruns),
     )
-    seen = examine.examine(runs, counted, sources, names_of(hand_in))
+    seen = examine.examine(runs, counted, sources)
     seen, texts = programs.with_programs(
         seen,
         counted,

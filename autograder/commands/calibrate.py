@@ -21,7 +21,7 @@ from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings import rubric
-from autograder.settings.calibration import FIRST_ACCURACY, of_run, on_workers
+from autograder.settings.calibration import on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.class_folder import listed
 from autograder.submissions.lesson_files import LessonFiles, read_places
@@ -94,7 +94,6 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
         devices |= {str(r.header.device) for r in finished}
-        values[of_run(FIRST_ACCURACY, name)] = _median(FIRST_ACCURACY, finished)
     return {
         "devices": sorted(devices),
         "values": {

@@ -23,7 +23,6 @@ from autograder.evidence import (
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import doubts, finding
 from autograder.evidence.reruns import Again
-from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
 
@@ -59,7 +58,6 @@ class Sources:
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
     # Accounts that may own their jobs; None: an unknown account.
     logins: Collection[str | None] = ()
-    references: Mapping[str, Measure] = field(default_factory=dict)  # the values of a calibration
     reruns: Mapping[str, Again] = field(default_factory=dict)  # by the id of the launch
 
 
@@ -77,12 +75,8 @@ def examine(
     runs: Sequence[Run],
     counted: Sequence[Run],
     sources: Sources = NO_SOURCES,
-    names_of: Callable[[Run], Sequence[str]] = lambda run: (),
 ) -> Examined:
-    """Return the findings on all finished runs, and the level of the weakest run that counts.
-
-    `names_of` returns a run's names in the rubric. A calibration lists references by these names.
-    """
+    """Return the findings on all finished runs, and the level of the weakest run that counts."""
     findings: list[Finding] = []
     tier, reason = None, "no finished run that counts"
     counted_ids = {run.id for run in counted}
@@ -94,7 +88,6 @@ def examine(
     for run in completed:
         counts = run.id in counted_ids
         about = on_itself(run)
-        about += plausible.convergence(run, names_of(run), sources.references)
         about += plausible.diverged(run) if counts else ()
         about += copied.get(run.id, ())
         about += on_jobs.get(run.id, ())

@@ -1,15 +1,14 @@
 """Check whether a run's claimed speed and accuracy are possible, and whether its data was real."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from autograder.codes import FindingCode as Code
 from autograder.codes import ProblemCode
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
-from autograder.measuring.interval import Measure, is_number, measured_or_none
+from autograder.measuring.interval import measured_or_none
 from autograder.records import DataSet, Run
 from autograder.safe_text import shortened
-from autograder.settings.calibration import FIRST_ACCURACY, of_run
 from autograder.verdict import Finding
 
 # Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets. The keys
@@ -81,26 +80,6 @@ def diverged(run: Run) -> Iterator[Finding]:
         where, found = [p.where for p in losses], shortened(losses[0].reason, 120)
         advice = "use a smaller learning rate, scale inputs to 0 to 1, and submit the job again"
         yield finding(Code.DIVERGED, "a loss that is a finite number", found, where, advice)
-
-
-def convergence(
-    run: Run, names: Iterable[str], references: Mapping[str, Measure]
-) -> Iterator[Finding]:
-    """Report a first epoch whose accuracy is far above that of the solution's first epoch.
-
-    If a run has several names in the rubric, the best of their reference values is used.
-    """
-    titles = [of_run(FIRST_ACCURACY, name) for name in names]
-    highest = [references[title].high for title in titles if title in references]
-    first = run.epochs[0].train_accuracy if run.epochs else None
-    if not highest or first is None or not is_number(first.value):
-        return
-    limit = max(highest) + 0.05
-    if first.value > limit:
-        expected = f"training accuracy up to {limit:.3g} after the first epoch"
-        where = [first.where or run.epochs[0].where]
-        advice = "check that training data and labels are those of the lesson"
-        yield finding(Code.CONVERGES_TOO_FAST, expected, f"{first.value:.4g}", where, advice)
 
 
 # --- data sets ------------------------------------------------------------------------------------

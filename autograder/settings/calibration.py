@@ -11,14 +11,6 @@ from autograder.measuring.interval import Measure
 from autograder.settings.strict_yaml import line_of, read_yaml, reason
 from autograder.wording import counted
 
-# Measured for every run that a rubric names, and used as evidence.
-FIRST_ACCURACY = "first_train_accuracy"
-
-
-def of_run(metric: str, name: str) -> str:
-    """Return the calibration key for a run's metric."""
-    return f"{metric.replace('_', ' ')} of {name}"
-
 
 def on_workers(title: str, workers: int) -> str:
     """Return the calibration key for the solution's value on this number of workers."""

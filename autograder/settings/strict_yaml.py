@@ -167,8 +167,6 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-DEEPEST = 40  # maximum depth; a rubric has six levels
-MOST_PARTS = 100_000  # maximum; the course's longest rubric has 860
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
@@ -178,7 +176,6 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        check_levels(text, path)
         node = yaml.compose(text, Loader=LOADER)
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
@@ -191,30 +188,9 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     return (None if node is None else _plain(node, (), lines, path)), lines
 
 
-def check_levels(text: str, path: Path) -> None:
-    """Check the nesting before parsing: a hundred thousand brackets would crash the library."""
-    levels = 0
-    for event in yaml.parse(text, Loader=LOADER):
-        levels += isinstance(event, yaml.CollectionStartEvent)
-        levels -= isinstance(event, yaml.CollectionEndEvent)
-        if levels > DEEPEST:
-            raise too_deep(path, event.start_mark.line + 1 if event.start_mark else 1)
-
-
-def too_deep(path: Path, line: int) -> SettingsError:
-    return SettingsError(f"{path}:{line}: more than {DEEPEST} nested parts")
-
-
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
     line = node.start_mark.line + 1
     lines[place] = line
-    if len(place) > DEEPEST:  # a part that contains itself
-        raise too_deep(path, line)
-    # A dozen lines can expand to this many, if * repeats parts that repeat others.
-    if len(lines) > MOST_PARTS:
-        raise SettingsError(
-            f"{path}:{line}: more than {MOST_PARTS:,} parts, counting everything that * repeats"
-        )
     if isinstance(node, yaml.SequenceNode):
         return [_plain(n, (*place, i), lines, path) for i, n in enumerate(node.value)]
     if isinstance(node, yaml.MappingNode):

@@ -1,10 +1,8 @@
 """Read the numbers and words that students write as answers, if their meaning is certain."""
 
-import math
 import re
 
 QUOTES = "\"'`“”„‘’«»"
-ABOUT = re.compile(r"(?i)(?:~|≈|≃|about|around|approx\.?|ca\.?|circa|roughly)\s*")
 # A number, followed by what may be its unit.
 VALUE = re.compile(
     r"(?P<number>[+-]?[\d.,]*\d\.?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>[^\d\s.,].{0,30})?\Z"
@@ -38,8 +36,6 @@ COUNTED = (
     *("files", "steps", "epochs", "passes", "updates", "devices", "gpus", "ranks", "classes"),
     *("zahlen", "werte", "parameter", "gewichte", "bilder", "dateien", "schritte", "epochen"),
 )
-TERM = r"\d{1,12}(?:\.\d{1,12})?(?: ?[*×·] ?\d{1,12}(?:\.\d{1,12})?){0,4}"
-SUM = re.compile(rf"{TERM}(?: ?\+ ?{TERM}){{0,4}}\Z")  # 784*64+64
 
 
 def as_number(text: str) -> float | None:
@@ -50,19 +46,18 @@ def as_number(text: str) -> float | None:
 def readings(text: str, unit: str = "") -> tuple[float, ...]:
     """Return the possible values of the number in an answer, or nothing if there is no number.
 
-    Quotes, `~`, sums of products and other units of the same kind are accepted. 150.528 and
+    Quotes and other units of the same kind are accepted. 150.528 and
     150,528 have two readings, because the point or comma may separate thousands or decimals,
     depending on the country.
     """
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
-    text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
     found = VALUE.match(text.rstrip(".").strip())
     word = (found["unit"] or "").strip().casefold() if found else ""
     is_percent = word in PERCENT
     factor = 1.0 if is_percent else factor_of(word, unit.casefold())
     if found is None or factor is None:
-        return sum_in(text)
+        return ()
     number = found["number"]
     value = value_of(number)
     if value is None:
@@ -85,14 +80,6 @@ def value_of(number: str) -> float | None:
         return None
     value = float(number)
     return value if abs(value) <= 1e300 else None
-
-
-def sum_in(text: str) -> tuple[float, ...]:
-    """Return the value of a short sum of products. Other expressions are ambiguous."""
-    if not SUM.match(text):
-        return ()
-    terms = [re.split(r"[*×·]", term) for term in text.split("+")]
-    return (math.fsum(math.prod(map(float, term)) for term in terms),)
 
 
 def factor_of(word: str, unit: str) -> float | None:

@@ -8,8 +8,6 @@ Other forms are accepted if they are unambiguous: `id: value`, list dashes, JSON
 pasted `answers.note(…)`. Any other line is kept and shown beside the question that it may answer.
 """
 
-import codecs
-import html
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -42,9 +40,6 @@ PART = re.compile(
     r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
 )
 ENDS = re.compile(r"[) ;]*+\Z")
-# No `<` within a tag, otherwise each of many would be searched for an end.
-BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
-TAGS = re.compile(r"<[^<>]{0,2000}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +85,18 @@ def parse_answers(
     separates id and value. If an id has a line `id = value`, its lines in other forms are ignored.
     Lines that cannot be read are also added to `unread`.
     """
-    typed = is_page(name)
     answers: dict[str, WrittenAnswer] = {}
     twice: dict[str, Where] = {}
     findings = []
-    lines = list(lines_of(text_of(data, name), name, ids))
+    lines = list(lines_of(text_of(data), name, ids))
     exact = {key: value for line in lines if line.is_exact for key, value in line.pairs}
     for line in lines:
         differs = any(exact.get(key, value) != value for key, value in line.pairs)
         if not line.pairs or (differs and not line.is_exact):
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(WrittenAnswer(line.text, line.where))
-            if not typed or names_an_id(line.text, ids):  # otherwise it may greet the teacher
-                doubt = Doubt(FindingCode.ANSWER_LINE_UNREAD, "", shortened(line.text, 80))
-                findings.append(finding_of(doubt, [line.where]))
+            doubt = Doubt(FindingCode.ANSWER_LINE_UNREAD, "", shortened(line.text, 80))
+            findings.append(finding_of(doubt, [line.where]))
             continue
         for key, value in line.pairs:
             if answers.setdefault(key, WrittenAnswer(value, line.where)).text != value:
@@ -114,27 +107,8 @@ def parse_answers(
     return answers, findings
 
 
-def text_of(data: bytes, name: str) -> str:
-    text = data.decode(encoding_of(data), "replace")
-    return from_page(text) if is_page(name) else text
-
-
-def encoding_of(data: bytes) -> str:
-    """Return the encoding of an answers file.
-
-    PowerShell's `>` writes UTF-16 and marks it in the first two bytes. Some editors omit this mark,
-    but every second byte of plain ASCII text is then zero.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    first, second = data[::2], data[1::2]
-    if 2 * second.count(0) > len(second):
-        return "utf-16-le"
-    return "utf-16-be" if 2 * first.count(0) > len(first) else "utf-8-sig"
-
-
-def is_page(name: str) -> bool:
-    return name.lower().endswith((".html", ".htm"))
+def text_of(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
 
 
 def holds_answers(path: Path, ids: Collection[str]) -> bool:
@@ -145,7 +119,7 @@ def holds_answers(path: Path, ids: Collection[str]) -> bool:
     data = start_of(path, MOST_ASIDE + 1)  # an error is reported when the file is read
     if len(data) > MOST_ASIDE:
         return False
-    lines = list(lines_of(text_of(data, path.name), path.name, ()))
+    lines = list(lines_of(text_of(data), path.name, ()))
     known = [key for line in lines if line.is_exact for key, _ in line.pairs if key in ids]
     return len({*known}) > 1 and 2 * len(known) > len(lines)
 
@@ -163,11 +137,6 @@ def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[Line]:
         pairs = [(key, value) for key, value in found if ID.match(key)]
         if pairs or not says_nothing(line):
             yield Line(Where(name, number), line, pairs, is_exact)
-
-
-def names_an_id(line: str, ids: Collection[str]) -> bool:
-    words = set(re.findall(r"[A-Za-z][A-Za-z0-9_.-]*", line))
-    return not words.isdisjoint(ids)
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
@@ -219,8 +188,3 @@ def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
 def says_nothing(line: str) -> bool:
     """Return whether a line is only a JSON bracket, or the first or last line of a pasted call."""
     return not re.sub(r"\A[\w.]*\bnote\s*\(", "", line).strip(" {}[](),;`'\"|-")
-
-
-def from_page(text: str) -> str:
-    """Return the text typed into a platform's page, which the platform exports as HTML."""
-    return html.unescape(TAGS.sub("", BREAKS.sub("\n", text))).replace("\u00a0", " ")

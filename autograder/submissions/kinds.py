@@ -13,7 +13,9 @@ LIKE_ANSWERS = re.compile(
     re.IGNORECASE,
 )
 NO_TEXT = re.compile(
-    r"(?:my[-_ ])?answers?(?![a-z]).*\.(?:docx?|odt|rtf|pdf|pages|xlsx?|ods|png|jpe?g)\Z", re.I
+    r"onlinetext\.html\Z|"
+    r"(?:my[-_ ])?answers?(?![a-z]).*\.(?:docx?|odt|rtf|pdf|pages|xlsx?|ods|png|jpe?g)\Z",
+    re.I,
 )
 TYPED = "onlinetext.html"  # text typed into Moodle's or Canvas's page
 REPORT = "report.md"
@@ -61,7 +63,7 @@ def kind_of(name: str) -> Kind:
 
 
 def is_answers(name: str) -> bool:
-    return name.lower() in (ANSWERS, TYPED) or bool(LIKE_ANSWERS.match(name))
+    return name.lower() == ANSWERS or bool(LIKE_ANSWERS.match(name))
 
 
 def is_package(name: str) -> bool:

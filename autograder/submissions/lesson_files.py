@@ -16,7 +16,7 @@ from autograder.safe_text import shortened
 from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, holds_answers, read_answers
 from autograder.submissions.doubts import MOST, Doubt, finding_of
-from autograder.submissions.kinds import ANSWERS, TYPED, Kind
+from autograder.submissions.kinds import ANSWERS, Kind
 from autograder.submissions.regular_files import open_regular
 from autograder.submissions.walk import Found, Walk
 from autograder.verdict import Finding
@@ -111,13 +111,10 @@ def the_answers_file(files: LessonFiles) -> None:
     others = {path: name for path, name in files.answers.items() if path not in exact}
     if not exact or not others:
         return
-    for path, name in list(others.items()):
+    for path in others:
         del files.answers[path]
-        if PurePath(name).name == TYPED and not read_answers(path, name)[0]:
-            del others[path]  # a message to the teacher without answers
-    if others:
-        names = shortened(", ".join(others.values()))
-        files.doubt(Doubt(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
+    names = shortened(", ".join(others.values()))
+    files.doubt(Doubt(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
 
 
 def count_copies_once(files: dict[Path, str]) -> None:

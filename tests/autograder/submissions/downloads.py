@@ -76,15 +76,11 @@ def zipped(student: str) -> bytes:
 
 
 def moodle(end: str = "_") -> Files:
-    """Return Moodle's folders: ada has a zip, ben loose files, and zoe files and typed text."""
+    """Return Moodle's folders: ada has a zip, ben and zoe loose files."""
     found: Files = {}
     for student, name in NAMES.items():
         home = f"{name}_{MOODLE[student]}_assignsubmission_"
         files = {"work.zip": zipped(student)} if student == "ada" else work(student)
-        if student == "zoe":
-            del files["answers.txt"]
-            typed = b"<p>Dear teacher,<br>predict_shuffled: yes</p><p>zoe</p>"
-            found[f"{home}onlinetext{end}/onlinetext.html"] = typed
         found |= below(f"{home}file{end}", files)
     return found
 
@@ -95,9 +91,6 @@ def moodle_flat() -> Files:
     for student, name in NAMES.items():
         start = f"{name}_{MOODLE[student]}_assignsubmission_"
         found |= {f"{start}file_{one}": data for one, data in work(student).items()}
-        if student == "zoe":
-            typed = found.pop(f"{start}file_answers.txt")
-            found[f"{start}onlinetext_onlinetext.html"] = typed
     return found
 
 
@@ -115,7 +108,6 @@ def canvas() -> Files:
         found[f"meyerben_102_{number}_{again}"] = data
     for number, (name, data) in enumerate(work("zoe").items(), start=4001):
         found[f"leeweizo_103_{number}_{name}"] = data
-    found["leeweizo_103_text.html"] = b"<p>I was ill.</p>"
     return found
 
 

