@@ -4,11 +4,10 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
+from contextlib import suppress
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.one_unit import Grades, guarded
-from autograder.errors import SettingsError
+from autograder.classroom.one_unit import Grades, failed, guarded
 from autograder.submissions.class_folder import Unit
 
 BATCH = 4
@@ -17,23 +16,36 @@ BATCH = 4
 def grade_class(
     units: Sequence[Unit], settings: ClassSettings, processes: int, tick: Callable[[int], None]
 ) -> Grades:
-    """Return the grades of all students, in order."""
-    found: Grades = {}
+    """Return the grades of all students, in order.
+
+    If a worker dies, the units that are not graded yet get a worker each, one at a time.
+    """
+    results: list[Grades] = []
     if processes < 2 or len(units) < 2 * BATCH:
-        for grades in map(partial(guarded, settings=settings), units):
-            found |= grades
+        for unit in units:
+            results.append(guarded(unit, settings))
             tick(1)
-        return found
-    with ProcessPoolExecutor(processes, initializer=_start, initargs=(settings,)) as pool:
-        try:
+    else:
+        with suppress(BrokenProcessPool), workers(processes, settings) as pool:
             for grades in pool.map(_grade, units, chunksize=BATCH):
-                found |= grades
+                results.append(grades)
                 tick(1)
+        for unit in units[len(results) :]:
+            results.append(grade_alone(unit, settings))
+            tick(1)
+    return {student: grades for result in results for student, grades in result.items()}
+
+
+def grade_alone(unit: Unit, settings: ClassSettings) -> Grades:
+    with workers(1, settings) as pool:
+        try:
+            return pool.submit(_grade, unit).result()
         except BrokenProcessPool:
-            raise SettingsError(
-                "a process that graded was killed: grade with --jobs 1, or with more memory"
-            ) from None
-    return found
+            return failed(unit, settings, RuntimeError("the process that graded it was killed"))
+
+
+def workers(processes: int, settings: ClassSettings) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(processes, initializer=_start, initargs=(settings,))
 
 
 _settings: ClassSettings | None = None  # set once per worker process

@@ -19,7 +19,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.autograder.class_yaml import setting  # noqa: E402
 from tests.autograder.make_record import RIGHT_ANSWERS, make_record, write_lines  # noqa: E402
 
 LESSONS = [f"{number:02d}" for number in range(2, 9)]
